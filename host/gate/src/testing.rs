@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{Action, Call, Effect, Facade, Reply, Stop, Surface};
-use loggia_schema::{Contract, Terms};
+use loggia_schema::{Contract, ActionPolicy};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
@@ -81,12 +81,12 @@ where
 
 /// A puppet, ready to be called.
 pub fn entry(puppet: Puppet, rules: Rules) -> Entry {
-    entry_under(puppet, rules, Terms::default())
+    entry_under(puppet, rules, ActionPolicy::default())
 }
 
 /// The same with rules for each action.
-pub fn entry_under(puppet: Puppet, rules: Rules, terms: Terms) -> Entry {
-    let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap().under(terms).unwrap();
+pub fn entry_under(puppet: Puppet, rules: Rules, terms: ActionPolicy) -> Entry {
+    let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap().with_policy(terms).unwrap();
     Entry::new(Arc::new(puppet), contract, rules, Exposure::default(), "test".to_owned())
 }
 

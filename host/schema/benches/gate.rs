@@ -6,7 +6,7 @@ use std::{hint::black_box, sync::Arc};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use loggia_facade::{Action, Command, Effect, Envelope, Failure, Object, Page, Reply, Surface};
-use loggia_schema::{Contract, PreparedParams, Routed, Target, View};
+use loggia_schema::{Contract, PreparedParams, RoutedCall, CallTarget, ToolView};
 use serde_json::{Value, json};
 
 fn object(value: Value) -> Object {
@@ -82,13 +82,13 @@ fn reply() -> Reply {
 fn prepare(
     contract: &Contract,
     arguments: Object,
-    view: &View,
+    view: &ToolView,
 ) -> (Command, Result<PreparedParams, Failure>) {
     match contract.route(arguments, view) {
-        Ok(Routed { command, target: Target::Action { action, params }, .. }) => {
+        Ok(RoutedCall { command, target: CallTarget::Action { action, params }, .. }) => {
             (command, contract.prepare(&contract.surface().actions[action], params))
         }
-        Ok(Routed { command, .. }) => panic!("{command:?} is no action"),
+        Ok(RoutedCall { command, .. }) => panic!("{command:?} is no action"),
         Err(refused) => (refused.command, Err(refused.failure)),
     }
 }
@@ -100,7 +100,7 @@ fn render(command: Command, outcome: Result<Reply, Failure>, resolved_inputs: Ob
 
 fn gate(c: &mut Criterion) {
     let contract = contract();
-    let view = View::whole();
+    let view = ToolView::all_actions();
     let sent = serde_json::to_string(&call()).unwrap_or_default();
     assert!((195..=225).contains(&sent.len()), "the call takes {} bytes", sent.len());
     let mut group = c.benchmark_group("gate");

@@ -1,7 +1,7 @@
 //! How facades are published, in the words of the command line.
 
 use clap::ValueEnum;
-use loggia_schema::{Form, Split};
+use loggia_schema::{SchemaForm, ToolSplit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub enum SplitWord {
     Effect,
 }
 
-impl From<FormWord> for Form {
+impl From<FormWord> for SchemaForm {
     fn from(word: FormWord) -> Self {
         match word {
             FormWord::Flat => Self::Flat,
@@ -48,7 +48,7 @@ impl From<FormWord> for Form {
     }
 }
 
-impl From<SplitWord> for Split {
+impl From<SplitWord> for ToolSplit {
     fn from(word: SplitWord) -> Self {
         match word {
             SplitWord::None => Self::None,

@@ -15,7 +15,7 @@ use loggia_gate::{
     catalog::{Entry, Exposure, Slot, Snapshot},
 };
 use loggia_sandbox::Digest;
-use loggia_schema::{Contract, Problems, sanitise_surface};
+use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
 use loggia_workflow::{
     WorkflowFile, FileProblem, Workflow, WorkflowFacade,
     facade::StepObserver,
@@ -47,13 +47,13 @@ impl Composed {
     /// # Errors
     ///
     /// If what it publishes is more than a surface may hold.
-    pub fn entry(&self, beside: &Snapshot) -> Result<Entry, Problems> {
+    pub fn entry(&self, beside: &Snapshot) -> Result<Entry, SurfaceProblems> {
         self.made(beside, None)
     }
 
-    fn made(&self, beside: &Snapshot, watcher: Option<StepObserver>) -> Result<Entry, Problems> {
+    fn made(&self, beside: &Snapshot, watcher: Option<StepObserver>) -> Result<Entry, SurfaceProblems> {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
-        let contract = Contract::new(Arc::clone(&surface))?.under(self.policy.terms.clone())?;
+        let contract = Contract::new(Arc::clone(&surface))?.with_policy(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
         let Exposed { form, split, output_schema, .. } = self.policy.expose;
         let exposure = Exposure::new(form, split, output_schema).under_own_names();
@@ -71,7 +71,7 @@ impl Composed {
     /// # Errors
     ///
     /// If what it publishes is more than a surface may hold.
-    pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: StepObserver) -> Result<Entry, Problems> {
+    pub fn watched(&self, slots: &BTreeMap<String, Slot>, watcher: StepObserver) -> Result<Entry, SurfaceProblems> {
         self.made(&Snapshot::of(slots.clone()), Some(watcher))
     }
 

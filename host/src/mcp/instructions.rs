@@ -4,7 +4,7 @@ use loggia_gate::{
     access::Rights,
     catalog::{Entry, Snapshot},
 };
-use loggia_schema::View;
+use loggia_schema::ToolView;
 
 /// Longest instructions: clients truncate longer ones.
 const INSTRUCTIONS: usize = 1500;
@@ -27,12 +27,12 @@ A call that takes long answers with a run: call action \"run_status\" with its `
 
 /// Renders the instructions for a caller of these rights.
 pub fn render_instructions(snapshot: &Snapshot, rights: &Rights) -> String {
-    let whole = View::whole();
+    let whole = ToolView::all_actions();
     let seen =
         snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
     let seen: Vec<(&Entry, _)> = seen.collect();
     let mut text = USAGE.to_owned();
-    if seen.iter().any(|(entry, view)| entry.contract.takes("run_status", view).is_some()) {
+    if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {
         text.push_str(RUNS);
     }
     let facades = seen.iter().map(|(entry, _)| {

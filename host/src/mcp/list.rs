@@ -10,7 +10,7 @@ use loggia_gate::{
     access::Rights,
     catalog::{Catalog, Snapshot, tools_for},
 };
-use loggia_schema::Published;
+use loggia_schema::PublishedTool;
 use rmcp::model::{Tool, ToolAnnotations};
 
 /// Converts the tools of a snapshot, sorted by name.
@@ -19,7 +19,7 @@ pub fn published_tools(snapshot: &Snapshot) -> Vec<Tool> {
 }
 
 /// Converts one tool to MCP's form.
-pub fn to_tool(published: &Published) -> Tool {
+pub fn to_tool(published: &PublishedTool) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(published.read_only)
         .destructive(published.destructive)

@@ -14,7 +14,7 @@ use loggia_gate::{
     schedule::{Executor, Inline},
     testing::{entry, lanes, puppet},
 };
-use loggia_schema::Form;
+use loggia_schema::SchemaForm;
 use rmcp::{
     ServiceExt,
     model::PaginatedRequestParams,
@@ -36,7 +36,7 @@ fn slots(names: &[&str]) -> BTreeMap<String, Slot> {
     names.iter().map(|name| ((*name).to_owned(), slot(name))).collect()
 }
 
-fn gate(names: &[&str], form: Form) -> Gate {
+fn gate(names: &[&str], form: SchemaForm) -> Gate {
     let catalog = Arc::new(Catalog::new(Publisher { form, ..Publisher::default() }));
     catalog.swap(slots(names));
     catalog.admit();
@@ -148,7 +148,7 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn scopes_limit_lists_and_calls_in_both_lifecycles() {
-    let server = Server::new(gate(&["a", "b", "hidden"], Form::Flat), None);
+    let server = Server::new(gate(&["a", "b", "hidden"], SchemaForm::Flat), None);
     for era in ERAS {
         let some = holder("a:look b:*");
         let list = server.ask(era, &some, "tools/list", json!({})).await;
@@ -182,7 +182,7 @@ async fn scopes_limit_lists_and_calls_in_both_lifecycles() {
 
 #[tokio::test]
 async fn instructions_name_only_reachable_facades() {
-    let server = Server::new(gate(&["a", "hidden"], Form::Flat), None);
+    let server = Server::new(gate(&["a", "hidden"], SchemaForm::Flat), None);
     let response = [
         server.session(&holder("a:look")).await.1,
         server.stateless(&holder("a:look"), "server/discover", json!({})).await,
@@ -199,7 +199,7 @@ async fn instructions_name_only_reachable_facades() {
 /// The token may have been replaced, or the session id leaked to another caller.
 #[tokio::test]
 async fn a_session_gives_no_rights() {
-    let server = Server::new(gate(&["a", "b"], Form::Flat), None);
+    let server = Server::new(gate(&["a", "b"], SchemaForm::Flat), None);
     let (session, _) = server.session(&holder("*")).await;
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
     let headers = [("Mcp-Session-Id", session.as_str())];
@@ -209,7 +209,7 @@ async fn a_session_gives_no_rights() {
 
 #[tokio::test]
 async fn tasks_belong_to_caller_and_scopes() {
-    let server = Server::new(gate(&["a"], Form::Flat), None);
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     let call = json!({"name": "a", "arguments": {"action": "dig"}});
     let mine = Origin::named("ada", rights("a:*"));
     let begun = server.stateless(&mine, "tools/call", call).await;
@@ -234,7 +234,7 @@ async fn tasks_belong_to_caller_and_scopes() {
 /// Clients that do not subscribe to `list_changed` list the tools again after the TTL.
 #[tokio::test]
 async fn lists_of_named_callers_are_cached_privately() {
-    let server = Server::new(gate(&["a"], Form::Flat), None);
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     for (who, scope) in
         [(holder("a:look"), "private"), (holder("*"), "private"), (Origin::anonymous(), "public")]
     {
@@ -259,7 +259,7 @@ async fn an_incomplete_list_is_not_cached() {
 
 #[tokio::test]
 async fn non_object_arguments_are_invalid_params() {
-    let server = Server::new(gate(&["a"], Form::Flat), None);
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     for era in ERAS {
         for arguments in [json!([]), json!("look"), json!(5), json!(true), json!([{"action": "look"}])] {
             let params = json!({"name": "a", "arguments": arguments});
@@ -272,7 +272,7 @@ async fn non_object_arguments_are_invalid_params() {
 #[tokio::test]
 async fn newer_revisions_than_configured_are_not_offered() {
     let initialize = async |newest: Revision, asked: &str| {
-        let server = Server::new(gate(&["a"], Form::Flat), Some(newest));
+        let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(newest));
         let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
         let (_, _, response) = server.post(&holder("*"), &[], body).await;
@@ -290,13 +290,13 @@ async fn newer_revisions_than_configured_are_not_offered() {
     ] {
         assert_eq!(initialize(newest, asked).await, expected, "{newest:?} {asked}");
     }
-    let server = Server::new(gate(&["a"], Form::Flat), Some(Revision::November2025));
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(Revision::November2025));
     for method in ["server/discover", "tools/list"] {
         let response = server.stateless(&holder("*"), method, json!({})).await;
         assert_eq!(response["error"]["code"], -32022, "{method}: {response}");
         assert!(!response["error"]["data"]["supported"].to_string().contains("2026"), "{response}");
     }
-    let server = Server::new(gate(&["a"], Form::Flat), Some(Revision::July2026));
+    let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(Revision::July2026));
     let response = server.stateless(&holder("*"), "server/discover", json!({})).await;
     assert!(response["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{response}");
 }
@@ -304,7 +304,7 @@ async fn newer_revisions_than_configured_are_not_offered() {
 #[tokio::test]
 async fn stdio_clients_negotiate_an_older_revision() {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let handler = McpHandler::new(gate(&["a"], Form::Flat), Origin::local(), CancellationToken::new());
+    let handler = McpHandler::new(gate(&["a"], SchemaForm::Flat), Origin::local(), CancellationToken::new());
     let handler = handler.with_newest_revision(Some(Revision::June2025));
     let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
     let client = ().serve(theirs).await.unwrap();
@@ -318,7 +318,7 @@ async fn stdio_clients_negotiate_an_older_revision() {
 async fn long_lists_are_paginated() {
     let facades: Vec<String> = (0..50).map(|number| format!("f{number}")).collect();
     let facades: Vec<&str> = facades.iter().map(String::as_str).collect();
-    let gate = gate(&facades, Form::Granular);
+    let gate = gate(&facades, SchemaForm::Granular);
     let catalog = Arc::clone(gate.catalog());
     let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
     let connect = async || {

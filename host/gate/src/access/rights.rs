@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
 
-use loggia_schema::{Contract, View};
+use loggia_schema::{Contract, ToolView};
 
 /// What a caller may call. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ impl Rights {
     }
 
     /// What a tool of this view is for this caller; none where nothing is left of it: then it is not there.
-    pub fn narrow<'a>(&self, contract: &Contract, view: &'a View) -> Option<Cow<'a, View>> {
+    pub fn narrow<'a>(&self, contract: &Contract, view: &'a ToolView) -> Option<Cow<'a, ToolView>> {
         if self.are_all() {
             return Some(Cow::Borrowed(view));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Command, Envelope, Failure, Page, Reply, code};
-use loggia_schema::View;
+use loggia_schema::ToolView;
 use serde_json::{Value, json};
 
 use super::{
@@ -42,9 +42,9 @@ pub fn about(shared: &Shared, origin: &Origin, asked: AboutRun) -> Exec {
     }
 }
 
-fn may_end(entry: &Entry, run: &Run, view: &View) -> bool {
+fn may_end(entry: &Entry, run: &Run, view: &ToolView) -> bool {
     let action = run.command.name.as_deref().unwrap_or_default();
-    entry.contract.may_end(action, view)
+    entry.contract.can_cancel(action, view)
 }
 
 fn list(shared: &Shared, origin: &Origin, facade: &str, command: Command) -> Envelope {

@@ -84,7 +84,7 @@ impl Line {
         // Held to the end: a facade may let go of its session early, and the permit must not go with it.
         let line = Arc::new(self);
         let entry = &line.entry;
-        if entry.contract.confirms(&planned.action().name)
+        if entry.contract.needs_confirmation(&planned.action().name)
             && let Err(failure) = confirm::confirm(&line, &planned).await
         {
             return Envelope::new(planned.command, Err(failure));

@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use loggia_facade::{Answer, Failure, Question, code};
-use loggia_schema::{Questionnaire, sanitise_line};
+use loggia_schema::{QuestionForm, sanitise_line};
 use loggia_text::units;
 
 use super::{audit, frame::Line};
@@ -62,7 +62,7 @@ impl Line {
     /// Asks the person, in the facade's name. The call is parked meanwhile.
     pub(super) async fn ask(&self, question: Question) -> Result<Answer, Failure> {
         self.can_be_answered()?;
-        let form = Questionnaire::new(&question.schema).map_err(|said| {
+        let form = QuestionForm::new(&question.schema).map_err(|said| {
             Failure::new(code::INVALID_PARAMS, format!("the question's form cannot be shown: {said}"))
         })?;
         let _parked = self.shared.parking.park(&self.run)?;

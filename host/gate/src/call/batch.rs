@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Content, Envelope, Failure, Page, Progress, Reply, code};
-use loggia_schema::Mode;
+use loggia_schema::BatchMode;
 use serde_json::{Value, json};
 
 use super::{answer::root, chain::advise, shared::Shared};
@@ -55,7 +55,7 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: Batch) -> Envelope {
         results.push(result);
         if !ok {
             failed.push(index);
-            if mode == Mode::Stop {
+            if mode == BatchMode::Stop {
                 break;
             }
         }

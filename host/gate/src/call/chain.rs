@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Detail, Effect, Envelope, Hop, Input, Next, Object, Request};
-use loggia_schema::View;
+use loggia_schema::ToolView;
 use loggia_text::printable;
 use serde_json::Value;
 
@@ -97,9 +97,9 @@ fn may_call(next: &Next, shared: &Shared, rights: &Rights) -> bool {
         return rights.are_all();
     }
     let Some(Slot::Serving(entry)) = shared.catalog.slot(&next.facade) else { return true };
-    let whole = View::whole();
+    let whole = ToolView::all_actions();
     let view = rights.narrow(&entry.contract, &whole);
-    view.is_some_and(|view| entry.contract.takes(entry.meant(&next.action), &view).is_some())
+    view.is_some_and(|view| entry.contract.offers(entry.meant(&next.action), &view).is_some())
 }
 
 /// Keeps the data of a call that another followed, while there is room: the caller asked for it, and the last result takes its
@@ -172,7 +172,7 @@ fn follow(
     }
     let input = Input::Action { action: next.action.clone(), params: next.params.clone(), detail };
     let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
-    let planned = match plan(&shared.catalog.snapshot(), request, &View::whole(), &run.rights) {
+    let planned = match plan(&shared.catalog.snapshot(), request, &ToolView::all_actions(), &run.rights) {
         Plan::Run(planned) => Planned { confirmed: false, ..*planned },
         Plan::Answer(envelope) => {
             return Err(envelope.outcome.err().map_or_else(

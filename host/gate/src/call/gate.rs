@@ -9,7 +9,7 @@ use std::{
 };
 
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
-use loggia_schema::View;
+use loggia_schema::ToolView;
 
 use super::{about, audit, census::Census, exec::Exec, shared::Shared};
 use crate::{
@@ -66,7 +66,7 @@ impl Gate {
 
     /// Begins a call to a facade. Nothing runs before the first [`Exec::next`] or [`Exec::detach`].
     pub fn start(&self, origin: Origin, request: Request) -> Exec {
-        self.begin(&self.shared.catalog.snapshot(), origin, request, &View::whole())
+        self.begin(&self.shared.catalog.snapshot(), origin, request, &ToolView::all_actions())
     }
 
     /// Begins a call to a tool, which may be a part of a facade. None where no such tool was ever published, or none that
@@ -94,10 +94,10 @@ impl Gate {
             return Some(Exec::answered(envelope));
         }
         let request = Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None };
-        Some(self.begin(&snapshot, origin, request, view.unwrap_or(&View::whole())))
+        Some(self.begin(&snapshot, origin, request, view.unwrap_or(&ToolView::all_actions())))
     }
 
-    fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &View) -> Exec {
+    fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &ToolView) -> Exec {
         let under = snapshot.slots.get_key_value(&request.facade);
         let asked = audit::Asked::of(&request.facade, &request.input);
         let answered = |origin: &Origin, envelope: Envelope| {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use loggia_facade::{Action, Effect, Failure, Input, Object, Request, Surface, code};
-use loggia_schema::View;
+use loggia_schema::ToolView;
 use loggia_text::printable;
 use serde_json::json;
 
@@ -50,7 +50,7 @@ impl Line {
         if let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) {
             self.may_ask_of(entry, action)?;
             let view = self.view_of(entry)?;
-            return entry.contract.action_in(entry.meant(action), &view).cloned();
+            return entry.contract.action_in_view(entry.meant(action), &view).cloned();
         }
         snapshot.lookup(facade, action)
     }
@@ -116,7 +116,7 @@ impl Line {
         surface.actions.iter().filter(move |action| {
             self.entry.rules.may_invoke(&surface.name, &action.name)
                 && self.run.rights.allow(&surface.name, &action.name)
-                && entry.contract.takes(&action.name, &View::whole()).is_some()
+                && entry.contract.offers(&action.name, &ToolView::all_actions()).is_some()
         })
     }
 
@@ -131,10 +131,10 @@ impl Line {
     }
 
     /// What another facade is for this one, in a call of this caller: what neither may call is not there.
-    fn view_of(&self, entry: &Entry) -> Result<View, Failure> {
+    fn view_of(&self, entry: &Entry) -> Result<ToolView, Failure> {
         let facade = &entry.surface().name;
         let granted = |action: &str| self.entry.rules.may_invoke(facade, action);
-        let view = entry.contract.narrow(&View::whole(), granted);
+        let view = entry.contract.narrow(&ToolView::all_actions(), granted);
         let view = view.as_ref().and_then(|view| self.run.rights.narrow(&entry.contract, view));
         view.map(Cow::into_owned).ok_or_else(|| self.unreached(facade))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use loggia_schema::{Expose, Form, Published, Split, View};
+use loggia_schema::{ExposeOptions, SchemaForm, PublishedTool, ToolSplit, ToolView};
 
 /// One tool, as clients see it.
 #[derive(Debug, Clone)]
@@ -10,14 +10,14 @@ pub struct Tool {
     /// Whose it is.
     pub facade: String,
     /// What is shown.
-    pub published: Arc<Published>,
+    pub published: Arc<PublishedTool>,
     /// In which way, for those who see less of it.
-    pub expose: Expose,
+    pub expose: ExposeOptions,
 }
 
 impl Tool {
     /// Which of the facade's actions it takes.
-    pub fn view(&self) -> &View {
+    pub fn view(&self) -> &ToolView {
         &self.published.view
     }
 }
@@ -36,9 +36,9 @@ pub struct Shown {
     /// Its name.
     pub facade: String,
     /// The way that was chosen.
-    pub expose: Expose,
+    pub expose: ExposeOptions,
     /// Its tools.
-    pub tools: Vec<Arc<Published>>,
+    pub tools: Vec<Arc<PublishedTool>>,
     /// The names of those that are not shown, since another facade or tool has them.
     pub hidden: Vec<String>,
 }
@@ -47,9 +47,9 @@ pub struct Shown {
 #[derive(Debug, Default)]
 pub struct Exposure {
     /// The form; the server's where there is none.
-    pub form: Option<Form>,
+    pub form: Option<SchemaForm>,
     /// Into how many tools; the server's way where there is none.
-    pub split: Option<Split>,
+    pub split: Option<ToolSplit>,
     /// Whether its tools say what their results look like.
     pub output_schema: bool,
     /// Whether actions that are tools of their own are called as they are, without the facade's name.
@@ -60,7 +60,7 @@ pub struct Exposure {
 
 impl Exposure {
     /// What a policy says of a facade's tools.
-    pub fn new(form: Option<Form>, split: Option<Split>, output_schema: bool) -> Self {
+    pub fn new(form: Option<SchemaForm>, split: Option<ToolSplit>, output_schema: bool) -> Self {
         Self { form, split, output_schema, own_names: false, rungs: OnceLock::new() }
     }
 
@@ -74,8 +74,8 @@ impl Exposure {
 /// A facade in one form.
 #[derive(Debug)]
 pub(super) struct Rung {
-    pub form: Form,
-    pub tools: Vec<Arc<Published>>,
+    pub form: SchemaForm,
+    pub tools: Vec<Arc<PublishedTool>>,
     /// Only where there is a budget.
     pub tokens: usize,
 }

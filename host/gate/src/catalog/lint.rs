@@ -2,7 +2,7 @@
 //!
 //! A tool that some client rejects is served all the same: another client may take it, and it is the operator's choice.
 
-use loggia_schema::{Severity, lint};
+use loggia_schema::{LintSeverity, lint};
 use loggia_text::printable;
 
 use super::exposure::Tool;
@@ -14,7 +14,7 @@ const LINES: usize = 10;
 pub fn log(tool: &Tool) {
     let findings = lint(&tool.published);
     let (rejects, degrades): (Vec<_>, Vec<_>) =
-        findings.iter().partition(|finding| finding.severity == Severity::Rejects);
+        findings.iter().partition(|finding| finding.severity == LintSeverity::Rejects);
     let (facade, name) = (&tool.facade, &tool.published.name);
     for finding in rejects.iter().take(LINES) {
         tracing::warn!(facade, tool = name, "{}", printable(&finding.to_string()));

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use loggia_schema::{Expose, Form, Ladder, Published, Split, fit};
+use loggia_schema::{ExposeOptions, SchemaForm, FormLadder, PublishedTool, ToolSplit, fit_budget};
 
 use super::{
     entry::{Entry, Slot},
@@ -21,9 +21,9 @@ pub const HIDDEN: &str = "is not shown: another facade or tool has its name; ren
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Publisher {
     /// What input schemas show.
-    pub form: Form,
+    pub form: SchemaForm,
     /// Into how many tools.
-    pub split: Split,
+    pub split: ToolSplit,
     /// What the whole list may take, in tokens.
     pub budget: Option<usize>,
 }
@@ -39,13 +39,13 @@ pub fn tools(shown: &[Shown]) -> BTreeMap<String, Tool> {
 }
 
 /// The tools of a snapshot as a caller of these rights sees them, in the order of their names.
-pub fn tools_for(snapshot: &Snapshot, rights: &Rights) -> Vec<Published> {
-    let mut facades: BTreeMap<&str, Vec<Published>> = BTreeMap::new();
+pub fn tools_for(snapshot: &Snapshot, rights: &Rights) -> Vec<PublishedTool> {
+    let mut facades: BTreeMap<&str, Vec<PublishedTool>> = BTreeMap::new();
     let seen = snapshot.tools.iter().filter_map(|(name, Tool { facade, expose, .. })| {
         let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
         let own = facades
             .entry(facade)
-            .or_insert_with(|| entry.contract.publish_of(expose, |action| rights.allow(facade, action)));
+            .or_insert_with(|| entry.contract.publish_for(expose, |action| rights.allow(facade, action)));
         own.iter().find(|tool| tool.name == *name).cloned()
     });
     seen.collect()
@@ -81,24 +81,24 @@ impl Publisher {
                 tools.iter().cloned().partition(|tool| is_taken(&tool.name));
             let hidden = taken.iter().map(|tool| tool.name.clone()).collect();
             names.extend(tools.iter().map(|tool| tool.name.clone()));
-            let expose = Expose { form: *form, ..self.expose(entry) };
+            let expose = ExposeOptions { form: *form, ..self.expose(entry) };
             out.push(Shown { facade: facade.clone(), expose, tools, hidden });
         }
         out
     }
 
     /// How a facade is published where nothing has to be saved.
-    pub fn expose(&self, entry: &Entry) -> Expose {
+    pub fn expose(&self, entry: &Entry) -> ExposeOptions {
         let own = &entry.exposure;
-        Expose {
+        ExposeOptions {
             form: own.form.unwrap_or(self.form),
             split: own.split.unwrap_or(self.split),
             output_schema: own.output_schema,
-            own_names: own.own_names,
+            short_names: own.own_names,
         }
     }
 
-    fn made(&self, entry: &Entry, expose: Expose) -> Vec<Arc<Published>> {
+    fn made(&self, entry: &Entry, expose: ExposeOptions) -> Vec<Arc<PublishedTool>> {
         entry.contract.publish(&expose).into_iter().map(Arc::new).collect()
     }
 
@@ -107,13 +107,13 @@ impl Publisher {
         entry.exposure.rungs.get_or_init(|| {
             let expose = self.expose(entry);
             let forms = match (self.budget, entry.exposure.form) {
-                (Some(_), None) => expose.form.steps(),
+                (Some(_), None) => expose.form.fallbacks(),
                 // What a policy says is not changed.
                 _ => vec![expose.form],
             };
             let rung = |form| {
-                let form = entry.contract.form(form);
-                let tools = self.made(entry, Expose { form, ..expose });
+                let form = entry.contract.effective_form(form);
+                let tools = self.made(entry, ExposeOptions { form, ..expose });
                 let tokens =
                     self.budget.map_or(0, |_| tokens::measured(tools.iter().map(|tool| &**tool)).tokens);
                 Rung { form, tools, tokens }
@@ -125,15 +125,15 @@ impl Publisher {
     /// Which rung of each ladder is published.
     fn choose(&self, ladders: &[&[Rung]]) -> Vec<usize> {
         let Some(budget) = self.budget else { return vec![0; ladders.len()] };
-        let costs = |rungs: &&[Rung]| Ladder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect());
-        let fitted = fit(&ladders.iter().map(costs).collect::<Vec<_>>(), budget);
+        let costs = |rungs: &&[Rung]| FormLadder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect());
+        let fitted = fit_budget(&ladders.iter().map(costs).collect::<Vec<_>>(), budget);
         if !fitted.fits {
             tracing::warn!(
                 "the tool list takes {} tokens in its shortest form, more than the {budget} it may take",
                 fitted.tokens
             );
         }
-        let place = |(rungs, form): (&&[Rung], &Form)| rungs.iter().position(|rung| rung.form == *form);
+        let place = |(rungs, form): (&&[Rung], &SchemaForm)| rungs.iter().position(|rung| rung.form == *form);
         ladders.iter().zip(&fitted.forms).map(|pair| place(pair).unwrap_or(0)).collect()
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use loggia_facade::{Action, Command, Envelope, Failure, Next, code};
-use loggia_schema::{View, nearest};
+use loggia_schema::{ToolView, nearest};
 use serde_json::Value;
 
 use super::{
@@ -87,7 +87,7 @@ impl Snapshot {
     }
 
     /// What a tool takes of a caller of these rights; none where it is not there for that caller.
-    pub fn view<'a>(&'a self, tool: &'a Tool, rights: &Rights) -> Option<Cow<'a, View>> {
+    pub fn view<'a>(&'a self, tool: &'a Tool, rights: &Rights) -> Option<Cow<'a, ToolView>> {
         if rights.are_all() {
             return Some(Cow::Borrowed(tool.view()));
         }
@@ -101,7 +101,7 @@ impl Snapshot {
     pub fn reaches(&self, facade: &str, rights: &Rights) -> bool {
         rights.reach(facade)
             && match self.slots.get(facade) {
-                Some(Slot::Serving(entry)) => rights.narrow(&entry.contract, &View::whole()).is_some(),
+                Some(Slot::Serving(entry)) => rights.narrow(&entry.contract, &ToolView::all_actions()).is_some(),
                 _ => true,
             }
     }
@@ -134,7 +134,7 @@ impl Snapshot {
     /// The call that should come next as a client has to make it: under the tool that shows the action.
     pub fn address(&self, next: &Next) -> Value {
         let Some(Slot::Serving(entry)) = self.slots.get(&next.facade) else { return next.to_json() };
-        let takes = |tool: &Tool| entry.contract.takes(&next.action, tool.view());
+        let takes = |tool: &Tool| entry.contract.offers(&next.action, tool.view());
         let own = self.tools.iter().filter(|(_, tool)| tool.facade == next.facade);
         let Some((name, is_meant)) = own.filter_map(|(name, tool)| Some((name, takes(tool)?))).next() else {
             return next.to_json();

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use loggia_facade::{Action, Command, Detail, Envelope, Object};
-use loggia_schema::{Mode, View};
+use loggia_schema::{BatchMode, ToolView};
 
 use crate::catalog::Entry;
 
@@ -61,7 +61,7 @@ pub struct AboutRun {
     /// What is wanted.
     pub wanted: Wanted,
     /// The tool that was called.
-    pub view: View,
+    pub view: ToolView,
 }
 
 /// What is wanted of a run.
@@ -93,7 +93,7 @@ pub struct Batch {
     /// In their order.
     pub items: Vec<Planned>,
     /// What follows a failure.
-    pub mode: Mode,
+    pub mode: BatchMode,
     /// Whether the caller waits for the result, if it says so.
     pub wait: Option<bool>,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Reply, Request, code};
-use loggia_schema::{Routed, Target, View};
+use loggia_schema::{RoutedCall, CallTarget, ToolView};
 use loggia_text::units;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::{
 
 /// Routes, resolves and validates. The view is the tool that was called, the rights are those of the caller from whom
 /// the call comes, through however many others: every call that is made is planned here.
-pub fn plan(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights) -> Plan {
+pub fn plan(snapshot: &Snapshot, request: Request, view: &ToolView, rights: &Rights) -> Plan {
     let refuse = |command, failure| Plan::Answer(Box::new(Envelope::new(command, Err(failure))));
     let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reach(&request.facade)) {
         Some(Slot::Serving(entry)) => Arc::clone(entry),
@@ -35,26 +35,26 @@ pub fn plan(snapshot: &Snapshot, request: Request, view: &View, rights: &Rights)
         Ok(routed) => routed,
         Err((command, failure)) => return refuse(command, failure),
     };
-    let Routed { command, target, detail, wait, confirm } = routed;
+    let RoutedCall { command, target, detail, wait, confirm } = routed;
     let about =
         |entry, command, wanted| Plan::AboutRun(AboutRun { entry, command, wanted, view: view.clone() });
     match target {
-        Target::Describe { of } => {
+        CallTarget::Describe { of } => {
             let described = entry.contract.describe(of.as_deref(), detail, view);
             let outcome = described.map(|data| Reply { data, ..Reply::default() });
             Plan::Answer(Box::new(Envelope::new(command, outcome)))
         }
-        Target::RunStatus { run_id: None, .. } => about(entry, command, Wanted::List),
-        Target::RunStatus { run_id: Some(run_id), include_trace } => {
+        CallTarget::RunStatus { run_id: None, .. } => about(entry, command, Wanted::List),
+        CallTarget::RunStatus { run_id: Some(run_id), include_trace } => {
             let wait = wait.unwrap_or(false);
             about(entry, command, Wanted::Status { run_id, include_trace, wait })
         }
-        Target::RunCancel { run_id } => about(entry, command, Wanted::Cancel { run_id }),
-        Target::Batch { items, mode } => match batch(&entry, items, view) {
+        CallTarget::RunCancel { run_id } => about(entry, command, Wanted::Cancel { run_id }),
+        CallTarget::Batch { items, mode } => match batch(&entry, items, view) {
             Ok(items) => Plan::Batch(Box::new(Batch { entry, command, items, mode, wait })),
             Err(failure) => refuse(command, failure),
         },
-        Target::Action { action, params } => {
+        CallTarget::Action { action, params } => {
             match prepare(&entry, (action, params), view, Asked { command, detail, wait, confirm }) {
                 Err((command, failure)) => refuse(command, failure),
                 Ok(planned) => Plan::Run(Box::new(Planned {
@@ -79,17 +79,17 @@ struct Asked {
 fn prepare(
     entry: &Arc<Entry>,
     (action, params): (usize, Object),
-    view: &View,
+    view: &ToolView,
     asked: Asked,
 ) -> Result<Planned, (Command, Failure)> {
     let contract = &entry.contract;
     let known = &contract.surface().actions[action];
-    let prepared = match contract.prepare_in(known, params, view) {
+    let prepared = match contract.prepare_in_view(known, params, view) {
         Ok(prepared) => prepared,
         Err(failure) => return Err((asked.command, failure)),
     };
-    let shown = known.long_running || contract.confirms(&known.name);
-    let inputs = if shown { contract.resolved_all(known, &prepared.params) } else { Object::new() };
+    let shown = known.long_running || contract.needs_confirmation(&known.name);
+    let inputs = if shown { contract.resolved_inputs(known, &prepared.params) } else { Object::new() };
     Ok(Planned {
         entry: Arc::clone(entry),
         action,
@@ -109,7 +109,7 @@ fn prepare(
 const FAULTS: usize = 5;
 
 /// Checks all items, so that none runs unless all can.
-fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Planned>, Failure> {
+fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &ToolView) -> Result<Vec<Planned>, Failure> {
     let mut planned = Vec::with_capacity(items.len());
     let mut faults = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
@@ -145,10 +145,10 @@ fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &View) -> Result<Vec<Plan
     Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: mend these items first.") })
 }
 
-fn item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planned, Failure> {
-    let Routed { command, target, detail, wait, confirm } =
+fn item(entry: &Arc<Entry>, item: Object, view: &ToolView) -> Result<Planned, Failure> {
+    let RoutedCall { command, target, detail, wait, confirm } =
         entry.contract.route(item, view).map_err(|refused| refused.failure)?;
-    let Target::Action { action, params } = target else {
+    let CallTarget::Action { action, params } = target else {
         let name = command.name.unwrap_or_default();
         let said = format!("`{name}` cannot be part of a batch");
         return Err(Failure::new(code::INVALID_PARAMS, said).hint("A batch holds the facade's own actions."));
@@ -161,7 +161,7 @@ fn item(entry: &Arc<Entry>, item: Object, view: &View) -> Result<Planned, Failur
     prepare(entry, (action, params), view, asked).map_err(|(_, failure)| failure)
 }
 
-fn route(entry: &Entry, input: Input, view: &View) -> Result<Routed, (Command, Failure)> {
+fn route(entry: &Entry, input: Input, view: &ToolView) -> Result<RoutedCall, (Command, Failure)> {
     let (arguments, detail) = match input {
         Input::Arguments(arguments) => (arguments, None),
         Input::Action { action, params, detail } => {

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicUsize;
 
 use super::*;
 
-fn batching() -> Terms {
-    Terms { batch: true, ..Terms::default() }
+fn batching() -> ActionPolicy {
+    ActionPolicy { batch: true, ..ActionPolicy::default() }
 }
 
 /// Counts its calls; fails where `n` is 13.
@@ -22,7 +22,7 @@ fn counting(calls: &Arc<AtomicUsize>) -> Puppet {
     })
 }
 
-async fn batch(terms: Terms, arguments: Value) -> (Value, usize) {
+async fn batch(terms: ActionPolicy, arguments: Value) -> (Value, usize) {
     let calls = Arc::new(AtomicUsize::new(0));
     let gate = gate_under(counting(&calls), Rules::default(), terms);
     let told = told(tool(&gate, "a", arguments)).await;
@@ -32,7 +32,7 @@ async fn batch(terms: Terms, arguments: Value) -> (Value, usize) {
 #[tokio::test]
 async fn a_batch_runs_only_where_a_policy_says_so() {
     let arguments = json!({"action": "batch", "items": [{"action": "look"}]});
-    let (told, calls) = batch(Terms::default(), arguments).await;
+    let (told, calls) = batch(ActionPolicy::default(), arguments).await;
     assert!(failed(&told).1.starts_with("access denied: the policy does not allow `batch`."), "{told}");
     assert_eq!(calls, 0);
 }
@@ -111,8 +111,8 @@ async fn results_that_are_too_large_together_end_a_batch() {
     assert_eq!(told["details"]["results"].as_array().unwrap().len(), 4);
 }
 
-fn confirming() -> Terms {
-    Terms { confirm: vec!["smash".into()], ..Terms::default() }
+fn confirming() -> ActionPolicy {
+    ActionPolicy { confirm: vec!["smash".into()], ..ActionPolicy::default() }
 }
 
 #[tokio::test]

@@ -348,7 +348,7 @@ async fn whatever_is_sent_is_answered_in_one_envelope_and_no_answer_is_long() {
     let gate = gate_under(
         puppet("a", async |call: Call| Ok(Reply::data(Value::Object(call.params)))),
         Rules::default(),
-        Terms { batch: true, confirm: vec!["smash".into()], deny: vec!["touch".into()] },
+        ActionPolicy { batch: true, confirm: vec!["smash".into()], deny: vec!["touch".into()] },
     );
     let mut arbitrary = Arbitrary(7);
     for _ in 0..3000 {

@@ -26,7 +26,7 @@ use loggia_facade::{
     Answer, Call, Detail, Envelope, Facade, Failure, Fault, FaultKind, Input, Object, Progress, Question,
     Reply, Request, Stop, Surface, code,
 };
-use loggia_schema::Terms;
+use loggia_schema::ActionPolicy;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -59,7 +59,7 @@ fn gate(puppets: Vec<(Puppet, Rules)>) -> Gate {
     gate_with(puppets, Inline::Slots(4))
 }
 
-fn gate_under(puppet: Puppet, rules: Rules, terms: Terms) -> Gate {
+fn gate_under(puppet: Puppet, rules: Rules, terms: ActionPolicy) -> Gate {
     let gate = gate(Vec::new());
     let name = puppet.surface().name.clone();
     let entry = Arc::new(entry_under(puppet, rules, terms));

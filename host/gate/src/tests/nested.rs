@@ -227,7 +227,7 @@ fn named(surfaces: Vec<Surface>) -> Vec<String> {
 #[tokio::test]
 async fn a_facade_sees_of_others_what_it_may_call() {
     let check = async |rules: &[&str], deny: &[&str], expected: Value| {
-        let terms = Terms { deny: deny.iter().map(|&name| name.to_owned()).collect(), ..Terms::default() };
+        let terms = ActionPolicy { deny: deny.iter().map(|&name| name.to_owned()).collect(), ..ActionPolicy::default() };
         let a = asks("a", |call| call.session.facades().map(named));
         let gate = gate(vec![(a, invoking(rules))]);
         let entries = [

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicUsize;
 
 use loggia_facade::Next;
-use loggia_schema::Split;
+use loggia_schema::ToolSplit;
 
 use super::{workflows::beside, *};
 use crate::catalog::Publisher;
@@ -94,7 +94,7 @@ async fn facades_that_are_not_there_for_a_caller_are_not_named_to_it() {
 
 #[tokio::test]
 async fn each_tool_of_a_facade_is_there_for_who_may_call_one_of_its_actions() {
-    let catalog = Arc::new(Catalog::new(Publisher { split: Split::Effect, ..Publisher::default() }));
+    let catalog = Arc::new(Catalog::new(Publisher { split: ToolSplit::Effect, ..Publisher::default() }));
     catalog.admit();
     let slots =
         || BTreeMap::from([("a".to_owned(), Slot::Serving(Arc::new(entry(works("a"), Rules::default()))))]);
@@ -211,7 +211,7 @@ async fn a_batch_of_which_an_item_may_not_be_called_runs_nothing() {
         count.fetch_add(1, Ordering::Relaxed);
         async { Ok(Reply::default()) }
     });
-    let gate = gate_under(counting, Rules::default(), Terms { batch: true, ..Terms::default() });
+    let gate = gate_under(counting, Rules::default(), ActionPolicy { batch: true, ..ActionPolicy::default() });
     let batch = |actions: [&str; 2]| json!({"action": "batch", "items": actions.map(|action| json!({"action": action}))});
     let denied = called(&gate, "a:look", "a", batch(["look", "smash"])).await.unwrap();
     assert_eq!(failed(&denied).0, "denied", "{denied}");
@@ -298,7 +298,7 @@ async fn a_batchs_run_is_found_by_who_may_call_all_of_it() {
     let gate = gate_under(
         puppet("a", async |_| forever().await),
         Rules::default(),
-        Terms { batch: true, ..Terms::default() },
+        ActionPolicy { batch: true, ..ActionPolicy::default() },
     );
     let items = json!([{"action": "look"}, {"action": "touch"}]);
     let Value::Object(batch) = json!({"action": "batch", "items": items, "wait": false}) else {

@@ -2,7 +2,7 @@
 
 use std::{borrow::Borrow, collections::BTreeMap};
 
-use loggia_schema::{Contract, Expose, Form, Published, Split};
+use loggia_schema::{Contract, ExposeOptions, SchemaForm, PublishedTool, ToolSplit};
 use serde::{Deserialize, Serialize};
 
 use super::footprint::{Footprint, of};
@@ -43,7 +43,7 @@ pub struct ServedFacade {
 
 impl ServedList {
     /// What these facades cost, each by its name, in its form and with its tools.
-    pub fn of<'a, T: Borrow<Published>>(facades: impl IntoIterator<Item = (&'a str, Form, Vec<T>)>) -> Self {
+    pub fn of<'a, T: Borrow<PublishedTool>>(facades: impl IntoIterator<Item = (&'a str, SchemaForm, Vec<T>)>) -> Self {
         let facades: BTreeMap<String, ServedFacade> = facades
             .into_iter()
             .map(|(name, form, tools)| {
@@ -55,20 +55,20 @@ impl ServedList {
 }
 
 /// What tools cost together.
-pub fn measured(tools: impl IntoIterator<Item: Borrow<Published>>) -> Footprint {
+pub fn measured(tools: impl IntoIterator<Item: Borrow<PublishedTool>>) -> Footprint {
     tools.into_iter().map(|tool| of(tool.borrow())).sum()
 }
 
 /// The figures of these facades, each split into tools as its policy says, but not which of the forms is served.
 ///
 /// `granular` is counted as a server without Loggia would list its tools: nothing of the host's is in it.
-pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, Split)>) -> Figures {
+pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, ToolSplit)>) -> Figures {
     let facades: BTreeMap<String, Forms> = facades
         .into_iter()
         .map(|(contract, split)| (contract.surface().name.clone(), forms(contract, split)))
         .collect();
     let mut total = Forms::new();
-    for form in Form::ALL.map(Form::as_str) {
+    for form in SchemaForm::ALL.map(SchemaForm::as_str) {
         let costs: Option<Vec<Footprint>> = facades.values().map(|forms| forms.get(form).copied()).collect();
         if let Some(costs) = costs {
             total.insert(form.to_owned(), costs.into_iter().sum());
@@ -77,12 +77,12 @@ pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, Split)>) -> 
     Figures { total, facades, served: None }
 }
 
-fn forms(contract: &Contract, split: Split) -> Forms {
-    let of_its_own = Form::ALL.into_iter().filter(|form| contract.form(*form) == *form);
+fn forms(contract: &Contract, split: ToolSplit) -> Forms {
+    let of_its_own = SchemaForm::ALL.into_iter().filter(|form| contract.effective_form(*form) == *form);
     let costs = of_its_own.map(|form| {
         let tools = match form {
-            Form::Granular => contract.bare(),
-            _ => contract.publish(&Expose { form, split, ..Expose::default() }),
+            SchemaForm::Granular => contract.baseline_tools(),
+            _ => contract.publish(&ExposeOptions { form, split, ..ExposeOptions::default() }),
         };
         (form.as_str().to_owned(), measured(&tools))
     });
@@ -92,6 +92,6 @@ fn forms(contract: &Contract, split: Split) -> Forms {
 /// How much less than `granular` a form takes, in percent; less than nothing where it takes more.
 pub fn saved(forms: &Forms, form: &str) -> Option<f64> {
     let tokens = |form: &str| forms.get(form).map(|cost| cost.tokens as f64);
-    let whole = tokens(Form::Granular.as_str()).filter(|whole| *whole > 0.0)?;
+    let whole = tokens(SchemaForm::Granular.as_str()).filter(|whole| *whole > 0.0)?;
     Some(100.0 - 100.0 * tokens(form)? / whole)
 }

@@ -2,7 +2,7 @@
 
 use std::{iter::Sum, ops::AddAssign};
 
-use loggia_schema::Published;
+use loggia_schema::PublishedTool;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ impl Sum for Footprint {
 }
 
 /// What a tool costs: its name, description, input schema and annotations, as MCP lists them.
-pub fn of(tool: &Published) -> Footprint {
+pub fn of(tool: &PublishedTool) -> Footprint {
     let text = json!({
         "name": tool.name,
         "description": tool.description,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     contract::build::Contract,
-    model::{host_action::HostAction, view::View},
+    model::{host_action::HostAction, view::ToolView},
     text::{near, show},
 };
 
@@ -16,7 +16,7 @@ impl Contract {
     ///
     /// A failure that lists the available actions.
     pub fn action(&self, name: &str) -> Result<&Action, Failure> {
-        self.action_in(name, &View::whole())
+        self.action_in_view(name, &ToolView::all_actions())
     }
 
     /// Finds an action among those that a tool of this view offers.
@@ -24,13 +24,13 @@ impl Contract {
     /// # Errors
     ///
     /// A failure that lists the available actions.
-    pub fn action_in(&self, name: &str, view: &View) -> Result<&Action, Failure> {
+    pub fn action_in_view(&self, name: &str, view: &ToolView) -> Result<&Action, Failure> {
         let index = self.index(name).ok_or_else(|| self.unknown_action(name, view))?;
         Ok(&self.surface.actions[self.in_view(index, view)?])
     }
 
     /// The failure for a name that is unknown, or that the policy denies. Lists the available actions.
-    pub(crate) fn unknown_action(&self, name: &str, view: &View) -> Failure {
+    pub(crate) fn unknown_action(&self, name: &str, view: &ToolView) -> Failure {
         if self.policy.deny.iter().any(|denied| denied.eq_ignore_ascii_case(name)) {
             let reason = format!("access denied: the operator does not allow `{}`", show::name(name));
             return Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)));
@@ -57,19 +57,19 @@ impl Contract {
     }
 
     /// `Available actions: add, list, describe.`
-    pub(crate) fn available(&self, view: &View) -> String {
+    pub(crate) fn available(&self, view: &ToolView) -> String {
         let names = self.shown(view).map(|action| action.name.as_str());
         let names: Vec<&str> = names.chain(self.host_action_names(view)).collect();
         format!("Available actions: {}.", names.join(", "))
     }
 
-    fn shown<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Action> {
+    fn shown<'a>(&'a self, view: &'a ToolView) -> impl Iterator<Item = &'a Action> {
         let actions = self.surface.actions.iter().enumerate();
         actions.filter(|(index, _)| view.shows(*index)).map(|(_, action)| action)
     }
 
     /// Checks that a tool of this view offers the action at this index.
-    pub(crate) fn in_view(&self, action: usize, view: &View) -> Result<usize, Failure> {
+    pub(crate) fn in_view(&self, action: usize, view: &ToolView) -> Result<usize, Failure> {
         match action {
             _ if view.shows(action) => Ok(action),
             _ if view.withholds(action) => Err(self.access_denied(action, view)),
@@ -78,7 +78,7 @@ impl Contract {
     }
 
     /// The failure for an action that the caller's scopes do not include.
-    fn access_denied(&self, action: usize, view: &View) -> Failure {
+    fn access_denied(&self, action: usize, view: &ToolView) -> Failure {
         let scope = format!("{}:{}", self.surface().name, self.surface().actions[action].name);
         let reason = format!("access denied: the caller's scopes do not hold `{scope}`");
         let failure = Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)))
@@ -87,12 +87,12 @@ impl Contract {
     }
 
     /// Finds a host action that a tool of this view accepts, and whether its name asks for the trace.
-    pub(crate) fn host_action_in(&self, name: &str, view: &View) -> Option<(HostAction, bool)> {
+    pub(crate) fn host_action_in(&self, name: &str, view: &ToolView) -> Option<(HostAction, bool)> {
         self.find_host_action(name).filter(|(host_action, _)| view.has_host_action(*host_action))
     }
 
     /// The failure for an action that another tool of the facade offers.
-    fn other_tool_failure(&self, action: usize, view: &View) -> Failure {
+    fn other_tool_failure(&self, action: usize, view: &ToolView) -> Failure {
         let name = &self.surface().actions[action].name;
         let tool = view.other_tool(action).unwrap_or("another tool");
         Failure::new(
@@ -106,7 +106,7 @@ impl Contract {
 impl Contract {
     /// Whether calls to this facade can become runs.
     pub fn has_runs(&self) -> bool {
-        self.terms().batch || self.surface().actions.iter().any(|action| action.long_running)
+        self.policy().batch || self.surface().actions.iter().any(|action| action.long_running)
     }
 
     /// The host actions of this facade.
@@ -114,13 +114,13 @@ impl Contract {
         let has = |host_action: &HostAction| match host_action {
             HostAction::Describe => true,
             HostAction::RunStatus | HostAction::RunCancel => self.has_runs(),
-            HostAction::Batch => self.terms().batch,
+            HostAction::Batch => self.policy().batch,
         };
         HostAction::ALL.into_iter().filter(has)
     }
 
     /// The names of the host actions that a tool of this view accepts.
-    pub(crate) fn host_action_names<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn host_action_names<'a>(&'a self, view: &'a ToolView) -> impl Iterator<Item = &'a str> {
         self.host_actions()
             .filter(|host_action| view.has_host_action(*host_action))
             .map(|host_action| -> &'a str { host_action.name() })

@@ -11,8 +11,8 @@ use crate::{
         rules::ActionRules,
     },
     model::{
-        action_policy::Terms,
-        bounds::{self, Problems},
+        action_policy::ActionPolicy,
+        bounds::{self, SurfaceProblems},
         limits, nesting,
         pattern::PatternBudget,
         work,
@@ -27,7 +27,7 @@ pub struct Contract {
     pub(crate) rules: Vec<ActionRules>,
     /// Names and aliases, as written and in lower case, with the index of their action.
     names: HashMap<String, usize>,
-    pub(crate) policy: Terms,
+    pub(crate) policy: ActionPolicy,
 }
 
 impl Contract {
@@ -37,7 +37,7 @@ impl Contract {
     /// # Errors
     ///
     /// All problems, not only the first.
-    pub fn new(surface: Arc<Surface>) -> Result<Self, Problems> {
+    pub fn new(surface: Arc<Surface>) -> Result<Self, SurfaceProblems> {
         HostRules::compile_all();
         let mut problems = bounds::check_surface(&surface);
         let rules = read_rules(&surface);
@@ -54,17 +54,17 @@ impl Contract {
             };
             problems.extend(texts.iter().map(|text| for_action(action, text)));
         }
-        if problems.is_empty() { Self::build(surface, rules) } else { Err(Problems::from_list(problems)) }
+        if problems.is_empty() { Self::build(surface, rules) } else { Err(SurfaceProblems::from_list(problems)) }
     }
 
     /// Builds the contract of a surface that [`new`](Self::new) has accepted before, for example from a cache. Checks
     /// only what is needed; validators are compiled at first use.
-    pub fn known(surface: Arc<Surface>) -> Result<Self, Problems> {
+    pub fn from_checked(surface: Arc<Surface>) -> Result<Self, SurfaceProblems> {
         let rules = read_rules(&surface);
         Self::build(surface, rules)
     }
 
-    fn build(surface: Arc<Surface>, rules: Vec<Result<ActionRules, Vec<String>>>) -> Result<Self, Problems> {
+    fn build(surface: Arc<Surface>, rules: Vec<Result<ActionRules, Vec<String>>>) -> Result<Self, SurfaceProblems> {
         let mut problems = Vec::new();
         let mut ready = Vec::new();
         for (action, rules) in surface.actions.iter().zip(rules) {
@@ -74,7 +74,7 @@ impl Contract {
             }
         }
         if !problems.is_empty() {
-            return Err(Problems::from_list(problems));
+            return Err(SurfaceProblems::from_list(problems));
         }
         Ok(Self::from_parts(surface, ready))
     }
@@ -88,7 +88,7 @@ impl Contract {
                 names.insert(name.clone(), index);
             }
         }
-        Self { surface, rules, names, policy: Terms::default() }
+        Self { surface, rules, names, policy: ActionPolicy::default() }
     }
 
     /// The metadata that the facade publishes.
@@ -103,7 +103,7 @@ impl Contract {
 
     /// Compiles the validators that are not compiled yet. Call it in the background after building from a cache, so
     /// that no call has to wait.
-    pub fn compile(&self) -> Result<(), Problems> {
+    pub fn compile(&self) -> Result<(), SurfaceProblems> {
         HostRules::compile_all();
         let broken: Vec<String> = self
             .surface
@@ -112,7 +112,7 @@ impl Contract {
             .zip(&self.rules)
             .filter_map(|(action, rules)| rules.compiled().err().map(|problem| for_action(action, problem)))
             .collect();
-        if broken.is_empty() { Ok(()) } else { Err(Problems::from_list(broken)) }
+        if broken.is_empty() { Ok(()) } else { Err(SurfaceProblems::from_list(broken)) }
     }
 
     /// Finds the index of an action by name, alias, or other case.

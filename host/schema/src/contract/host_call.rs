@@ -8,10 +8,10 @@ use crate::{
         build::Contract,
         host_rules::HostRules,
         prepare::complete,
-        routed::{Mode, Target},
+        routed::{BatchMode, CallTarget},
         rules::call_arguments,
     },
-    model::{host_action::HostAction, view::View},
+    model::{host_action::HostAction, view::ToolView},
 };
 
 impl Contract {
@@ -21,8 +21,8 @@ impl Contract {
         host_action: HostAction,
         trace: bool,
         mut params: Object,
-        view: &View,
-    ) -> Result<Target, Failure> {
+        view: &ToolView,
+    ) -> Result<CallTarget, Failure> {
         let HostRules { action, rules } = HostRules::get(host_action);
         self.drop_foreign_nulls(rules, &mut params, view);
         // The items may contain secrets; which ones is unknown before they are routed.
@@ -39,7 +39,7 @@ impl Contract {
     }
 
     /// Arguments of a valid call of a host action.
-    pub(crate) fn host_example(&self, host_action: HostAction, view: &View) -> Value {
+    pub(crate) fn host_example(&self, host_action: HostAction, view: &ToolView) -> Value {
         let mut known = self.surface().actions.iter().zip(self.rules()).enumerate();
         let first = known.find(|(index, _)| view.shows(*index)).map(|(_, first)| first);
         let params = match (host_action, first) {
@@ -63,22 +63,22 @@ fn advice(host_action: HostAction) -> Option<String> {
 }
 
 /// Reads validated parameters.
-fn target_of_valid(host_action: HostAction, trace: bool, mut params: Object) -> Target {
+fn target_of_valid(host_action: HostAction, trace: bool, mut params: Object) -> CallTarget {
     let mut text = |name: &str| match params.shift_remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     };
     match host_action {
-        HostAction::Describe => Target::Describe { of: text("of") },
-        HostAction::RunStatus => Target::RunStatus {
+        HostAction::Describe => CallTarget::Describe { of: text("of") },
+        HostAction::RunStatus => CallTarget::RunStatus {
             run_id: text("run_id"),
             include_trace: params.get("include_trace").and_then(Value::as_bool).unwrap_or(trace),
         },
-        HostAction::RunCancel => Target::RunCancel { run_id: text("run_id").unwrap_or_default() },
+        HostAction::RunCancel => CallTarget::RunCancel { run_id: text("run_id").unwrap_or_default() },
         HostAction::Batch => {
             let mode = match text("mode").as_deref() {
-                Some("continue") => Mode::Continue,
-                _ => Mode::Stop,
+                Some("continue") => BatchMode::Continue,
+                _ => BatchMode::Stop,
             };
             let items = match params.shift_remove("items") {
                 Some(Value::Array(items)) => items,
@@ -88,7 +88,7 @@ fn target_of_valid(host_action: HostAction, trace: bool, mut params: Object) -> 
                 Value::Object(item) => Some(item),
                 _ => None,
             };
-            Target::Batch { items: items.into_iter().filter_map(object).collect(), mode }
+            CallTarget::Batch { items: items.into_iter().filter_map(object).collect(), mode }
         }
     }
 }

@@ -5,14 +5,14 @@ use crate::{
     model::{
         action_set::ActionSet,
         host_action::HostAction,
-        view::{CommandTarget, View},
+        view::{CommandTarget, ToolView},
     },
 };
 
 impl Contract {
     /// Whether a tool of this view accepts an action, by its own name; and if so, whether the action is the tool's
     /// default.
-    pub fn takes(&self, action: &str, view: &View) -> Option<bool> {
+    pub fn offers(&self, action: &str, view: &ToolView) -> Option<bool> {
         let named = match self.index(action) {
             Some(index) => Some(CommandTarget::Action(index)).filter(|_| view.shows(index)),
             None => self
@@ -28,16 +28,16 @@ impl Contract {
 
     /// Whether a tool of this view may cancel runs of an action: it accepts the action, or exists to cancel runs.
     /// Otherwise a read-only tool could cancel a write.
-    pub fn may_end(&self, action: &str, view: &View) -> bool {
+    pub fn can_cancel(&self, action: &str, view: &ToolView) -> bool {
         matches!(view.default_target, Some(CommandTarget::Host(HostAction::RunCancel, _)))
-            || self.takes(action, view).is_some()
+            || self.offers(action, view).is_some()
     }
 
     /// Restricts a tool to the actions that a caller may call; none if nothing is left.
     ///
     /// The default action is kept or dropped, never replaced: a call that names no action must not be answered by
     /// whichever action is left.
-    pub fn narrow(&self, view: &View, allows: impl Fn(&str) -> bool) -> Option<View> {
+    pub fn narrow(&self, view: &ToolView, allows: impl Fn(&str) -> bool) -> Option<ToolView> {
         let actions = &self.surface().actions;
         let withheld = ActionSet::matching(actions, |action| !allows(&action.name));
         if withheld.is_empty() {

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::{
     contract::{build::Contract, rules::ActionRules},
-    model::{host_action::HostAction, shape::ValueShape, view::View},
+    model::{host_action::HostAction, shape::ValueShape, view::ToolView},
 };
 
 impl Contract {
     /// Removes each null whose name belongs to another action or to the host, but not to this action. Nulls of the
     /// action's own parameters are left to its schema; unknown names are errors.
-    pub(crate) fn drop_foreign_nulls(&self, rules: &ActionRules, params: &mut Object, view: &View) {
+    pub(crate) fn drop_foreign_nulls(&self, rules: &ActionRules, params: &mut Object, view: &ToolView) {
         if !params.values().any(Value::is_null) || accepts_any_name(rules) {
             return;
         }
@@ -26,7 +26,7 @@ impl Contract {
     }
 
     /// Actions that the caller may not call are ignored, so that their parameters stay undisclosed.
-    fn is_parameter_of_another(&self, name: &str, view: &View) -> bool {
+    fn is_parameter_of_another(&self, name: &str, view: &ToolView) -> bool {
         self.rules().iter().enumerate().any(|(index, rules)| !view.withholds(index) && rules.has(name))
     }
 }
@@ -49,9 +49,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        contract::routed::Target,
-        model::action_policy::Terms,
-        publish::expose::{Expose, Form},
+        contract::routed::CallTarget,
+        model::action_policy::ActionPolicy,
+        publish::expose::{ExposeOptions, SchemaForm},
         tests::fixture,
     };
 
@@ -76,17 +76,17 @@ mod tests {
     }
 
     /// The parameters that a call leaves to its action, in the tool of this form that has the action.
-    fn called(form: Form, call: &Value) -> Result<Object, Failure> {
+    fn called(form: SchemaForm, call: &Value) -> Result<Object, Failure> {
         let contract = Contract::new(Arc::new(surface()))
             .unwrap()
-            .under(Terms { batch: true, ..Terms::default() })
+            .with_policy(ActionPolicy { batch: true, ..ActionPolicy::default() })
             .unwrap();
-        let tools = contract.publish(&Expose { form, ..Expose::default() });
+        let tools = contract.publish(&ExposeOptions { form, ..ExposeOptions::default() });
         let index = usize::from(call["action"] == "get");
         let tool = tools.iter().find(|tool| tool.view.shows(index)).unwrap();
         let routed = contract.route(call.as_object().unwrap().clone(), &tool.view).unwrap();
-        let Target::Action { action, params } = routed.target else { panic!("{call}") };
-        let prepared = contract.prepare_in(&contract.surface().actions[action], params, &tool.view)?;
+        let CallTarget::Action { action, params } = routed.target else { panic!("{call}") };
+        let prepared = contract.prepare_in_view(&contract.surface().actions[action], params, &tool.view)?;
         Ok(prepared.params)
     }
 
@@ -99,7 +99,7 @@ mod tests {
             out.extend(more.as_object().unwrap().clone());
             Value::Object(out)
         };
-        for form in Form::ALL {
+        for form in SchemaForm::ALL {
             let flat = with(&json!({"action": "add", "title": "t"}));
             let nested = json!({"action": "add", "params": with(&json!({"title": "t"}))});
             let both = with(&json!({"action": "add", "title": null, "params": {"title": "t", "id": null}}));
@@ -126,7 +126,7 @@ mod tests {
     fn host_actions_accept_nulls_of_other_actions() {
         let contract = Contract::new(Arc::new(surface())).unwrap();
         let sent = json!({"action": "describe", "of": null, "title": null, "id": null, "run_id": null});
-        let routed = contract.route(sent.as_object().unwrap().clone(), &View::whole()).unwrap();
-        assert_eq!(routed.target, Target::Describe { of: None });
+        let routed = contract.route(sent.as_object().unwrap().clone(), &ToolView::all_actions()).unwrap();
+        assert_eq!(routed.target, CallTarget::Describe { of: None });
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     contract::build::Contract,
-    model::{action_policy::Terms, bounds::Problems},
+    model::{action_policy::ActionPolicy, bounds::SurfaceProblems},
     text::{near, show},
 };
 
@@ -15,7 +15,7 @@ impl Contract {
     ///
     /// If the policy names an action that the facade does not have, because an operator who misspells an action would
     /// believe it denied; or if it denies all actions.
-    pub fn under(mut self, terms: Terms) -> Result<Self, Problems> {
+    pub fn with_policy(mut self, terms: ActionPolicy) -> Result<Self, SurfaceProblems> {
         let mut problems = Vec::new();
         for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm)] {
             for name in names.iter().filter(|name| self.surface.action(name).is_none()) {
@@ -31,12 +31,12 @@ impl Contract {
         }
         let denied = |name: &str| terms.deny.iter().any(|denied| denied == name);
         if !problems.is_empty() {
-            return Err(Problems(problems));
+            return Err(SurfaceProblems(problems));
         }
         if self.surface.actions.iter().all(|action| denied(&action.name)) {
             let problem =
                 "the policy's `actions.deny` leaves no action: remove the plugin from the folder instead";
-            return Err(Problems(vec![problem.to_owned()]));
+            return Err(SurfaceProblems(vec![problem.to_owned()]));
         }
         if !terms.deny.is_empty() {
             let mut surface = (*self.surface).clone();
@@ -52,12 +52,12 @@ impl Contract {
     }
 
     /// The operator's policy.
-    pub fn terms(&self) -> &Terms {
+    pub fn policy(&self) -> &ActionPolicy {
         &self.policy
     }
 
     /// Whether an action needs a person's confirmation.
-    pub fn confirms(&self, action: &str) -> bool {
+    pub fn needs_confirmation(&self, action: &str) -> bool {
         self.policy.confirm.iter().any(|name| name == action)
     }
 }
@@ -67,26 +67,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{contract::routed::Target, model::view::View, tests::fixture};
+    use crate::{contract::routed::CallTarget, model::view::ToolView, tests::fixture};
 
-    fn under(terms: Terms) -> Result<Contract, Problems> {
-        Contract::new(Arc::new(fixture::notes())).unwrap().under(terms)
+    fn under(terms: ActionPolicy) -> Result<Contract, SurfaceProblems> {
+        Contract::new(Arc::new(fixture::notes())).unwrap().with_policy(terms)
     }
 
     #[test]
     fn denied_actions_are_not_listed_and_refused() {
-        let contract = under(Terms { deny: vec!["delete".into()], ..Terms::default() }).unwrap();
+        let contract = under(ActionPolicy { deny: vec!["delete".into()], ..ActionPolicy::default() }).unwrap();
         assert!(contract.surface().action("delete").is_none());
         for name in ["delete", "RM"] {
             let call = json!({"action": name, "id": "n_1"}).as_object().unwrap().clone();
-            let refused = contract.route(call, &View::whole()).unwrap_err();
+            let refused = contract.route(call, &ToolView::all_actions()).unwrap_err();
             if name == "delete" {
                 assert_eq!(refused.failure.code, "denied");
                 assert!(refused.failure.message.starts_with("access denied"), "{}", refused.failure.message);
             }
         }
         let call = json!({"action": "search", "query": "x"}).as_object().unwrap().clone();
-        let Target::Action { action, params } = contract.route(call, &View::whole()).unwrap().target else {
+        let CallTarget::Action { action, params } = contract.route(call, &ToolView::all_actions()).unwrap().target else {
             panic!()
         };
         let action = &contract.surface().actions[action];
@@ -97,13 +97,13 @@ mod tests {
     #[test]
     fn policies_that_name_unknown_actions_are_refused() {
         let problems = |terms| under(terms).unwrap_err().to_string();
-        let misspelt = Terms { deny: vec!["delte".into()], confirm: vec!["purge".into()], batch: false };
+        let misspelt = ActionPolicy { deny: vec!["delte".into()], confirm: vec!["purge".into()], batch: false };
         assert_eq!(
             problems(misspelt),
             "the policy's `actions.deny` names \"delte\", which `notes` does not have; did you mean \"delete\"?\n\
              the policy's `actions.confirm` names \"purge\", which `notes` does not have"
         );
         let all = fixture::notes().actions.iter().map(|action| action.name.clone()).collect();
-        assert!(problems(Terms { deny: all, ..Terms::default() }).contains("leaves no action"));
+        assert!(problems(ActionPolicy { deny: all, ..ActionPolicy::default() }).contains("leaves no action"));
     }
 }

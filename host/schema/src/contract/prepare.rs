@@ -15,7 +15,7 @@ use crate::{
         compiled::{CompiledSchema, CostLimit},
         limits, nesting,
         secrets::{REDACTED, ValueVisibility},
-        view::View,
+        view::ToolView,
         work::{self, WorkOverrun},
     },
     text::show,
@@ -47,7 +47,7 @@ impl Contract {
     ///
     /// A failure that explains how to fix the call.
     pub fn prepare(&self, action: &Action, params: Object) -> Result<PreparedParams, Failure> {
-        self.prepare_in(action, params, &View::whole())
+        self.prepare_in_view(action, params, &ToolView::all_actions())
     }
 
     /// Completes and validates the parameters of a call to a tool of this view. Failures do not mention actions that
@@ -56,11 +56,11 @@ impl Contract {
     /// # Errors
     ///
     /// A failure that explains how to fix the call.
-    pub fn prepare_in(
+    pub fn prepare_in_view(
         &self,
         action: &Action,
         params: Object,
-        view: &View,
+        view: &ToolView,
     ) -> Result<PreparedParams, Failure> {
         let Some(rules) = self.rules_of(action) else {
             return Err(self.unknown_action(&action.name, view));
@@ -81,7 +81,7 @@ impl Contract {
         action: &Action,
         rules: &ActionRules,
         value: &Value,
-        (discreet, view): (bool, &View),
+        (discreet, view): (bool, &ToolView),
     ) -> Failure {
         let host_actions = self.host_actions().map(HostRules::get).map(|host| (&host.action, &host.rules));
         let known = self.surface().actions.iter().zip(self.rules()).enumerate();
@@ -98,7 +98,7 @@ impl Contract {
 
     /// All parameters of a prepared call: long values cut, secrets redacted. Runs show these, because their caller may
     /// be another turn, or another person, than the one who started them.
-    pub fn resolved_all(&self, action: &Action, params: &Object) -> Object {
+    pub fn resolved_inputs(&self, action: &Action, params: &Object) -> Object {
         let Some(rules) = self.rules_of(action) else { return Object::new() };
         let mut all = ChangedParams::default();
         params.keys().for_each(|name| all.add(name));
@@ -311,7 +311,7 @@ mod tests {
         let action = contract.action("set").unwrap();
         let sent = json!({"mode": "slow", "token": "s3cret"}).as_object().unwrap().clone();
         let prepared = contract.prepare(action, sent).unwrap();
-        let all = contract.resolved_all(action, &prepared.params);
+        let all = contract.resolved_inputs(action, &prepared.params);
         assert_eq!(Value::Object(all), json!({"mode": "slow", "token": REDACTED, "limit": 10}));
     }
 

@@ -31,7 +31,7 @@ const DESCRIPTION: usize = 1000;
 const VALUE: usize = 500;
 
 /// A validated form that checks answers.
-pub struct Questionnaire {
+pub struct QuestionForm {
     compiled: CompiledSchema,
     schema: Object,
 }
@@ -41,7 +41,7 @@ const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 /// The problem of a form or a field, to be read after its name.
 type FieldProblem = String;
 
-impl Questionnaire {
+impl QuestionForm {
     /// Validates the schema of a form.
     ///
     /// # Errors

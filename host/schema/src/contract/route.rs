@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::{
     contract::{
         build::Contract,
-        routed::{RefusedCall, Routed, Target},
+        routed::{RefusedCall, RoutedCall, CallTarget},
     },
-    model::view::{CommandTarget, View},
+    model::view::{CommandTarget, ToolView},
     text::{near, show},
 };
 
@@ -34,7 +34,7 @@ impl Contract {
     /// # Errors
     ///
     /// A failure, with the command to echo.
-    pub fn route(&self, arguments: Object, view: &View) -> Result<Routed, Box<RefusedCall>> {
+    pub fn route(&self, arguments: Object, view: &ToolView) -> Result<RoutedCall, Box<RefusedCall>> {
         let mut host = HostArguments::default();
         let mut params = arguments;
         let gathered = host.gather(&mut params).map_err(|conflict| self.conflict_failure(&conflict));
@@ -45,7 +45,7 @@ impl Contract {
             let wait = flag("wait", host.wait.as_ref(), |value| self.got(value))?;
             let confirm = flag("confirm", host.confirm.as_ref(), |value| self.got(value))?;
             let target = match target {
-                CommandTarget::Action(action) => Target::Action { action, params },
+                CommandTarget::Action(action) => CallTarget::Action { action, params },
                 CommandTarget::Host(host_action, trace) => {
                     self.host_target(host_action, trace, params, view)?
                 }
@@ -53,7 +53,7 @@ impl Contract {
             Ok((target, detail, wait, confirm))
         });
         match routed {
-            Ok((target, detail, wait, confirm)) => Ok(Routed { command, target, detail, wait, confirm }),
+            Ok((target, detail, wait, confirm)) => Ok(RoutedCall { command, target, detail, wait, confirm }),
             Err(failure) => Err(Box::new(RefusedCall { command, failure })),
         }
     }
@@ -63,7 +63,7 @@ impl Contract {
         &self,
         host: &HostArguments,
         params: &Object,
-        view: &View,
+        view: &ToolView,
     ) -> (Command, Result<CommandTarget, Failure>) {
         let is_action = host.named.is_empty() || host.named.iter().any(|(key, _)| *key == "action");
         let key = if is_action { "action" } else { "cmd" };
@@ -100,12 +100,12 @@ impl Contract {
     }
 
     /// The target of a call that names no action, if the tool offers it.
-    pub(crate) fn default_target(&self, view: &View) -> Option<CommandTarget> {
+    pub(crate) fn default_target(&self, view: &ToolView) -> Option<CommandTarget> {
         self.default_action().filter(|target| view.shows(*target)).map(CommandTarget::Action)
     }
 
     /// The failure for a call that names no action.
-    fn missing_action(&self, params: &Object, view: &View) -> Failure {
+    fn missing_action(&self, params: &Object, view: &ToolView) -> Failure {
         let message = format!("`action` is required. {}", self.available(view));
         let failure = Failure::new(code::INVALID_PARAMS, message);
         // Names that other servers use for `action`, and misspelt ones.
@@ -120,7 +120,7 @@ impl Contract {
         }
     }
 
-    fn find_target(&self, name: &str, view: &View) -> Result<CommandTarget, Failure> {
+    fn find_target(&self, name: &str, view: &ToolView) -> Result<CommandTarget, Failure> {
         match self.index(name) {
             Some(index) => self.in_view(index, view).map(CommandTarget::Action),
             None => match self.host_action_in(name, view) {

@@ -4,11 +4,11 @@ use loggia_facade::{Command, Detail, Failure, Object};
 
 /// A routed call. Its parameters are not validated yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Routed {
+pub struct RoutedCall {
     /// The command to echo.
     pub command: Command,
     /// The requested operation.
-    pub target: Target,
+    pub target: CallTarget,
     /// The requested level of detail.
     pub detail: Detail,
     /// Whether the caller wants to wait for the result, if specified.
@@ -19,7 +19,7 @@ pub struct Routed {
 
 /// The requested operation.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Target {
+pub enum CallTarget {
     /// Runs an action of the facade.
     Action {
         /// The index of the action in the surface.
@@ -49,13 +49,13 @@ pub enum Target {
         /// The arguments of each call.
         items: Vec<Object>,
         /// The reaction to a failure.
-        mode: Mode,
+        mode: BatchMode,
     },
 }
 
 /// The reaction of a batch to a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum BatchMode {
     /// Skips the remaining calls.
     #[default]
     Stop,

@@ -2,7 +2,7 @@
 
 /// The part of an operator's policy that is about a facade's actions. The default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct ActionPolicy {
     /// Actions that are neither published nor run.
     pub deny: Vec<String>,
     /// Actions that need a person's confirmation.

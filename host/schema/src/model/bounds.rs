@@ -13,12 +13,12 @@ use crate::{
 
 /// All problems of a surface. Each line names the action and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct Problems(pub Vec<String>);
+pub struct SurfaceProblems(pub Vec<String>);
 
 /// Problems that are reported.
 const REPORTED: usize = 64;
 
-impl Problems {
+impl SurfaceProblems {
     /// Keeps the first 64 problems and counts the rest.
     pub(crate) fn from_list(mut problems: Vec<String>) -> Self {
         let more = problems.len().saturating_sub(REPORTED);
@@ -30,7 +30,7 @@ impl Problems {
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for SurfaceProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("\n"))
     }

@@ -10,7 +10,7 @@ use crate::model::{action_set::ActionSet, host_action::HostAction};
 
 /// The actions that one MCP tool offers to one caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
+pub struct ToolView {
     /// The tool's actions.
     actions: ActionSet,
     /// The host actions that it accepts beside `describe`, one bit each.
@@ -33,9 +33,9 @@ pub(crate) enum CommandTarget {
     Host(HostAction, bool),
 }
 
-impl View {
+impl ToolView {
     /// All actions, as other facades and the operator see them.
-    pub fn whole() -> Self {
+    pub fn all_actions() -> Self {
         Self {
             actions: ActionSet::ALL,
             host_actions: u8::MAX,

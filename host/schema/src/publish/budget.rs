@@ -3,28 +3,28 @@
 //! Tokens are counted elsewhere. Each facade starts at its richest form and only steps down, so a list that fits is
 //! published as configured.
 
-use crate::publish::expose::Form;
+use crate::publish::expose::SchemaForm;
 
 /// The forms that a facade may have, the richest first, each with its tokens. Never empty.
 ///
 /// A facade whose policy specifies the form has only that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ladder(pub Vec<(Form, usize)>);
+pub struct FormLadder(pub Vec<(SchemaForm, usize)>);
 
 /// The forms chosen for the whole list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BudgetFit {
     /// The form of each facade, in their order.
-    pub forms: Vec<Form>,
+    pub forms: Vec<SchemaForm>,
     /// The tokens of the whole list.
     pub tokens: usize,
     /// Whether the list fits the budget; otherwise every facade has its cheapest form.
     pub fits: bool,
 }
 
-impl Form {
+impl SchemaForm {
     /// The forms that may replace this one to save tokens: this one first, none richer.
-    pub fn steps(self) -> Vec<Self> {
+    pub fn fallbacks(self) -> Vec<Self> {
         let shorter = match self {
             Self::Names => &[][..],
             Self::Signatures => &[Self::Names][..],
@@ -39,7 +39,7 @@ impl Form {
 /// Until it fits, the facade that saves most steps down, the first of equals: a few facades lose much instead of all
 /// losing something, and always the same ones. Then facades step up again where tokens are left. If nothing fits, each
 /// has its cheapest form.
-pub fn fit(ladders: &[Ladder], budget: usize) -> BudgetFit {
+pub fn fit_budget(ladders: &[FormLadder], budget: usize) -> BudgetFit {
     let mut at = vec![0; ladders.len()];
     let mut tokens = total(ladders, &at);
     while tokens > budget {
@@ -54,12 +54,12 @@ pub fn fit(ladders: &[Ladder], budget: usize) -> BudgetFit {
     BudgetFit { forms: forms.collect(), tokens, fits: tokens <= budget }
 }
 
-fn total(ladders: &[Ladder], at: &[usize]) -> usize {
+fn total(ladders: &[FormLadder], at: &[usize]) -> usize {
     ladders.iter().zip(at).map(|(ladder, at)| ladder.cost(*at)).sum()
 }
 
 /// The step down that saves most: facade, step, tokens saved. Steps that save nothing are skipped.
-fn best_step(ladders: &[Ladder], at: &[usize]) -> Option<(usize, usize, usize)> {
+fn best_step(ladders: &[FormLadder], at: &[usize]) -> Option<(usize, usize, usize)> {
     let steps = ladders.iter().zip(at).enumerate().filter_map(|(facade, (ladder, at))| {
         let now = ladder.cost(*at);
         let next = (at + 1..ladder.0.len()).find(|step| ladder.cost(*step) < now)?;
@@ -70,7 +70,7 @@ fn best_step(ladders: &[Ladder], at: &[usize]) -> Option<(usize, usize, usize)> 
 }
 
 /// Reverts steps that turned out to be needless, from the first facade on.
-fn step_up(ladders: &[Ladder], at: &mut [usize], tokens: &mut usize, budget: usize) {
+fn step_up(ladders: &[FormLadder], at: &mut [usize], tokens: &mut usize, budget: usize) {
     for (ladder, at) in ladders.iter().zip(at.iter_mut()) {
         let rest = *tokens - ladder.cost(*at);
         if let Some(richer) = (0..*at).find(|step| rest + ladder.cost(*step) <= budget) {
@@ -80,7 +80,7 @@ fn step_up(ladders: &[Ladder], at: &mut [usize], tokens: &mut usize, budget: usi
     }
 }
 
-impl Ladder {
+impl FormLadder {
     fn cost(&self, step: usize) -> usize {
         self.0.get(step).map_or(0, |(_, tokens)| *tokens)
     }
@@ -89,14 +89,14 @@ impl Ladder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Form::{Flat, Names, Signatures, Union};
+    use SchemaForm::{Flat, Names, Signatures, Union};
 
     /// Facades by their ladders from `flat` down, and the chosen forms.
-    fn check(ladders: &[&[usize]], budget: usize, forms: &[Form], tokens: usize, fits: bool) {
-        let ladder = |costs: &&[usize]| Ladder(Flat.steps().into_iter().zip(costs.iter().copied()).collect());
-        let ladders: Vec<Ladder> = ladders.iter().map(ladder).collect();
+    fn check(ladders: &[&[usize]], budget: usize, forms: &[SchemaForm], tokens: usize, fits: bool) {
+        let ladder = |costs: &&[usize]| FormLadder(Flat.fallbacks().into_iter().zip(costs.iter().copied()).collect());
+        let ladders: Vec<FormLadder> = ladders.iter().map(ladder).collect();
         let expected = BudgetFit { forms: forms.to_vec(), tokens, fits };
-        assert_eq!(fit(&ladders, budget), expected, "{ladders:?} in {budget}");
+        assert_eq!(fit_budget(&ladders, budget), expected, "{ladders:?} in {budget}");
     }
 
     #[test]
@@ -126,10 +126,10 @@ mod tests {
 
     #[test]
     fn no_form_steps_up() {
-        assert_eq!(Flat.steps(), [Flat, Signatures, Names]);
-        assert_eq!(Union.steps(), [Union, Signatures, Names]);
-        assert_eq!(Signatures.steps(), [Signatures, Names]);
-        assert_eq!(Names.steps(), [Names]);
+        assert_eq!(Flat.fallbacks(), [Flat, Signatures, Names]);
+        assert_eq!(Union.fallbacks(), [Union, Signatures, Names]);
+        assert_eq!(Signatures.fallbacks(), [Signatures, Names]);
+        assert_eq!(Names.fallbacks(), [Names]);
     }
 
     #[test]
@@ -140,11 +140,11 @@ mod tests {
             vec![signatures + seed * 53 % 900, signatures, names]
         };
         for seed in 0..300 {
-            let ladders: Vec<Ladder> = (seed..seed + 6)
-                .map(|seed| Ladder(Flat.steps().into_iter().zip(costs(seed)).collect()))
+            let ladders: Vec<FormLadder> = (seed..seed + 6)
+                .map(|seed| FormLadder(Flat.fallbacks().into_iter().zip(costs(seed)).collect()))
                 .collect();
             let budget = 400 + seed * 17;
-            let fitted = fit(&ladders, budget);
+            let fitted = fit_budget(&ladders, budget);
             assert_eq!(fitted.fits, fitted.tokens <= budget);
             for (ladder, form) in ladders.iter().zip(&fitted.forms) {
                 let at = ladder.0.iter().position(|(known, _)| known == form).unwrap();

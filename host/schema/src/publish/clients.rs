@@ -6,13 +6,13 @@
 use loggia_facade::Object;
 use serde_json::Value;
 
-use crate::publish::{description::utf16_len, tool::Published};
+use crate::publish::{description::utf16_len, tool::PublishedTool};
 
-use Severity::{Confuses, Degrades, Rejects};
+use LintSeverity::{Confuses, Degrades, Rejects};
 
 /// The reaction of a client to something that it does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub enum LintSeverity {
     /// It shows everything, but models make more invalid calls.
     Confuses,
     /// It shows the model less than was published.
@@ -27,7 +27,7 @@ pub(crate) struct ClientRule<T> {
     pub(crate) breaks: T,
     pub(crate) problem: &'static str,
     pub(crate) clients: &'static [&'static str],
-    pub(crate) severity: Severity,
+    pub(crate) severity: LintSeverity,
 }
 
 /// The part of a tool that a rule examines.
@@ -46,7 +46,7 @@ pub(crate) enum LintScope {
 }
 
 /// Whether a tool's name or description violates a rule.
-pub(crate) type ToolPredicate = fn(&Published) -> bool;
+pub(crate) type ToolPredicate = fn(&PublishedTool) -> bool;
 
 /// Whether a schema violates a rule.
 pub(crate) enum SchemaPredicate {
@@ -57,7 +57,7 @@ pub(crate) enum SchemaPredicate {
 }
 
 const fn row<T>(
-    severity: Severity,
+    severity: LintSeverity,
     at: LintScope,
     clients: &'static [&'static str],
     breaks: T,

@@ -18,7 +18,7 @@ use crate::{
         shape::{ShapeMember, ValueShape},
         signature::{signature, type_text},
         simplify::VALUE_TEXTS,
-        view::View,
+        view::ToolView,
     },
     text::show,
 };
@@ -41,7 +41,7 @@ impl Contract {
     /// # Errors
     ///
     /// If there is no such action.
-    pub fn describe(&self, of: Option<&str>, detail: Detail, view: &View) -> Result<Value, Failure> {
+    pub fn describe(&self, of: Option<&str>, detail: Detail, view: &ToolView) -> Result<Value, Failure> {
         let Some(name) = of else { return Ok(self.list(detail, view)) };
         match self.index(name) {
             Some(index) => self.in_view(index, view).map(|index| self.describe_action(index, detail)),
@@ -52,7 +52,7 @@ impl Contract {
         }
     }
 
-    fn list(&self, detail: Detail, view: &View) -> Value {
+    fn list(&self, detail: Detail, view: &ToolView) -> Value {
         let room = (ROOM * self.surface().actions.len()).max(LEAST_ROOM);
         let mut list = Value::Null;
         for terse in TERSENESS {
@@ -65,7 +65,7 @@ impl Contract {
         list
     }
 
-    fn list_with(&self, detail: Detail, view: &View, (summary, optional): (usize, bool)) -> Value {
+    fn list_with(&self, detail: Detail, view: &ToolView, (summary, optional): (usize, bool)) -> Value {
         let surface = self.surface();
         let shown = surface.actions.iter().zip(self.rules()).enumerate();
         let actions = shown.filter(|(index, _)| view.shows(*index)).map(|(_, (action, rules))| {
@@ -77,7 +77,7 @@ impl Contract {
                 _ => insert(&mut out, "signature", required_signature(&action.name, &rules.shape)),
             }
             insert(&mut out, "effect", action.effect.as_str());
-            if self.confirms(&action.name) {
+            if self.needs_confirmation(&action.name) {
                 insert(&mut out, "confirm", true);
             }
             insert(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), summary));
@@ -110,7 +110,7 @@ impl Contract {
     }
 
     /// The facade's other tools, with their actions.
-    fn other_tools(&self, view: &View) -> Object {
+    fn other_tools(&self, view: &ToolView) -> Object {
         let names = |tool: ActionSet| {
             let actions = self.surface().actions.iter().enumerate();
             let shown = actions.filter(|(index, _)| tool.contains(*index) && !view.shows(*index));
@@ -127,7 +127,7 @@ impl Contract {
         insert(&mut out, "summary", action.summary.as_str());
         insert(&mut out, "effect", action.effect.as_str());
         for (key, holds) in [
-            ("confirm", self.confirms(&action.name)),
+            ("confirm", self.needs_confirmation(&action.name)),
             ("idempotent", action.idempotent),
             ("open_world", action.open_world),
             ("long_running", action.long_running),
@@ -162,7 +162,7 @@ impl Contract {
         Value::Object(out)
     }
 
-    fn describe_host_action(&self, host_action: HostAction, detail: Detail, view: &View) -> Value {
+    fn describe_host_action(&self, host_action: HostAction, detail: Detail, view: &ToolView) -> Value {
         let HostRules { action, rules } = HostRules::get(host_action);
         let mut out = Object::new();
         insert(&mut out, "name", host_action.name());

@@ -2,20 +2,20 @@
 
 /// Options for publishing a facade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Expose {
+pub struct ExposeOptions {
     /// The form of the input schema.
-    pub form: Form,
+    pub form: SchemaForm,
     /// The split into several tools.
-    pub split: Split,
+    pub split: ToolSplit,
     /// Whether to publish a schema of results.
     pub output_schema: bool,
     /// Whether a tool of one action is named `add` instead of `notes_add`.
-    pub own_names: bool,
+    pub short_names: bool,
 }
 
 /// The form in which an input schema presents the actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Form {
+pub enum SchemaForm {
     /// One flat object: every parameter once, with the actions that take it.
     #[default]
     Flat,
@@ -31,7 +31,7 @@ pub enum Form {
     Granular,
 }
 
-impl Form {
+impl SchemaForm {
     /// All forms.
     pub const ALL: [Self; 6] =
         [Self::Flat, Self::Signatures, Self::Names, Self::Union, Self::Raw, Self::Granular];
@@ -56,7 +56,7 @@ impl Form {
 
 /// The split of a facade into several tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Split {
+pub enum ToolSplit {
     /// One tool.
     #[default]
     None,

@@ -15,7 +15,7 @@ use crate::{
         host_parameters,
         parameters::ParameterTable,
         part::ToolPart,
-        tool::Published,
+        tool::PublishedTool,
     },
 };
 
@@ -23,14 +23,14 @@ use crate::{
 const LEGEND: &str = "Parameters: [actions], * = required.";
 
 /// Publishes a part of a facade in this form.
-pub(crate) fn publish(part: &ToolPart<'_>) -> Published {
+pub(crate) fn publish(part: &ToolPart<'_>) -> PublishedTool {
     let ToolDescription { text: description, spilled } = ToolDescription::new(part, summaries(part));
     let parameters = parameters(part);
     let legend = if parameters.name_actions() { LEGEND } else { "What to do." };
     let mut properties = Object::new();
     properties.insert("action".into(), action_property(part, legend, &spilled));
     properties.extend(parameters.publish());
-    Published::from_part(part, description, root_schema(part, properties, is_open(part)))
+    PublishedTool::from_part(part, description, root_schema(part, properties, is_open(part)))
 }
 
 /// The property that selects the action.
@@ -99,23 +99,23 @@ mod tests {
     use loggia_facade::Surface;
 
     use super::*;
-    use crate::{contract::build::Contract, model::limits, publish::expose::Expose, tests::fixture};
+    use crate::{contract::build::Contract, model::limits, publish::expose::ExposeOptions, tests::fixture};
 
     fn check(name: &str, surface: Surface) -> Arc<Object> {
         let contract = Contract::new(Arc::new(surface.clone())).unwrap();
-        let published = contract.publish(&Expose::default())[0].clone();
+        let published = contract.publish(&ExposeOptions::default())[0].clone();
         let text = format!(
             "{}\n---\n{}",
             published.description,
             serde_json::to_string_pretty(&*published.input_schema).unwrap()
         );
         insta::assert_snapshot!(name, text);
-        let again = Contract::known(Arc::new(surface)).unwrap();
-        assert_eq!(published.description, again.publish(&Expose::default())[0].description);
+        let again = Contract::from_checked(Arc::new(surface)).unwrap();
+        assert_eq!(published.description, again.publish(&ExposeOptions::default())[0].description);
         let bytes = |schema: &Object| serde_json::to_string(schema).unwrap();
         assert_eq!(
             bytes(&published.input_schema),
-            bytes(&again.publish(&Expose::default())[0].input_schema),
+            bytes(&again.publish(&ExposeOptions::default())[0].input_schema),
             "byte for byte"
         );
         published.input_schema.clone()
@@ -143,7 +143,7 @@ mod tests {
         let surface = fixture::large(40);
         let schema = check("flat_large", surface.clone());
         let contract = Contract::new(Arc::new(surface.clone())).unwrap();
-        let description = contract.publish(&Expose::default())[0].description.clone();
+        let description = contract.publish(&ExposeOptions::default())[0].description.clone();
         assert!(description.encode_utf16().count() <= limits::DESCRIPTION);
         let spilled = schema["properties"]["action"]["description"].as_str().unwrap();
         for action in &surface.actions {
@@ -215,7 +215,7 @@ mod tests {
             };
             let surface = fixture::surface("who", "abcdef".chars().map(action).collect());
             let contract = Contract::new(Arc::new(surface)).unwrap();
-            let published = contract.publish(&Expose::default())[0].input_schema.clone();
+            let published = contract.publish(&ExposeOptions::default())[0].input_schema.clone();
             assert_eq!(published["properties"]["p"]["description"], expected, "{takes} {requires}");
         }
     }
@@ -231,7 +231,7 @@ mod tests {
         };
         let surface = fixture::surface("many", (0..40).map(action).collect());
         let contract = Contract::new(Arc::new(surface)).unwrap();
-        let text = contract.publish(&Expose::default())[0].input_schema["properties"]["p"]["description"]
+        let text = contract.publish(&ExposeOptions::default())[0].input_schema["properties"]["p"]["description"]
             .as_str()
             .unwrap()
             .to_owned();
@@ -242,14 +242,14 @@ mod tests {
     #[test]
     fn annotations_are_the_worst_of_all_actions() {
         let published =
-            Contract::new(Arc::new(fixture::notes())).unwrap().publish(&Expose::default())[0].clone();
+            Contract::new(Arc::new(fixture::notes())).unwrap().publish(&ExposeOptions::default())[0].clone();
         assert_eq!((published.read_only, published.destructive), (false, true));
         assert_eq!((published.idempotent, published.open_world), (false, false));
         let mut surface = fixture::notes();
         surface.actions.retain(|action| action.effect == loggia_facade::Effect::Read);
         surface.actions[0].open_world = true;
         surface.title = String::new();
-        let published = Contract::new(Arc::new(surface)).unwrap().publish(&Expose::default())[0].clone();
+        let published = Contract::new(Arc::new(surface)).unwrap().publish(&ExposeOptions::default())[0].clone();
         assert_eq!((published.read_only, published.destructive), (true, false));
         assert_eq!((published.idempotent, published.open_world), (true, true));
         assert_eq!(published.title, "notes");

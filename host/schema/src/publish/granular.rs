@@ -21,15 +21,15 @@ use crate::{
         limits,
         sanitise::sanitise_line,
         shape::{ShapeMember, ValueShape},
-        view::{CommandTarget, View},
+        view::{CommandTarget, ToolView},
     },
-    publish::{host_parameters, parameters::property_schema, part::title, tool::Published},
+    publish::{host_parameters, parameters::property_schema, part::title, tool::PublishedTool},
 };
 
 impl Contract {
     /// One tool per action, as a server without Loggia would list it: the baseline for measuring the forms. Without
     /// parameters and tools of the host.
-    pub fn bare(&self) -> Vec<Published> {
+    pub fn baseline_tools(&self) -> Vec<PublishedTool> {
         let surface = self.surface();
         let names = tool_names(&surface.name, surface.actions.iter().map(|action| action.name.as_str()));
         action_tools(self, &names, |_| Vec::new())
@@ -37,7 +37,7 @@ impl Contract {
 }
 
 /// Publishes one tool per action, named like the action alone if requested.
-pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
+pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<PublishedTool> {
     let surface = contract.surface();
     let host_actions = contract.host_actions().filter(|host_action| host_action.is_about_runs());
     let host_actions: Vec<HostAction> =
@@ -59,11 +59,11 @@ pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<Published> {
             .chain(host_parameters::beside_host_action(*host_action))
             .collect();
         let schema = object_schema(&ValueShape::Record { members, others: None }, Vec::new());
-        let view = View::new(ActionSet::EMPTY, Some(CommandTarget::Host(*host_action, false)), tools.clone())
+        let view = ToolView::new(ActionSet::EMPTY, Some(CommandTarget::Host(*host_action, false)), tools.clone())
             .with_host_actions(&[*host_action]);
         let named = (name.clone(), format!("{facade}: {}", host_action.name()));
         let mut tool =
-            Published::new(named, host_action.summary().to_owned(), schema, std::iter::empty(), view);
+            PublishedTool::new(named, host_action.summary().to_owned(), schema, std::iter::empty(), view);
         if *host_action == HostAction::RunCancel {
             // Cancelling a run twice has no further effect.
             (tool.effect, tool.read_only, tool.idempotent) = (Effect::Write, false, true);
@@ -78,17 +78,17 @@ fn action_tools(
     contract: &Contract,
     names: &[String],
     added: impl Fn(&Action) -> Vec<ShapeMember>,
-) -> Vec<Published> {
+) -> Vec<PublishedTool> {
     let (tools, facade) = (tool_views(contract, names), title(contract));
     let known = contract.surface().actions.iter().zip(contract.rules()).zip(names).enumerate();
     let published = known.map(|(index, ((action, rules), name))| {
         let others =
             tools.iter().filter(|(actions, _)| *actions != ActionSet::single(index)).cloned().collect();
-        let view = View::new(ActionSet::single(index), Some(CommandTarget::Action(index)), others);
+        let view = ToolView::new(ActionSet::single(index), Some(CommandTarget::Action(index)), others);
         let named = (name.clone(), format!("{facade}: {}", action.name));
         let description = sanitise_line(&action.summary, usize::MAX);
         let schema = object_schema(&rules.shape, added(action));
-        Published::new(named, description, schema, std::iter::once(action), view)
+        PublishedTool::new(named, description, schema, std::iter::once(action), view)
     });
     published.collect()
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::{
     model::keywords::{SubschemaLayout, subschemas},
     publish::{
-        clients::{LintScope, SCHEMA, SchemaPredicate, Severity, TOOL},
-        tool::Published,
+        clients::{LintScope, SCHEMA, SchemaPredicate, LintSeverity, TOOL},
+        tool::PublishedTool,
     },
     text::show,
 };
@@ -24,22 +24,22 @@ pub struct LintFinding {
     /// The affected clients.
     pub clients: &'static [&'static str],
     /// Their reaction.
-    pub severity: Severity,
+    pub severity: LintSeverity,
 }
 
 impl fmt::Display for LintFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let does = match self.severity {
-            Severity::Confuses => "more wrong calls by",
-            Severity::Degrades => "lost on",
-            Severity::Rejects => "rejected by",
+            LintSeverity::Confuses => "more wrong calls by",
+            LintSeverity::Degrades => "lost on",
+            LintSeverity::Rejects => "rejected by",
         };
         write!(f, "{} {} ({does} {})", self.path, self.problem, self.clients.join(", "))
     }
 }
 
 /// Checks a tool. Findings are in the order of the tool and reproducible.
-pub fn lint(tool: &Published) -> Vec<LintFinding> {
+pub fn lint(tool: &PublishedTool) -> Vec<LintFinding> {
     let mut out = Vec::new();
     for rule in TOOL.iter().filter(|rule| (rule.breaks)(tool)) {
         let path = if rule.scope == LintScope::Name { "name" } else { "description" };
@@ -113,8 +113,8 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::{
-        model::action_policy::Terms,
-        publish::expose::{Expose, Form, Split},
+        model::action_policy::ActionPolicy,
+        publish::expose::{ExposeOptions, SchemaForm, ToolSplit},
         tests::{
             fixture,
             forms::{contract, expose},
@@ -130,10 +130,10 @@ pub(crate) mod tests {
     }
 
     /// A tool with this input schema, unchanged.
-    fn raw(schema: Value) -> Published {
+    fn raw(schema: Value) -> PublishedTool {
         let mut surface = fixture::one(json!({}), json!([]));
         surface.actions[0].params = Arc::new(json!({"type": "object"}).as_object().unwrap().clone());
-        let mut tool = contract(surface, Terms::default()).publish(&expose(Form::Raw)).remove(0);
+        let mut tool = contract(surface, ActionPolicy::default()).publish(&expose(SchemaForm::Raw)).remove(0);
         tool.input_schema = Arc::new(schema.as_object().unwrap().clone());
         tool
     }
@@ -175,9 +175,9 @@ pub(crate) mod tests {
     #[test]
     fn every_form_is_linted() {
         let mut out = String::new();
-        for form in Form::ALL {
-            let contract = contract(surfaces::projects(), Terms { batch: true, ..Terms::default() });
-            for tool in contract.publish(&Expose { output_schema: true, ..expose(form) }) {
+        for form in SchemaForm::ALL {
+            let contract = contract(surfaces::projects(), ActionPolicy { batch: true, ..ActionPolicy::default() });
+            for tool in contract.publish(&ExposeOptions { output_schema: true, ..expose(form) }) {
                 let findings = lint(&tool);
                 if !findings.is_empty() {
                     let _ = writeln!(out, "# {} as {}\n{}", tool.name, form.as_str(), listed(&findings));
@@ -205,22 +205,22 @@ pub(crate) mod tests {
         ];
         for surface in surfaces {
             let confirm = surface.actions.iter().map(|action| action.name.clone()).collect();
-            let contract = contract(surface, Terms { confirm, batch: true, ..Terms::default() });
+            let contract = contract(surface, ActionPolicy { confirm, batch: true, ..ActionPolicy::default() });
             accepted(&contract);
         }
     }
 
     /// Fails if a client rejects any form but raw.
     pub(crate) fn accepted(contract: &crate::contract::build::Contract) {
-        for form in Form::ALL {
-            for split in [Split::None, Split::Effect] {
-                let expose = Expose { form, split, output_schema: true, ..Expose::default() };
+        for form in SchemaForm::ALL {
+            for split in [ToolSplit::None, ToolSplit::Effect] {
+                let expose = ExposeOptions { form, split, output_schema: true, ..ExposeOptions::default() };
                 for tool in contract.publish(&expose) {
-                    if form == Form::Raw && contract.surface().actions.len() == 1 {
+                    if form == SchemaForm::Raw && contract.surface().actions.len() == 1 {
                         continue;
                     }
                     let rejected: Vec<LintFinding> =
-                        lint(&tool).into_iter().filter(|f| f.severity == Severity::Rejects).collect();
+                        lint(&tool).into_iter().filter(|f| f.severity == LintSeverity::Rejects).collect();
                     let schema = &tool.input_schema;
                     assert!(rejected.is_empty(), "{}: {}\n{schema:?}", form.as_str(), listed(&rejected));
                 }

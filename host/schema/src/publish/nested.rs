@@ -18,7 +18,7 @@ use crate::{
         host_parameters,
         parameters::ParameterTable,
         part::ToolPart,
-        tool::Published,
+        tool::PublishedTool,
     },
 };
 
@@ -27,7 +27,7 @@ const ACTION_TEXT: &str = "What to do.";
 
 /// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
 /// `describe`. Of the host's parameters, only `confirm` needs a description of its own.
-pub(crate) fn signatures(part: &ToolPart<'_>) -> Published {
+pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
     let actions = part.actions.iter().map(|(action, rules)| {
         let (members, others) = match &rules.shape {
             ValueShape::Record { members, others } => (members.clone(), others.clone()),
@@ -55,14 +55,14 @@ pub(crate) fn signatures(part: &ToolPart<'_>) -> Published {
 }
 
 /// Publishes only the names of the actions.
-pub(crate) fn names(part: &ToolPart<'_>) -> Published {
+pub(crate) fn names(part: &ToolPart<'_>) -> PublishedTool {
     let ToolDescription { text: description, .. } = ToolDescription::new(part, []);
     let params = open_object("Ask `describe`, with the action in `of`.".to_owned());
     publish(part, description, action_property(part, ACTION_TEXT, &[]), params, |_| true)
 }
 
 /// Publishes one schema per action.
-pub(crate) fn union(part: &ToolPart<'_>) -> Published {
+pub(crate) fn union(part: &ToolPart<'_>) -> PublishedTool {
     let ToolDescription { text: description, spilled } = ToolDescription::new(part, summaries(part));
     let actions = part.actions.iter().map(|(action, rules)| branch(&action.name, &rules.shape));
     let host_actions = part.host_actions.iter().map(|host_action| {
@@ -89,7 +89,7 @@ fn publish(
     action: Value,
     params: Value,
     is_beside: fn(&ShapeMember) -> bool,
-) -> Published {
+) -> PublishedTool {
     let mut properties = Object::new();
     properties.insert("action".into(), action);
     properties.insert("params".into(), params);
@@ -97,7 +97,7 @@ fn publish(
         ParameterTable::new(part.actions.iter().map(|(action, _)| action.name.as_str()).collect());
     add_host_parameters(part, &mut others, is_beside);
     properties.extend(others.publish());
-    Published::from_part(part, description, root_schema(part, properties, false))
+    PublishedTool::from_part(part, description, root_schema(part, properties, false))
 }
 
 /// An object whose members only the description names. `additionalProperties` is explicit, because some clients treat

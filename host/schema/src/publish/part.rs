@@ -7,9 +7,9 @@ use crate::{
     model::{
         action_set::ActionSet,
         host_action::HostAction,
-        view::{CommandTarget, View},
+        view::{CommandTarget, ToolView},
     },
-    publish::expose::Split,
+    publish::expose::ToolSplit,
 };
 
 /// The part of a facade that one tool offers.
@@ -25,21 +25,21 @@ pub(crate) struct ToolPart<'a> {
     pub(crate) host_actions: Vec<HostAction>,
     /// The action of a call that names none.
     pub(crate) default_action: Option<&'a str>,
-    pub(crate) view: View,
+    pub(crate) view: ToolView,
 }
 
 impl<'a> ToolPart<'a> {
     /// Splits a facade into the parts of its tools, restricted to the actions that the caller may call. Every caller
     /// gets tools of the same names.
-    pub(crate) fn all(contract: &'a Contract, split: Split, allows: &impl Fn(&str) -> bool) -> Vec<Self> {
+    pub(crate) fn all(contract: &'a Contract, split: ToolSplit, allows: &impl Fn(&str) -> bool) -> Vec<Self> {
         let surface = contract.surface();
         let reads = ActionSet::matching(&surface.actions, |action| action.effect == Effect::Read);
         let writes = ActionSet::matching(&surface.actions, |action| action.effect != Effect::Read);
         let title = title(contract);
-        if split == Split::None || reads.is_empty() || writes.is_empty() {
-            let view = contract.narrow(&View::whole(), allows);
-            let default = |view: &View| contract.default_action().filter(|index| view.shows(*index));
-            let part = |view: View| Self::new(contract, surface.name.clone(), title, default(&view), view);
+        if split == ToolSplit::None || reads.is_empty() || writes.is_empty() {
+            let view = contract.narrow(&ToolView::all_actions(), allows);
+            let default = |view: &ToolView| contract.default_action().filter(|index| view.shows(*index));
+            let part = |view: ToolView| Self::new(contract, surface.name.clone(), title, default(&view), view);
             return view.map(part).into_iter().collect();
         }
         let write = format!("{}_write", surface.name);
@@ -53,20 +53,20 @@ impl<'a> ToolPart<'a> {
             let default = contract.default_action().filter(|index| actions.contains(*index));
             let default = default.or(actions.only());
             let view =
-                contract.narrow(&View::new(actions, default.map(CommandTarget::Action), others), allows)?;
+                contract.narrow(&ToolView::new(actions, default.map(CommandTarget::Action), others), allows)?;
             let default = default.filter(|index| view.shows(*index));
             Some(Self::new(contract, name, title, default, view))
         })
         .collect()
     }
 
-    fn new(contract: &'a Contract, name: String, title: String, default: Option<usize>, view: View) -> Self {
+    fn new(contract: &'a Contract, name: String, title: String, default: Option<usize>, view: ToolView) -> Self {
         let default = default.map(|index| contract.surface().actions[index].name.as_str());
         let actions = contract.surface().actions.iter().zip(contract.rules()).enumerate();
         let actions: Vec<_> =
             actions.filter(|(index, _)| view.shows(*index)).map(|(_, shown)| shown).collect();
         // Runs are looked up at the tool that started them.
-        let runs = contract.terms().batch || actions.iter().any(|(action, _)| action.long_running);
+        let runs = contract.policy().batch || actions.iter().any(|(action, _)| action.long_running);
         let host_actions: Vec<HostAction> =
             contract.host_actions().filter(|action| runs || !action.is_about_runs()).collect();
         let view = view.with_host_actions(&host_actions);

@@ -8,20 +8,20 @@ use crate::{
     model::{
         action_set::ActionSet,
         sanitise::sanitise_line,
-        view::{CommandTarget, View},
+        view::{CommandTarget, ToolView},
     },
-    publish::{part::title, tool::Published},
+    publish::{part::title, tool::PublishedTool},
 };
 
 /// Publishes a facade in this form; none if it has several actions, because the schema cannot distinguish them.
 ///
 /// The host's parameters are accepted, but not published.
-pub(crate) fn publish(contract: &Contract) -> Option<Published> {
+pub(crate) fn publish(contract: &Contract) -> Option<PublishedTool> {
     let surface = contract.surface();
     let [action] = surface.actions.as_slice() else { return None };
     let summary = sanitise_line(&surface.summary, usize::MAX);
     let description = format!("{summary}\n{}", sanitise_line(&action.summary, usize::MAX));
-    let view = View::new(ActionSet::single(0), Some(CommandTarget::Action(0)), Vec::new());
+    let view = ToolView::new(ActionSet::single(0), Some(CommandTarget::Action(0)), Vec::new());
     let named = (surface.name.clone(), title(contract));
-    Some(Published::new(named, description, Arc::clone(&action.params), std::iter::once(action), view))
+    Some(PublishedTool::new(named, description, Arc::clone(&action.params), std::iter::once(action), view))
 }

@@ -7,39 +7,39 @@ use std::sync::Arc;
 use crate::{
     contract::build::Contract,
     publish::{
-        expose::{Expose, Form},
+        expose::{ExposeOptions, SchemaForm},
         flat, granular, nested, output_schema,
         part::ToolPart,
         raw,
-        tool::Published,
+        tool::PublishedTool,
     },
 };
 
 impl Contract {
     /// The form used if this one is requested: `raw` requires a single action.
-    pub fn form(&self, asked: Form) -> Form {
-        if asked == Form::Raw && self.surface().actions.len() != 1 { Form::Flat } else { asked }
+    pub fn effective_form(&self, asked: SchemaForm) -> SchemaForm {
+        if asked == SchemaForm::Raw && self.surface().actions.len() != 1 { SchemaForm::Flat } else { asked }
     }
 
     /// Publishes the facade as one tool or several. [`lint`](crate::lint) lists the clients that cannot read them.
-    pub fn publish(&self, expose: &Expose) -> Vec<Published> {
-        self.publish_of(expose, |_| true)
+    pub fn publish(&self, expose: &ExposeOptions) -> Vec<PublishedTool> {
+        self.publish_for(expose, |_| true)
     }
 
     /// Publishes the facade for a caller who may call only some actions: tools of the same names with the remaining
     /// actions; tools without any are left out.
-    pub fn publish_of(&self, expose: &Expose, allows: impl Fn(&str) -> bool) -> Vec<Published> {
+    pub fn publish_for(&self, expose: &ExposeOptions, allows: impl Fn(&str) -> bool) -> Vec<PublishedTool> {
         let parts = || ToolPart::all(self, expose.split, &allows);
-        let left = |tool: Published| Some(Published { view: self.narrow(&tool.view, &allows)?, ..tool });
-        let mut tools: Vec<Published> = match self.form(expose.form) {
-            Form::Raw => raw::publish(self).into_iter().filter_map(left).collect(),
-            Form::Granular => {
-                granular::publish(self, expose.own_names).into_iter().filter_map(left).collect()
+        let left = |tool: PublishedTool| Some(PublishedTool { view: self.narrow(&tool.view, &allows)?, ..tool });
+        let mut tools: Vec<PublishedTool> = match self.effective_form(expose.form) {
+            SchemaForm::Raw => raw::publish(self).into_iter().filter_map(left).collect(),
+            SchemaForm::Granular => {
+                granular::publish(self, expose.short_names).into_iter().filter_map(left).collect()
             }
-            Form::Flat => parts().iter().map(flat::publish).collect(),
-            Form::Signatures => parts().iter().map(nested::signatures).collect(),
-            Form::Names => parts().iter().map(nested::names).collect(),
-            Form::Union => parts().iter().map(nested::union).collect(),
+            SchemaForm::Flat => parts().iter().map(flat::publish).collect(),
+            SchemaForm::Signatures => parts().iter().map(nested::signatures).collect(),
+            SchemaForm::Names => parts().iter().map(nested::names).collect(),
+            SchemaForm::Union => parts().iter().map(nested::union).collect(),
         };
         if expose.output_schema {
             let schema = Arc::new(output_schema::envelope_schema());

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use loggia_facade::{Action, Effect, Object};
 
-use crate::{model::view::View, publish::part::ToolPart};
+use crate::{model::view::ToolView, publish::part::ToolPart};
 
 /// One MCP tool that publishes a facade, or a part of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Published {
+pub struct PublishedTool {
     /// The tool's name.
     pub name: String,
     /// The display name.
@@ -30,10 +30,10 @@ pub struct Published {
     /// Whether an action reaches beyond this machine.
     pub open_world: bool,
     /// The actions that it offers.
-    pub view: View,
+    pub view: ToolView,
 }
 
-impl Published {
+impl PublishedTool {
     /// A tool that publishes a part of a facade.
     pub(crate) fn from_part(part: &ToolPart<'_>, description: String, input_schema: Object) -> Self {
         let actions = part.actions.iter().map(|(action, _)| *action);
@@ -52,7 +52,7 @@ impl Published {
         description: String,
         input_schema: impl Into<Arc<Object>>,
         actions: impl Iterator<Item = &'a Action> + Clone,
-        view: View,
+        view: ToolView,
     ) -> Self {
         let effect = actions.clone().map(|action| action.effect).max().unwrap_or(Effect::Read);
         Self {

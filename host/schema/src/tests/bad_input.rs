@@ -6,8 +6,8 @@ use loggia_facade::{Detail, Failure, code};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    contract::{build::Contract, routed::Target},
-    model::{action_policy::Terms, view::View},
+    contract::{build::Contract, routed::CallTarget},
+    model::{action_policy::ActionPolicy, view::ToolView},
     tests::fixture,
 };
 
@@ -150,15 +150,15 @@ fn contracts() -> Vec<Contract> {
     ));
     let mut runs = fixture::notes();
     runs.actions[1].long_running = true;
-    let all = Terms { batch: true, deny: vec!["delete".into()], confirm: vec!["add".into()] };
+    let all = ActionPolicy { batch: true, deny: vec!["delete".into()], confirm: vec!["add".into()] };
     [
-        (Arc::new(fixture::notes()), Terms::default()),
+        (Arc::new(fixture::notes()), ActionPolicy::default()),
         (Arc::new(runs), all),
-        (Arc::new(fixture::settings()), Terms { batch: true, ..Terms::default() }),
-        (nasty, Terms::default()),
+        (Arc::new(fixture::settings()), ActionPolicy { batch: true, ..ActionPolicy::default() }),
+        (nasty, ActionPolicy::default()),
     ]
     .into_iter()
-    .map(|(surface, terms)| Contract::known(surface).unwrap().under(terms).unwrap())
+    .map(|(surface, terms)| Contract::from_checked(surface).unwrap().with_policy(terms).unwrap())
     .collect()
 }
 
@@ -182,7 +182,7 @@ fn check(failure: &Failure, sent: &str) {
 /// Sends arguments through everything that reads input. Returns whether they were accepted.
 fn answer(contract: &Contract, arguments: Map<String, Value>) -> bool {
     let sent = crate::text::show::json(&Value::Object(arguments.clone()), 400);
-    let view = View::whole();
+    let view = ToolView::all_actions();
     let routed = match contract.route(arguments, &view) {
         Ok(routed) => routed,
         Err(refused) => {
@@ -196,14 +196,14 @@ fn answer(contract: &Contract, arguments: Map<String, Value>) -> bool {
         }
     };
     let outcome = match routed.target {
-        Target::Action { action, params } => {
+        CallTarget::Action { action, params } => {
             let action = &contract.surface().actions[action];
             contract.prepare(action, params).map(|prepared| {
-                let all = contract.resolved_all(action, &prepared.params);
+                let all = contract.resolved_inputs(action, &prepared.params);
                 assert!(serde_json::to_string(&all).unwrap().len() < 256 * 1024);
             })
         }
-        Target::Describe { of } => contract.describe(of.as_deref(), routed.detail, &view).map(|_| ()),
+        CallTarget::Describe { of } => contract.describe(of.as_deref(), routed.detail, &view).map(|_| ()),
         _ => Ok(()),
     };
     outcome.as_ref().map_err(|failure| check(failure, &sent)).is_ok()
@@ -223,7 +223,7 @@ fn hostile_input_gets_short_printable_failures() {
             false => refused += 1,
         }
         let of = hostile.text();
-        if let Err(failure) = contract.describe(Some(&of), Detail::Full, &View::whole()) {
+        if let Err(failure) = contract.describe(Some(&of), Detail::Full, &ToolView::all_actions()) {
             check(&failure, &of);
         }
     }
@@ -264,7 +264,7 @@ fn nesting_is_accepted_up_to_the_limit() {
     let deep = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!([inner]));
     let send = |levels| {
         let sent = json!({"action": "go", "p": deep(levels)}).as_object().unwrap().clone();
-        let Target::Action { params, .. } = contract.route(sent, &View::whole()).unwrap().target else {
+        let CallTarget::Action { params, .. } = contract.route(sent, &ToolView::all_actions()).unwrap().target else {
             panic!()
         };
         contract.prepare(contract.action("go").unwrap(), params)

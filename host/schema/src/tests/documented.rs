@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        routed::{Routed, Target},
+        routed::{RoutedCall, CallTarget},
     },
-    model::{bounds, host_action::HostAction, view::View},
+    model::{bounds, host_action::HostAction, view::ToolView},
     tests::fixture,
 };
 
@@ -72,8 +72,8 @@ fn p(value: &str) -> Object {
 #[test]
 fn documented_shapes_are_equivalent() {
     for row in rows("| sent | echoed as |") {
-        let Routed { command, target, .. } = notes().route(object(&row[0]), &View::whole()).unwrap();
-        let Target::Action { action: 0, params } = target else { panic!("{row:?}") };
+        let RoutedCall { command, target, .. } = notes().route(object(&row[0]), &ToolView::all_actions()).unwrap();
+        let CallTarget::Action { action: 0, params } = target else { panic!("{row:?}") };
         assert_eq!(Value::Object(params), json!({"text": "Buy milk", "tags": ["home"]}), "{row:?}");
         assert_eq!((command.key, command.name.as_deref()), (row[1].as_str(), Some("add")), "{row:?}");
     }
@@ -82,7 +82,7 @@ fn documented_shapes_are_equivalent() {
 #[test]
 fn documented_conflicts_are_refused() {
     for row in rows("| sent | error |") {
-        let refused = notes().route(object(&row[0]), &View::whole()).unwrap_err();
+        let refused = notes().route(object(&row[0]), &ToolView::all_actions()).unwrap_err();
         assert_eq!(refused.failure.message, row[1], "{row:?}");
     }
 }

@@ -5,24 +5,24 @@ use std::{fmt::Write as _, sync::Arc};
 use loggia_facade::Surface;
 
 use crate::{
-    contract::{build::Contract, routed::Target},
-    model::action_policy::Terms,
+    contract::{build::Contract, routed::CallTarget},
+    model::action_policy::ActionPolicy,
     publish::{
-        expose::{Expose, Form, Split},
-        tool::Published,
+        expose::{ExposeOptions, SchemaForm, ToolSplit},
+        tool::PublishedTool,
     },
     tests::{fixture, surfaces},
 };
 
-pub(crate) fn contract(surface: Surface, terms: Terms) -> Contract {
-    Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap()
+pub(crate) fn contract(surface: Surface, terms: ActionPolicy) -> Contract {
+    Contract::new(Arc::new(surface)).unwrap().with_policy(terms).unwrap()
 }
 
-pub(crate) fn expose(form: Form) -> Expose {
-    Expose { form, ..Expose::default() }
+pub(crate) fn expose(form: SchemaForm) -> ExposeOptions {
+    ExposeOptions { form, ..ExposeOptions::default() }
 }
 
-fn show(tools: &[Published]) -> String {
+fn show(tools: &[PublishedTool]) -> String {
     let mut out = String::new();
     for tool in tools {
         let _ = writeln!(out, "# {} ({})", tool.name, tool.title);
@@ -40,23 +40,23 @@ fn show(tools: &[Published]) -> String {
 }
 
 /// A policy that adds every host parameter.
-fn all_terms() -> Terms {
-    Terms { confirm: vec!["delete".into()], batch: true, ..Terms::default() }
+fn all_terms() -> ActionPolicy {
+    ActionPolicy { confirm: vec!["delete".into()], batch: true, ..ActionPolicy::default() }
 }
 
 #[test]
 fn every_form_of_a_facade() {
     let contract = contract(surfaces::projects(), all_terms());
-    for form in Form::ALL {
+    for form in SchemaForm::ALL {
         insta::assert_snapshot!(format!("form_{}", form.as_str()), show(&contract.publish(&expose(form))));
     }
 }
 
 #[test]
 fn a_facade_split_by_effect() {
-    let contract = contract(fixture::notes(), Terms::default());
-    for form in [Form::Flat, Form::Signatures, Form::Names, Form::Union] {
-        let tools = contract.publish(&Expose { split: Split::Effect, ..expose(form) });
+    let contract = contract(fixture::notes(), ActionPolicy::default());
+    for form in [SchemaForm::Flat, SchemaForm::Signatures, SchemaForm::Names, SchemaForm::Union] {
+        let tools = contract.publish(&ExposeOptions { split: ToolSplit::Effect, ..expose(form) });
         assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["notes", "notes_write"]);
         assert_eq!((tools[0].read_only, tools[1].read_only, tools[1].destructive), (true, false, true));
         insta::assert_snapshot!(format!("split_{}", form.as_str()), show(&tools));
@@ -64,8 +64,8 @@ fn a_facade_split_by_effect() {
     // A facade with one effect is not split.
     let mut surface = fixture::notes();
     surface.actions.retain(|action| action.effect == loggia_facade::Effect::Read);
-    let contract = self::contract(surface, Terms::default());
-    assert_eq!(contract.publish(&Expose { split: Split::Effect, ..Expose::default() }).len(), 1);
+    let contract = self::contract(surface, ActionPolicy::default());
+    assert_eq!(contract.publish(&ExposeOptions { split: ToolSplit::Effect, ..ExposeOptions::default() }).len(), 1);
 }
 
 #[test]
@@ -77,27 +77,27 @@ fn a_facade_of_one_action_can_be_raw() {
     params.insert("$defs".into(), serde_json::json!({"P": {"type": "string"}}));
     surface.actions[0].params = Arc::new(params);
     let given = Arc::clone(&surface.actions[0].params);
-    let contract = contract(surface, Terms::default());
-    let tools = contract.publish(&expose(Form::Raw));
+    let contract = contract(surface, ActionPolicy::default());
+    let tools = contract.publish(&expose(SchemaForm::Raw));
     assert!(Arc::ptr_eq(&tools[0].input_schema, &given));
     let call = serde_json::json!({"path": "x"}).as_object().unwrap().clone();
-    assert!(matches!(contract.route(call, &tools[0].view).unwrap().target, Target::Action { action: 0, .. }));
+    assert!(matches!(contract.route(call, &tools[0].view).unwrap().target, CallTarget::Action { action: 0, .. }));
 }
 
 #[test]
 fn each_granular_tool_accepts_only_its_action() {
-    let contract = contract(surfaces::projects(), Terms::default());
-    let tools = contract.publish(&expose(Form::Granular));
+    let contract = contract(surfaces::projects(), ActionPolicy::default());
+    let tools = contract.publish(&expose(SchemaForm::Granular));
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names[names.len() - 2..], ["projects_run_status", "projects_run_cancel"]);
     let call = |json: serde_json::Value| json.as_object().unwrap().clone();
     for (index, tool) in tools.iter().enumerate().take(contract.surface().actions.len()) {
         let routed = contract.route(call(serde_json::json!({"id": "p_1"})), &tool.view).unwrap();
-        assert!(matches!(routed.target, Target::Action { action, .. } if action == index), "{}", tool.name);
+        assert!(matches!(routed.target, CallTarget::Action { action, .. } if action == index), "{}", tool.name);
     }
     let status = &tools[names.len() - 2].view;
     let routed = contract.route(call(serde_json::json!({"run_id": "r_1"})), status).unwrap();
-    assert!(matches!(routed.target, Target::RunStatus { .. }));
+    assert!(matches!(routed.target, CallTarget::RunStatus { .. }));
     for view in [&tools[0].view, status] {
         let refused = contract.route(call(serde_json::json!({"action": "delete"})), view).unwrap_err();
         assert!(refused.failure.message.contains("`projects_delete`"), "{}", refused.failure);
@@ -112,7 +112,7 @@ fn granular_names_are_short_enough_and_unique() {
     };
     let mut surface = fixture::surface(&facade, vec![long('a'), long('b'), long('c')]);
     let names = |surface: &Surface| -> Vec<String> {
-        let tools = contract(surface.clone(), Terms::default()).publish(&expose(Form::Granular));
+        let tools = contract(surface.clone(), ActionPolicy::default()).publish(&expose(SchemaForm::Granular));
         tools.into_iter().map(|tool| tool.name).collect()
     };
     let all = names(&surface);
@@ -125,7 +125,7 @@ fn granular_names_are_short_enough_and_unique() {
 
 #[test]
 fn host_parameters_are_published_only_where_needed() {
-    let names = |surface: Surface, terms: Terms, form: Form| -> Vec<String> {
+    let names = |surface: Surface, terms: ActionPolicy, form: SchemaForm| -> Vec<String> {
         let contract = contract(surface, terms);
         let schema = contract.publish(&expose(form))[0].input_schema.clone();
         schema["properties"].as_object().unwrap().keys().cloned().collect()
@@ -136,22 +136,22 @@ fn host_parameters_are_published_only_where_needed() {
         change(&mut surface.actions[0]);
         surface
     };
-    let confirm = Terms { confirm: vec!["go".into()], ..Terms::default() };
-    let batch = Terms { batch: true, ..Terms::default() };
+    let confirm = ActionPolicy { confirm: vec!["go".into()], ..ActionPolicy::default() };
+    let batch = ActionPolicy { batch: true, ..ActionPolicy::default() };
     for (surface, terms, flat, nested) in [
-        (plain(), Terms::default(), "action of", "action params"),
-        (with(|a| a.details = true), Terms::default(), "action detail of", "action params detail"),
+        (plain(), ActionPolicy::default(), "action of", "action params"),
+        (with(|a| a.details = true), ActionPolicy::default(), "action detail of", "action params detail"),
         (
             with(|a| a.long_running = true),
-            Terms::default(),
+            ActionPolicy::default(),
             "action wait of run_id include_trace",
             "action params wait",
         ),
         (plain(), confirm, "action confirm of", "action params confirm"),
         (plain(), batch, "action wait of run_id include_trace items mode", "action params wait"),
     ] {
-        assert_eq!(names(surface.clone(), terms.clone(), Form::Flat).join(" "), flat);
-        for form in [Form::Names, Form::Union] {
+        assert_eq!(names(surface.clone(), terms.clone(), SchemaForm::Flat).join(" "), flat);
+        for form in [SchemaForm::Names, SchemaForm::Union] {
             assert_eq!(names(surface.clone(), terms.clone(), form).join(" "), nested, "{}", form.as_str());
         }
     }
@@ -159,18 +159,18 @@ fn host_parameters_are_published_only_where_needed() {
 
 #[test]
 fn publishing_is_deterministic() {
-    let bytes = |contract: Contract, expose: &Expose| {
+    let bytes = |contract: Contract, expose: &ExposeOptions| {
         let tools = contract.publish(expose);
         let results: Vec<_> =
             tools.iter().map(|tool| serde_json::to_string(&tool.output_schema.as_deref()).unwrap()).collect();
         (show(&tools), results)
     };
     for surface in [fixture::notes(), surfaces::projects(), fixture::large(40)] {
-        for form in Form::ALL {
-            for split in [Split::None, Split::Effect] {
-                let expose = Expose { form, split, output_schema: true, ..Expose::default() };
+        for form in SchemaForm::ALL {
+            for split in [ToolSplit::None, ToolSplit::Effect] {
+                let expose = ExposeOptions { form, split, output_schema: true, ..ExposeOptions::default() };
                 let fresh = bytes(Contract::new(Arc::new(surface.clone())).unwrap(), &expose);
-                assert_eq!(fresh, bytes(Contract::known(Arc::new(surface.clone())).unwrap(), &expose));
+                assert_eq!(fresh, bytes(Contract::from_checked(Arc::new(surface.clone())).unwrap(), &expose));
             }
         }
     }
@@ -178,18 +178,18 @@ fn publishing_is_deterministic() {
 
 #[test]
 fn the_output_schema_is_published_on_request() {
-    let contract = contract(fixture::notes(), Terms::default());
-    assert!(contract.publish(&Expose::default())[0].output_schema.is_none());
+    let contract = contract(fixture::notes(), ActionPolicy::default());
+    assert!(contract.publish(&ExposeOptions::default())[0].output_schema.is_none());
     let schema =
-        contract.publish(&Expose { output_schema: true, ..Expose::default() })[0].output_schema.clone();
+        contract.publish(&ExposeOptions { output_schema: true, ..ExposeOptions::default() })[0].output_schema.clone();
     insta::assert_snapshot!("output_schema", serde_json::to_string_pretty(&*schema.unwrap()).unwrap());
 }
 
 #[test]
 fn the_baseline_has_no_host_parameters() {
     let contract = contract(surfaces::projects(), all_terms());
-    let names = |tools: &[Published]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
-    let (bare, published) = (contract.bare(), contract.publish(&expose(Form::Granular)));
+    let names = |tools: &[PublishedTool]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    let (bare, published) = (contract.baseline_tools(), contract.publish(&expose(SchemaForm::Granular)));
     assert_eq!(names(&bare), names(&published)[..bare.len()]);
     assert_eq!(bare.len(), contract.surface().actions.len());
     for tool in &bare {
@@ -207,12 +207,12 @@ fn the_baseline_has_no_host_parameters() {
 /// `issues`.
 #[test]
 fn what_each_form_saves() {
-    let saved = |surface: &Surface| -> Vec<(Form, usize)> {
-        let contract = contract(surface.clone(), Terms::default());
-        let bytes = |form: Form| -> usize {
+    let saved = |surface: &Surface| -> Vec<(SchemaForm, usize)> {
+        let contract = contract(surface.clone(), ActionPolicy::default());
+        let bytes = |form: SchemaForm| -> usize {
             let tools =
-                if form == Form::Granular { contract.bare() } else { contract.publish(&expose(form)) };
-            let json = |tool: &Published| {
+                if form == SchemaForm::Granular { contract.baseline_tools() } else { contract.publish(&expose(form)) };
+            let json = |tool: &PublishedTool| {
                 serde_json::json!({"name": tool.name, "description": tool.description,
                     "inputSchema": *tool.input_schema, "annotations": {"title": tool.title,
                     "readOnlyHint": tool.read_only, "destructiveHint": tool.destructive,
@@ -220,8 +220,8 @@ fn what_each_form_saves() {
             };
             tools.iter().map(|tool| json(tool).to_string().len()).sum()
         };
-        let granular = bytes(Form::Granular);
-        [Form::Flat, Form::Signatures, Form::Names]
+        let granular = bytes(SchemaForm::Granular);
+        [SchemaForm::Flat, SchemaForm::Signatures, SchemaForm::Names]
             .map(|form| (form, 100 - 100 * bytes(form) / granular))
             .to_vec()
     };
@@ -242,7 +242,7 @@ fn examples_are_valid_in_every_form() {
     for surface in
         [fixture::notes(), fixture::settings(), surfaces::projects(), surfaces::issues(), surfaces::tasks()]
     {
-        let contract = contract(surface, Terms::default());
+        let contract = contract(surface, ActionPolicy::default());
         for (index, (action, rules)) in contract.surface().actions.iter().zip(contract.rules()).enumerate() {
             // No example can be generated for a pattern.
             let Some(flat) = rules.example(action).and_then(|call| call.as_object()).cloned() else {
@@ -253,16 +253,16 @@ fn examples_are_valid_in_every_form() {
             params.shift_remove("action");
             let nested =
                 serde_json::json!({"action": action.name, "params": params}).as_object().unwrap().clone();
-            for form in Form::ALL {
-                for split in [Split::None, Split::Effect] {
-                    let tools = contract.publish(&Expose { split, ..expose(form) });
+            for form in SchemaForm::ALL {
+                for split in [ToolSplit::None, ToolSplit::Effect] {
+                    let tools = contract.publish(&ExposeOptions { split, ..expose(form) });
                     let shown: Vec<_> = tools.iter().filter(|tool| tool.view.shows(index)).collect();
                     let [tool] = shown.as_slice() else { panic!("{} in {} tools", action.name, shown.len()) };
                     let call = match form {
-                        Form::Flat => &flat,
-                        Form::Raw if contract.rules().len() > 1 => &flat,
-                        Form::Raw | Form::Granular => &params,
-                        Form::Signatures | Form::Names | Form::Union => &nested,
+                        SchemaForm::Flat => &flat,
+                        SchemaForm::Raw if contract.rules().len() > 1 => &flat,
+                        SchemaForm::Raw | SchemaForm::Granular => &params,
+                        SchemaForm::Signatures | SchemaForm::Names | SchemaForm::Union => &nested,
                     };
                     let schema = crate::contract::rules::compile(&serde_json::Value::Object(
                         (*tool.input_schema).clone(),
@@ -270,7 +270,7 @@ fn examples_are_valid_in_every_form() {
                     .unwrap();
                     let sent = serde_json::Value::Object(call.clone());
                     assert!(schema.is_valid(&sent), "{sent} as {}", form.as_str());
-                    let Target::Action { action, params: routed } =
+                    let CallTarget::Action { action, params: routed } =
                         contract.route(call.clone(), &tool.view).unwrap().target
                     else {
                         panic!("{sent}")

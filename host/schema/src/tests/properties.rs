@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     contract::{build::Contract, rules::compile},
-    model::{action_policy::Terms, keywords, resolve::resolve, shape::ValueShape, view::View},
+    model::{action_policy::ActionPolicy, keywords, resolve::resolve, shape::ValueShape, view::ToolView},
     publish::{
-        expose::{Expose, Form},
+        expose::{ExposeOptions, SchemaForm},
         lint::tests::accepted,
     },
     tests::fixture,
@@ -255,7 +255,7 @@ fn arbitrary_schemas_and_arguments_get_an_answer() {
             "any",
             vec![fixture::action("go", json!({})), fixture::action("run", Value::Object(params))],
         );
-        let _ = Contract::known(Arc::new(surface.clone()));
+        let _ = Contract::from_checked(Arc::new(surface.clone()));
         let _ = Contract::new(Arc::new(surface));
     }
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
@@ -271,19 +271,19 @@ fn arbitrary_schemas_and_arguments_get_an_answer() {
             };
             arguments.insert(key.to_owned(), value);
         }
-        match contract.route(arguments, &View::whole()) {
-            Ok(crate::contract::routed::Routed {
-                target: crate::contract::routed::Target::Action { action, params },
+        match contract.route(arguments, &ToolView::all_actions()) {
+            Ok(crate::contract::routed::RoutedCall {
+                target: crate::contract::routed::CallTarget::Action { action, params },
                 ..
             }) => {
                 let _ = contract.prepare(&contract.surface().actions[action], params);
             }
-            Ok(crate::contract::routed::Routed {
-                target: crate::contract::routed::Target::Describe { of },
+            Ok(crate::contract::routed::RoutedCall {
+                target: crate::contract::routed::CallTarget::Describe { of },
                 detail,
                 ..
             }) => {
-                let _ = contract.describe(of.as_deref(), detail, &View::whole());
+                let _ = contract.describe(of.as_deref(), detail, &ToolView::all_actions());
             }
             Ok(_) => {}
             Err(refused) => assert!(!refused.failure.message.is_empty()),
@@ -319,9 +319,9 @@ fn no_client_rejects_published_schemas() {
         });
         let surface = fixture::surface("any", actions.collect());
         // Every callable contract can be published, even if its surface exceeds the bounds.
-        let Ok(contract) = Contract::known(Arc::new(surface)) else { continue };
-        let terms = Terms { confirm: vec!["a0".into()], batch: random.below(2) == 0, ..Terms::default() };
-        accepted(&contract.under(terms).unwrap());
+        let Ok(contract) = Contract::from_checked(Arc::new(surface)) else { continue };
+        let terms = ActionPolicy { confirm: vec!["a0".into()], batch: random.below(2) == 0, ..ActionPolicy::default() };
+        accepted(&contract.with_policy(terms).unwrap());
         published += 1;
     }
     assert!(published > 300, "{published}: the generator makes too little that can be read");
@@ -339,10 +339,10 @@ fn valid_values_are_valid_in_every_form() {
             fixture::action(&format!("a{index}"), params)
         });
         let surface = fixture::surface("any", actions.collect());
-        let Ok(contract) = Contract::known(Arc::new(surface)) else { continue };
+        let Ok(contract) = Contract::from_checked(Arc::new(surface)) else { continue };
         let Ok(strict) = contract.rules()[0].compiled().map(|compiled| &compiled.validator) else { continue };
-        let schemas = [Form::Flat, Form::Signatures, Form::Names, Form::Union, Form::Granular].map(|form| {
-            let tools = contract.publish(&Expose { form, ..Expose::default() });
+        let schemas = [SchemaForm::Flat, SchemaForm::Signatures, SchemaForm::Names, SchemaForm::Union, SchemaForm::Granular].map(|form| {
+            let tools = contract.publish(&ExposeOptions { form, ..ExposeOptions::default() });
             (form, compile(&Value::Object((*tools[0].input_schema).clone())).unwrap())
         });
         for _ in 0..20 {
@@ -356,8 +356,8 @@ fn valid_values_are_valid_in_every_form() {
             let nested = json!({"action": "a0", "params": params});
             for (form, schema) in &schemas {
                 let call = match form {
-                    Form::Flat => &flat,
-                    Form::Granular => &params,
+                    SchemaForm::Flat => &flat,
+                    SchemaForm::Granular => &params,
                     _ => &nested,
                 };
                 assert!(schema.is_valid(call), "{call} as {} by {:?}", form.as_str(), contract.surface());

@@ -17,7 +17,7 @@ use std::{
 
 use clap::{Command, error::ErrorKind};
 use loggia_gate::tokens::{Figures, ServedList, changes, figures};
-use loggia_schema::Published;
+use loggia_schema::PublishedTool;
 use loggia_text::printable;
 
 use super::{
@@ -101,7 +101,7 @@ impl Tokens {
             let tools = shown.tools.iter().map(|tool| &**tool).collect();
             (shown.facade.as_str(), shown.expose.form, tools)
         });
-        let list = ServedList::of::<&Published>(list);
+        let list = ServedList::of::<&PublishedTool>(list);
         let served = list.total;
         let entries: Vec<_> = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok()).collect();
         let contracts = entries.iter().map(|(entry, _)| (&entry.contract, publisher.expose(entry).split));

@@ -4,7 +4,7 @@ use loggia_gate::{
     catalog::Shown,
     tokens::{Change, Figures, Footprint, Forms, SERVED, saved},
 };
-use loggia_schema::Form;
+use loggia_schema::SchemaForm;
 use loggia_text::printable;
 
 use super::{columns, term};
@@ -43,7 +43,7 @@ fn wide(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
     let facades = figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, form_of(shown, name)));
     let all = facades.chain([(TOTAL, &figures.total, None)]);
     let rows = all.map(|(name, forms, served)| {
-        let [flat, signatures, names, union, raw, granular] = Form::ALL.map(|form| {
+        let [flat, signatures, names, union, raw, granular] = SchemaForm::ALL.map(|form| {
             let Some(cost) = forms.get(form.as_str()) else { return NONE.to_owned() };
             let mark = if served == Some(form) { "*" } else { "" };
             let percent = against(forms, form).map_or(String::new(), |percent| format!("{percent} %"));
@@ -61,7 +61,7 @@ fn long(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[String; 6
     let all = facades.chain([(TOTAL, &figures.total, None)]);
     let mut rows: Vec<_> = all
         .flat_map(|(name, forms, served)| {
-            Form::ALL.map(|form| {
+            SchemaForm::ALL.map(|form| {
                 let cost = forms.get(form.as_str());
                 let number =
                     |of: fn(&Footprint) -> usize| cost.map_or(NONE.to_owned(), |c| of(c).to_string());
@@ -78,7 +78,7 @@ fn long(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[String; 6
             })
         })
         .collect();
-    let percent = figures.total.get(Form::Granular.as_str()).and_then(|whole| ratio(served, *whole));
+    let percent = figures.total.get(SchemaForm::Granular.as_str()).and_then(|whole| ratio(served, *whole));
     rows.push([
         TOTAL.to_owned(),
         SERVED.to_owned(),
@@ -91,18 +91,18 @@ fn long(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[String; 6
 }
 
 fn sum(served: Footprint, figures: &Figures) -> String {
-    let percent = figures.total.get(Form::Granular.as_str()).and_then(|whole| ratio(served, *whole));
+    let percent = figures.total.get(SchemaForm::Granular.as_str()).and_then(|whole| ratio(served, *whole));
     let percent = percent.map_or(String::new(), |percent| format!(", {percent} % against granular"));
     format!("* served: {} tokens, {} bytes in all{percent}", served.tokens, served.bytes)
 }
 
-fn form_of(shown: &[Shown], facade: &str) -> Option<Form> {
+fn form_of(shown: &[Shown], facade: &str) -> Option<SchemaForm> {
     shown.iter().find(|shown| shown.facade == facade).map(|shown| shown.expose.form)
 }
 
 /// What a form takes more or less than `granular`, which is not compared with itself.
-fn against(forms: &Forms, form: Form) -> Option<String> {
-    let saved = saved(forms, form.as_str()).filter(|_| form != Form::Granular)?;
+fn against(forms: &Forms, form: SchemaForm) -> Option<String> {
+    let saved = saved(forms, form.as_str()).filter(|_| form != SchemaForm::Granular)?;
     Some(signed(-saved))
 }
 
@@ -136,18 +136,18 @@ fn change(change: &Change) -> [String; 6] {
 
 #[cfg(test)]
 mod tests {
-    use loggia_schema::Expose;
+    use loggia_schema::ExposeOptions;
 
     use super::*;
 
-    fn forms(costs: &[(Form, usize)]) -> Forms {
+    fn forms(costs: &[(SchemaForm, usize)]) -> Forms {
         let cost = |tokens: usize| Footprint { tokens, bytes: tokens * 4 };
         costs.iter().map(|(form, tokens)| (form.as_str().to_owned(), cost(*tokens))).collect()
     }
 
     #[test]
     fn a_person_sees_the_forms_side_by_side() {
-        use Form::{Flat, Granular, Names, Raw, Signatures, Union};
+        use SchemaForm::{Flat, Granular, Names, Raw, Signatures, Union};
         let notes = forms(&[(Flat, 900), (Signatures, 401), (Names, 150), (Union, 2010), (Granular, 2000)]);
         let one = [(Flat, 120), (Signatures, 100), (Names, 100), (Union, 130), (Raw, 90), (Granular, 80)];
         let total = forms(&[(Flat, 1020), (Signatures, 501), (Names, 250), (Union, 2140), (Granular, 2080)]);
@@ -155,7 +155,7 @@ mod tests {
         let shown = [("notes", Signatures), ("one", Raw)];
         let shown = shown.map(|(name, form)| Shown {
             facade: name.to_owned(),
-            expose: Expose { form, ..Expose::default() },
+            expose: ExposeOptions { form, ..ExposeOptions::default() },
             tools: Vec::new(),
             hidden: Vec::new(),
         });

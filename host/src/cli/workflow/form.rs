@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use loggia_facade::{Answer, Object, Question};
-use loggia_schema::Questionnaire;
+use loggia_schema::QuestionForm;
 use loggia_text::printable;
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ fn fits(value: &Value, field: &Value) -> bool {
         return true;
     };
     // A form that cannot be checked is refused before anybody sees it.
-    Questionnaire::new(&schema).map_or(true, |form| form.check(&json!({"value": value})).is_ok())
+    QuestionForm::new(&schema).map_or(true, |form| form.check(&json!({"value": value})).is_ok())
 }
 
 /// The values that a field takes, where they are counted out.

@@ -1,7 +1,7 @@
 //! `[actions]`: what is done with some of a plugin's actions.
 
 use loggia_gate::access::Chain;
-use loggia_schema::Terms;
+use loggia_schema::ActionPolicy;
 
 use super::{
     field::Field,
@@ -54,8 +54,8 @@ pub const ACTIONS: Section = Section {
 };
 
 /// Reads the section.
-pub fn read(field: &Field<'_>, problems: &mut Problems) -> (Terms, Chain) {
-    let mut terms = Terms::default();
+pub fn read(field: &Field<'_>, problems: &mut Problems) -> (ActionPolicy, Chain) {
+    let mut terms = ActionPolicy::default();
     let mut chain = Chain::default();
     let Some(fields) = field.fields(ACTIONS.names(), problems) else { return (terms, chain) };
     let mut names = |key: &str| {

@@ -1,6 +1,6 @@
 //! `[expose]`: how a plugin is published.
 
-use loggia_schema::{Form, Split};
+use loggia_schema::{SchemaForm, ToolSplit};
 
 use super::{
     field::Field,
@@ -14,9 +14,9 @@ pub struct Exposed {
     /// The facade's name, instead of the one that the plugin gives itself.
     pub name: Option<String>,
     /// What input schemas show.
-    pub form: Option<Form>,
+    pub form: Option<SchemaForm>,
     /// Into how many tools.
-    pub split: Option<Split>,
+    pub split: Option<ToolSplit>,
     /// Whether the tools say what their results look like.
     pub output_schema: bool,
 }
@@ -70,9 +70,9 @@ pub fn read(field: &Field<'_>, problems: &mut Problems) -> Exposed {
     let mut exposed = Exposed::default();
     let Some(fields) = field.fields(EXPOSE.names(), problems) else { return exposed };
     exposed.name = fields.get("name").and_then(|field| name(&field, problems));
-    let forms = Form::ALL.map(|form| (form.as_str(), form));
+    let forms = SchemaForm::ALL.map(|form| (form.as_str(), form));
     exposed.form = fields.get("schema").and_then(|field| field.word(&forms, problems));
-    let splits = [("none", Split::None), ("effect", Split::Effect)];
+    let splits = [("none", ToolSplit::None), ("effect", ToolSplit::Effect)];
     exposed.split = fields.get("split").and_then(|field| field.word(&splits, problems));
     exposed.output_schema =
         fields.get("output_schema").and_then(|field| field.flag(problems)).unwrap_or_default();

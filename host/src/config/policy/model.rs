@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use loggia_gate::access::Rules;
 use loggia_sandbox::{Grants, Limits};
-use loggia_schema::Terms;
+use loggia_schema::ActionPolicy;
 
 use super::{expose::Exposed, field::Field, problem::Problems};
 
@@ -20,7 +20,7 @@ pub struct Policy {
     /// What it says itself of calls to others and of questions: a workflow may do what its steps do where it says nothing.
     pub stated: StatedRules,
     /// What is said of its actions.
-    pub terms: Terms,
+    pub terms: ActionPolicy,
     /// How it is published.
     pub expose: Exposed,
 }

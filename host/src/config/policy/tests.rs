@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use loggia_egress::{HostPattern, Scheme, Source};
 use loggia_gate::access::{Chain, Rules};
 use loggia_sandbox::{Grants, Limits};
-use loggia_schema::{Form, Split, Terms};
+use loggia_schema::{SchemaForm, ToolSplit, ActionPolicy};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -35,7 +35,7 @@ fn an_empty_policy_grants_nothing() {
     for text in ["", "[grants]\n[limits]\n[actions]\n[expose]\n"] {
         let policy = parse(text).unwrap();
         assert_eq!((policy.grants, policy.limits), (Grants::default(), Limits::default()));
-        assert_eq!((policy.terms, policy.expose), (Terms::default(), Exposed::default()));
+        assert_eq!((policy.terms, policy.expose), (ActionPolicy::default(), Exposed::default()));
         assert!(policy.rules.invoke.is_empty() && !policy.rules.elicit);
     }
 }
@@ -49,11 +49,11 @@ fn the_guide_shows_a_policy_that_sets_what_holds_without_it() {
     assert_eq!(policy.limits, Limits::default());
     assert_eq!(policy.rules, Rules::default());
     assert_eq!(policy.grants.dirs.len(), 1);
-    assert_eq!(policy.terms, Terms::default());
+    assert_eq!(policy.terms, ActionPolicy::default());
     assert_eq!((policy.rules.chain, policy.rules.elicit), (Chain::default(), false));
     assert!(policy.rules.invoke.is_empty());
     let exposed =
-        Exposed { form: Some(Form::default()), split: Some(Split::default()), ..Exposed::default() };
+        Exposed { form: Some(SchemaForm::default()), split: Some(ToolSplit::default()), ..Exposed::default() };
     assert_eq!(policy.expose, exposed);
     // It shows the limits that are changed most, each with its ceiling at the end of its line.
     let (_, shown) = block.split_once("[limits]").unwrap();
@@ -178,12 +178,12 @@ fn actions_and_exposure_are_read() {
     assert!(policy.rules.may_invoke("search", "web") && !policy.rules.may_invoke("projects", "list"));
     assert!(policy.rules.elicit);
     assert_eq!(policy.rules.chain, Chain::Follow);
-    let terms = Terms { deny: vec!["purge".into()], confirm: vec!["delete".into()], batch: true };
+    let terms = ActionPolicy { deny: vec!["purge".into()], confirm: vec!["delete".into()], batch: true };
     assert_eq!(policy.terms, terms);
     let exposed = Exposed {
         name: Some("my-notes".into()),
-        form: Some(Form::Signatures),
-        split: Some(Split::Effect),
+        form: Some(SchemaForm::Signatures),
+        split: Some(ToolSplit::Effect),
         output_schema: true,
     };
     assert_eq!(policy.expose, exposed);

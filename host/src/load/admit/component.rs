@@ -108,7 +108,7 @@ impl Loader {
         let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
-                let contract = Contract::known(called(&surface, policy.expose.name.as_deref()))?;
+                let contract = Contract::from_checked(called(&surface, policy.expose.name.as_deref()))?;
                 // Here rather than on a call's path.
                 contract.compile()?;
                 (surface, contract)
@@ -127,7 +127,7 @@ impl Loader {
             compiled,
             took: begun.elapsed(),
         };
-        let contract = contract.under(policy.terms)?;
+        let contract = contract.with_policy(policy.terms)?;
         let name = &contract.surface().name;
         let kept = self.kept(name, &policy.grants)?;
         let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };

@@ -34,7 +34,7 @@ pub enum AdmitError {
     State(#[from] StateError),
     /// The surface cannot be published.
     #[error("the surface cannot be published: {0}")]
-    Surface(#[from] loggia_schema::Problems),
+    Surface(#[from] loggia_schema::SurfaceProblems),
     /// The policy cannot be used.
     #[error("the policy {0} cannot be used: {1}")]
     Policy(String, #[source] PolicyError),

@@ -114,7 +114,7 @@ fn an_unreadable_surface_is_refused_even_if_known() {
     for schema in [json!({"type": "object", "properties": {"p": deep}}), json!({"$ref": "#/x"})] {
         let mut surface = fixture::notes();
         surface.actions[1].params = Arc::new(schema.as_object().unwrap().clone());
-        let problems = Contract::known(Arc::new(surface)).unwrap_err();
+        let problems = Contract::from_checked(Arc::new(surface)).unwrap_err();
         assert!(problems.0.len() == 1 && problems.0[0].starts_with("action `search`: "), "{problems}");
     }
 }

@@ -6,15 +6,15 @@ use loggia_facade::{Detail, Object, Surface};
 use serde_json::{Value, json};
 
 use crate::{
-    contract::{build::Contract, routed::Target},
-    model::{action_policy::Terms, compiled::COMPILED, view::View},
+    contract::{build::Contract, routed::CallTarget},
+    model::{action_policy::ActionPolicy, compiled::COMPILED, view::ToolView},
     tests::fixture,
 };
 
 /// Makes every kind of call. Returns how many schemas were compiled.
 fn compiled_by_calls(contract: &Contract) -> usize {
     let before = COMPILED.get();
-    let view = View::whole();
+    let view = ToolView::all_actions();
     for sent in [
         json!({"action": "add", "text": "x"}),
         json!({"action": "search", "query": "x", "limit": "5"}),
@@ -32,13 +32,13 @@ fn compiled_by_calls(contract: &Contract) -> usize {
     ] {
         let arguments: Object = sent.as_object().cloned().unwrap_or_default();
         match contract.route(arguments, &view).map(|routed| routed.target) {
-            Ok(Target::Action { action, params }) => {
+            Ok(CallTarget::Action { action, params }) => {
                 let action = &contract.surface().actions[action];
                 if let Ok(prepared) = contract.prepare(action, params) {
-                    contract.resolved_all(action, &prepared.params);
+                    contract.resolved_inputs(action, &prepared.params);
                 }
             }
-            Ok(Target::Describe { of }) => {
+            Ok(CallTarget::Describe { of }) => {
                 let described = contract.describe(of.as_deref(), Detail::Full, &view);
                 assert!(described.is_ok_and(|data| data != Value::Null));
             }
@@ -54,20 +54,20 @@ fn surface() -> Arc<Surface> {
     Arc::new(surface)
 }
 
-fn terms() -> Terms {
-    Terms { batch: true, ..Terms::default() }
+fn terms() -> ActionPolicy {
+    ActionPolicy { batch: true, ..ActionPolicy::default() }
 }
 
 #[test]
 fn no_call_compiles_a_validator() {
-    let contract = Contract::new(surface()).unwrap().under(terms()).unwrap();
+    let contract = Contract::new(surface()).unwrap().with_policy(terms()).unwrap();
     assert_eq!(compiled_by_calls(&contract), 0);
 }
 
 #[test]
 fn a_known_surface_compiles_only_on_request() {
     let before = COMPILED.get();
-    let contract = Contract::known(surface()).unwrap().under(terms()).unwrap();
+    let contract = Contract::from_checked(surface()).unwrap().with_policy(terms()).unwrap();
     assert_eq!(COMPILED.get(), before, "`known` is to cost little");
     contract.compile().unwrap();
     assert!(COMPILED.get() > before);

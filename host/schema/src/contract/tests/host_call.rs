@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        routed::{Mode, Routed, Target},
+        routed::{BatchMode, RoutedCall, CallTarget},
     },
-    model::{action_policy::Terms, host_action::HostAction, view::View},
+    model::{action_policy::ActionPolicy, host_action::HostAction, view::ToolView},
     tests::fixture,
 };
 
 fn contract() -> Contract {
     let mut surface = fixture::notes();
     surface.actions[0].long_running = true;
-    Contract::new(Arc::new(surface)).unwrap().under(Terms { batch: true, ..Terms::default() }).unwrap()
+    Contract::new(Arc::new(surface)).unwrap().with_policy(ActionPolicy { batch: true, ..ActionPolicy::default() }).unwrap()
 }
 
 #[test]
 fn host_actions_are_routed_and_slips_fixed() {
     let run =
-        |id: Option<&str>, include_trace| Target::RunStatus { run_id: id.map(str::to_owned), include_trace };
-    let batch = |items: Value, mode| Target::Batch {
+        |id: Option<&str>, include_trace| CallTarget::RunStatus { run_id: id.map(str::to_owned), include_trace };
+    let batch = |items: Value, mode| CallTarget::Batch {
         items: items.as_array().unwrap().iter().map(|item| item.as_object().unwrap().clone()).collect(),
         mode,
     };
@@ -40,21 +40,21 @@ fn host_actions_are_routed_and_slips_fixed() {
         (json!({"action": "result", "run_id": null, "include_trace": false}), run(None, false)),
         (
             json!({"cmd": "RUN_CANCEL", "params": {"run_id": "run_1"}}),
-            Target::RunCancel { run_id: "run_1".into() },
+            CallTarget::RunCancel { run_id: "run_1".into() },
         ),
-        (json!({"action": "describe", "of": null}), Target::Describe { of: None }),
-        (json!({"action": "batch", "items": call}), batch(call.clone(), Mode::Stop)),
+        (json!({"action": "describe", "of": null}), CallTarget::Describe { of: None }),
+        (json!({"action": "batch", "items": call}), batch(call.clone(), BatchMode::Stop)),
         (
             json!({"action": "batch", "items": call.to_string(), "mode": "Continue"}),
-            batch(call.clone(), Mode::Continue),
+            batch(call.clone(), BatchMode::Continue),
         ),
         (
             json!({"action": "batch", "items": ["{\"action\": \"list\"}"]}),
-            batch(json!([{"action": "list"}]), Mode::Stop),
+            batch(json!([{"action": "list"}]), BatchMode::Stop),
         ),
     ] {
-        let routed = contract().route(sent.as_object().unwrap().clone(), &View::whole());
-        let Routed { target, .. } = routed.unwrap_or_else(|refused| panic!("{sent}: {}", refused.failure));
+        let routed = contract().route(sent.as_object().unwrap().clone(), &ToolView::all_actions());
+        let RoutedCall { target, .. } = routed.unwrap_or_else(|refused| panic!("{sent}: {}", refused.failure));
         assert_eq!(target, expected, "{sent}");
     }
 }
@@ -77,7 +77,7 @@ fn invalid_calls_of_host_actions_are_explained() {
         json!({"action": "batch", "items": vec![json!({}); 51]}),
         json!({"action": "batch", "calls": [], "mode": "abort"}),
     ] {
-        let refused = contract().route(sent.as_object().unwrap().clone(), &View::whole()).unwrap_err();
+        let refused = contract().route(sent.as_object().unwrap().clone(), &ToolView::all_actions()).unwrap_err();
         let Failure { code, message, hint, expected, example, .. } = refused.failure;
         assert_eq!(code, code::INVALID_PARAMS);
         let _ = writeln!(out, "{}\n  {message}", crate::text::show::json(&sent, 100));
@@ -90,8 +90,8 @@ fn invalid_calls_of_host_actions_are_explained() {
 
 #[test]
 fn failures_of_batches_hide_items_with_secrets() {
-    let terms = Terms { batch: true, ..Terms::default() };
-    let contract = Contract::new(Arc::new(fixture::settings())).unwrap().under(terms).unwrap();
+    let terms = ActionPolicy { batch: true, ..ActionPolicy::default() };
+    let contract = Contract::new(Arc::new(fixture::settings())).unwrap().with_policy(terms).unwrap();
     for (sent, expected) in [
         (json!({"action": "batch", "items": "[{\"token\": \"77665544\""}), "`items` must be an array"),
         (json!({"action": "batch", "items": [{}, ["77665544"]]}), "`items[1]` must be an object"),
@@ -107,7 +107,7 @@ fn failures_of_batches_hide_items_with_secrets() {
         ),
     ] {
         let Failure { message, .. } =
-            contract.route(sent.as_object().unwrap().clone(), &View::whole()).unwrap_err().failure;
+            contract.route(sent.as_object().unwrap().clone(), &ToolView::all_actions()).unwrap_err().failure;
         assert!(message.starts_with(expected), "{message}");
         assert!(!message.contains("77665544"), "{message}");
     }
@@ -116,8 +116,8 @@ fn failures_of_batches_hide_items_with_secrets() {
 #[test]
 fn examples_of_host_actions_are_valid_calls() {
     for own in HostAction::ALL {
-        let example = contract().host_example(own, &View::whole());
-        let routed = contract().route(example.as_object().unwrap().clone(), &View::whole());
+        let example = contract().host_example(own, &ToolView::all_actions());
+        let routed = contract().route(example.as_object().unwrap().clone(), &ToolView::all_actions());
         assert!(routed.is_ok_and(|routed| routed.command.name.as_deref() == Some(own.name())), "{example}");
     }
 }

@@ -4,11 +4,11 @@ use loggia_facade::Object;
 use loggia_text::is_clean;
 use serde_json::{Value, json};
 
-use crate::contract::questionnaire::{HIDES, Questionnaire};
+use crate::contract::questionnaire::{HIDES, QuestionForm};
 
-fn form(properties: &Value) -> Result<Questionnaire, String> {
+fn form(properties: &Value) -> Result<QuestionForm, String> {
     let schema = json!({"type": "object", "properties": properties, "required": ["name"]});
-    Questionnaire::new(schema.as_object().unwrap())
+    QuestionForm::new(schema.as_object().unwrap())
 }
 
 #[test]
@@ -63,8 +63,8 @@ fn forms_are_flat_and_ask_for_no_secrets() {
             Some(&format!("its field `{name}` asks for a secret, which a form must not")),
         );
     }
-    assert!(Questionnaire::new(&Object::new()).is_ok(), "yes or no");
-    let refused = |schema: Value| Questionnaire::new(schema.as_object().unwrap()).err().unwrap();
+    assert!(QuestionForm::new(&Object::new()).is_ok(), "yes or no");
+    let refused = |schema: Value| QuestionForm::new(schema.as_object().unwrap()).err().unwrap();
     assert_eq!(refused(json!({"type": "string"})), "its type must be object");
     assert_eq!(refused(json!({"anyOf": []})), "it has `anyOf`, which clients do not show");
     for name in ["namename".repeat(100), "a\u{202e}b".into(), "a\tb".into(), "a\u{2028}b".into()] {
@@ -100,7 +100,7 @@ fn nested_schemas_are_refused() {
         items.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!({"type": "array", "items": items})
     };
-    let refused = |schema: &Value| Questionnaire::new(schema.as_object().unwrap()).err();
+    let refused = |schema: &Value| QuestionForm::new(schema.as_object().unwrap()).err();
     for (field, problem) in [
         (several(json!({ "allOf": patterns })), "says `allOf` of its items, which clients do not show"),
         (several(json!({"$defs": {"a": {}}})), "says `$defs` of its items, which clients do not show"),
@@ -147,7 +147,7 @@ fn texts_of_forms_are_sanitised() {
         "a": {"type": "string", "title": hidden, "description": hidden, "enum": ["x"], "enumNames": [hidden]},
         "b": {"type": "string", "oneOf": [{"const": "x", "title": hidden}]},
         "c": {"type": "array", "items": {"anyOf": [{"const": "x", "title": hidden}]}}}});
-    let form = Questionnaire::new(form.as_object().unwrap()).unwrap();
+    let form = QuestionForm::new(form.as_object().unwrap()).unwrap();
     let shown = Value::Object(form.schema().clone()).to_string();
     assert_eq!(shown.matches("The HOST asks:").count(), 7, "{shown}");
     assert_eq!(shown.matches("HOST").count(), 7, "{shown}");
@@ -169,7 +169,7 @@ fn every_question_for_a_secret_is_refused() {
         (json!({"type": "string", "enum": ["rotate", "keep"], "title": "The old secret"}), false),
     ] {
         let form = json!({"type": "object", "properties": {"f": field}});
-        let problem = Questionnaire::new(form.as_object().unwrap()).err();
+        let problem = QuestionForm::new(form.as_object().unwrap()).err();
         assert_eq!(problem.is_some_and(|problem| problem.contains("asks for a secret")), secret, "{form}");
     }
 }

@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        routed::{RefusedCall, Routed, Target},
+        routed::{RefusedCall, RoutedCall, CallTarget},
     },
-    model::view::View,
+    model::view::ToolView,
     tests::fixture,
     text::show,
 };
 
-fn route(sent: &Value) -> Result<Routed, Box<RefusedCall>> {
+fn route(sent: &Value) -> Result<RoutedCall, Box<RefusedCall>> {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-    contract.route(sent.as_object().unwrap().clone(), &View::whole())
+    contract.route(sent.as_object().unwrap().clone(), &ToolView::all_actions())
 }
 
 /// Checks the action, its parameters and the key that is echoed.
 fn check(sent: Value, key: &str, action: &str, expected: Value) {
     let routed = route(&sent).unwrap_or_else(|refused| panic!("{sent}: {}", refused.failure));
-    let Target::Action { action: index, params } = routed.target else { panic!("{sent} is `describe`") };
+    let CallTarget::Action { action: index, params } = routed.target else { panic!("{sent} is `describe`") };
     assert_eq!(fixture::notes().actions[index].name, action, "{sent}");
     assert_eq!(Value::Object(params), expected, "{sent}");
     assert_eq!((routed.command.key, routed.command.name.as_deref()), (key, Some(action)), "{sent}");
@@ -71,7 +71,7 @@ fn host_arguments_are_accepted_beside_and_inside_params() {
             (Detail::Full, Some(false), Some(true)),
             "{sent}"
         );
-        assert!(matches!(routed.target, Target::Action { ref params, .. } if params.is_empty()), "{sent}");
+        assert!(matches!(routed.target, CallTarget::Action { ref params, .. } if params.is_empty()), "{sent}");
     }
     let routed = route(&json!({"action": "list", "detail": null, "wait": null})).unwrap();
     assert_eq!((routed.detail, routed.wait, routed.confirm), (Detail::Standard, None, None));
@@ -86,7 +86,7 @@ fn describe_is_a_host_action() {
     ] {
         let routed = route(&sent).unwrap();
         assert_eq!(routed.command.name.as_deref(), Some("describe"));
-        assert_eq!(routed.target, Target::Describe { of: expected.map(str::to_owned) }, "{sent}");
+        assert_eq!(routed.target, CallTarget::Describe { of: expected.map(str::to_owned) }, "{sent}");
     }
 }
 
@@ -146,10 +146,10 @@ fn the_default_action() {
     let mut surface = fixture::notes();
     surface.default_action = Some("list".into());
     let contract = Contract::new(Arc::new(surface)).unwrap();
-    let routed = contract.route(json!({"limit": 5}).as_object().unwrap().clone(), &View::whole()).unwrap();
+    let routed = contract.route(json!({"limit": 5}).as_object().unwrap().clone(), &ToolView::all_actions()).unwrap();
     assert_eq!(routed.command, Command::action("list"));
     let one = Contract::new(Arc::new(fixture::one(json!({"p": true}), json!([])))).unwrap();
-    let routed = one.route(json!({"p": 5}).as_object().unwrap().clone(), &View::whole()).unwrap();
+    let routed = one.route(json!({"p": 5}).as_object().unwrap().clone(), &ToolView::all_actions()).unwrap();
     assert_eq!(routed.command, Command::action("go"));
-    assert!(matches!(routed.target, Target::Action { action: 0, params } if params["p"] == 5));
+    assert!(matches!(routed.target, CallTarget::Action { action: 0, params } if params["p"] == 5));
 }

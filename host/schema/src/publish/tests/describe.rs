@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 
 use crate::{
     contract::build::Contract,
-    model::{action_policy::Terms, action_set::ActionSet, view::View},
+    model::{action_policy::ActionPolicy, action_set::ActionSet, view::ToolView},
     tests::fixture,
 };
 
-fn pretty(contract: &Contract, of: Option<&str>, detail: Detail, view: &View) -> String {
+fn pretty(contract: &Contract, of: Option<&str>, detail: Detail, view: &ToolView) -> String {
     serde_json::to_string_pretty(&contract.describe(of, detail, view).unwrap()).unwrap()
 }
 
 #[test]
 fn the_list_of_all_actions() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-    let text = |detail| pretty(&contract, None, detail, &View::whole());
+    let text = |detail| pretty(&contract, None, detail, &ToolView::all_actions());
     insta::assert_snapshot!("describe", text(Detail::Standard));
     insta::assert_snapshot!("describe_minimal", text(Detail::Minimal));
 }
@@ -28,18 +28,18 @@ fn the_list_of_a_facade_with_runs_and_batches() {
     let mut surface = fixture::notes();
     surface.actions.truncate(2);
     surface.actions[1].long_running = true;
-    let terms = Terms { confirm: vec!["add".into()], batch: true, ..Terms::default() };
-    let contract = Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap();
-    insta::assert_snapshot!("describe_runs", pretty(&contract, None, Detail::Standard, &View::whole()));
+    let terms = ActionPolicy { confirm: vec!["add".into()], batch: true, ..ActionPolicy::default() };
+    let contract = Contract::new(Arc::new(surface)).unwrap().with_policy(terms).unwrap();
+    insta::assert_snapshot!("describe_runs", pretty(&contract, None, Detail::Standard, &ToolView::all_actions()));
 }
 
 #[test]
 fn one_action_with_its_parameters() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-    let text = |name, detail| pretty(&contract, Some(name), detail, &View::whole());
+    let text = |name, detail| pretty(&contract, Some(name), detail, &ToolView::all_actions());
     insta::assert_snapshot!("describe_one", text("Search", Detail::Standard));
     insta::assert_snapshot!("describe_one_full", text("rm", Detail::Full));
-    let failure = contract.describe(Some("ad"), Detail::Standard, &View::whole()).unwrap_err();
+    let failure = contract.describe(Some("ad"), Detail::Standard, &ToolView::all_actions()).unwrap_err();
     assert!(failure.message.starts_with("Unknown action: \"ad\"."), "{failure}");
     assert_eq!(failure.hint.as_deref(), Some("Did you mean \"add\"?"));
 }
@@ -52,7 +52,7 @@ fn advice_on_a_parameter_is_found_under_every_key() {
         "c": {"type": "string", "details": {"when_to_change": "When."}},
         "d": {"type": "string", "x-hint": "How.", "x-details": {"when_to_change": "When."}}});
     let contract = Contract::new(Arc::new(fixture::one(properties, json!([])))).unwrap();
-    let described = contract.describe(Some("go"), Detail::Standard, &View::whole()).unwrap();
+    let described = contract.describe(Some("go"), Detail::Standard, &ToolView::all_actions()).unwrap();
     assert_eq!(
         described["params"],
         json!({
@@ -67,17 +67,17 @@ fn advice_on_a_parameter_is_found_under_every_key() {
 fn host_actions_are_described() {
     let mut surface = fixture::notes();
     surface.actions[0].long_running = true;
-    let terms = Terms { batch: true, ..Terms::default() };
-    let contract = Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap();
+    let terms = ActionPolicy { batch: true, ..ActionPolicy::default() };
+    let contract = Contract::new(Arc::new(surface)).unwrap().with_policy(terms).unwrap();
     let described = ["describe", "run_status", "run_cancel", "BATCH"]
-        .map(|name| pretty(&contract, Some(name), Detail::Standard, &View::whole()));
+        .map(|name| pretty(&contract, Some(name), Detail::Standard, &ToolView::all_actions()));
     insta::assert_snapshot!("describe_own", described.join("\n"));
-    let alias = contract.describe(Some("status"), Detail::Standard, &View::whole()).unwrap();
+    let alias = contract.describe(Some("status"), Detail::Standard, &ToolView::all_actions()).unwrap();
     assert_eq!(alias["name"], "run_status");
-    let full = contract.describe(Some("batch"), Detail::Full, &View::whole()).unwrap();
+    let full = contract.describe(Some("batch"), Detail::Full, &ToolView::all_actions()).unwrap();
     assert_eq!(full["params"]["properties"]["items"]["maxItems"], 50);
     let without = Contract::new(Arc::new(fixture::notes())).unwrap();
-    assert!(without.describe(Some("batch"), Detail::Standard, &View::whole()).is_err());
+    assert!(without.describe(Some("batch"), Detail::Standard, &ToolView::all_actions()).is_err());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_split_tool_describes_its_actions_and_names_the_other_tool() {
     let set = |indices: &[usize]| {
         indices.iter().fold(ActionSet::EMPTY, |set, index| set.union(ActionSet::single(*index)))
     };
-    let reads = View::new(set(&[1, 2, 3]), None, vec![(set(&[0, 4]), "notes_write".into())]);
+    let reads = ToolView::new(set(&[1, 2, 3]), None, vec![(set(&[0, 4]), "notes_write".into())]);
     let described = contract.describe(None, Detail::Minimal, &reads).unwrap();
     let names: Vec<_> = described["actions"].as_array().unwrap().iter().map(|a| a["name"].clone()).collect();
     assert_eq!(names, ["search", "list", "get"]);
@@ -99,9 +99,9 @@ fn a_split_tool_describes_its_actions_and_names_the_other_tool() {
 /// The list of thirty actions. The goal is 1,500 tokens; o200k_base takes 4.1 bytes of such text per token (5,465
 /// bytes were 1,303).
 fn list_of_thirty(surface: loggia_facade::Surface) -> Value {
-    let terms = Terms { batch: true, ..Terms::default() };
-    let contract = Contract::new(Arc::new(surface)).unwrap().under(terms).unwrap();
-    let list = contract.describe(None, Detail::Standard, &View::whole()).unwrap();
+    let terms = ActionPolicy { batch: true, ..ActionPolicy::default() };
+    let contract = Contract::new(Arc::new(surface)).unwrap().with_policy(terms).unwrap();
+    let list = contract.describe(None, Detail::Standard, &ToolView::all_actions()).unwrap();
     let bytes = list.to_string().len();
     assert!(bytes < 5900, "{bytes} bytes: {list}");
     list
@@ -141,7 +141,7 @@ fn schemas_of_results_omit_internal_members() {
     surface.actions[0].data = Some(Arc::new(data));
     let name = surface.actions[0].name.clone();
     let contract = Contract::new(Arc::new(surface)).unwrap();
-    let described = contract.describe(Some(&name), Detail::Full, &View::whole()).unwrap();
+    let described = contract.describe(Some(&name), Detail::Full, &ToolView::all_actions()).unwrap();
     let step = json!({"type": "object", "properties": {"n": {}}, "required": ["n"]});
     let steps = json!({"type": "array", "items": step});
     assert_eq!(described["data"], json!({"properties": {"steps": steps}, "required": ["steps"]}));

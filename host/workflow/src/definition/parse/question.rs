@@ -1,7 +1,7 @@
 //! Parser of questions.
 
 use loggia_facade::Object;
-use loggia_schema::Questionnaire;
+use loggia_schema::QuestionForm;
 
 use super::template::parse_template;
 use crate::{
@@ -48,7 +48,7 @@ fn parse_form_schema(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<
         schema.insert("type".into(), "object".into());
     }
     let message = match schema.contains_key("type") {
-        true => Questionnaire::new(&schema).err(),
+        true => QuestionForm::new(&schema).err(),
         false => Some("its type must be object".to_owned()),
     };
     let Some(message) = message else { return Some(schema) };
