@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use loggia_schema::{Contract, Target, View};
+//! use loggia_schema::{Contract, CallTarget, ToolView};
 //! # use loggia_facade::{Action, Effect, Surface};
 //! # use serde_json::{Value, json};
 //! # fn object(value: Value) -> loggia_facade::Object { value.as_object().cloned().unwrap_or_default() }
@@ -24,8 +24,8 @@
 //! #             {"limit": {"type": "integer", "maximum": 50, "default": 10}, "tag": {"type": "string"}}}))) }] });
 //!
 //! let contract = Contract::new(surface)?;
-//! let call = contract.route(object(json!({"action": "List", "tag": "home"})), &View::whole()).unwrap();
-//! let Target::Action { action, params } = call.target else { unreachable!() };
+//! let call = contract.route(object(json!({"action": "List", "tag": "home"})), &ToolView::all_actions()).unwrap();
+//! let CallTarget::Action { action, params } = call.target else { unreachable!() };
 //! let action = &contract.surface().actions[action];
 //! let prepared = contract.prepare(action, params).unwrap();
 //! assert_eq!(prepared.params["limit"], 10);
@@ -33,7 +33,7 @@
 //! let refused = contract.prepare(action, object(json!({"limit": 99}))).unwrap_err();
 //! assert_eq!(refused.message, "`limit` must be at most 50 (got 99)");
 //! assert_eq!(refused.expected.as_deref(), Some("list(limit?: integer, tag?: string)"));
-//! # Ok::<(), loggia_schema::Problems>(())
+//! # Ok::<(), loggia_schema::SurfaceProblems>(())
 //! ```
 //!
 //! | room | what it holds |

@@ -17,7 +17,7 @@ use loggia_gate::{
 use loggia_sandbox::Digest;
 use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
 use loggia_workflow::{
-    WorkflowFile, FileProblem, Workflow, WorkflowFacade,
+    FileProblem, Workflow, WorkflowFacade, WorkflowFile,
     facade::StepObserver,
     surface::{FileSurface, build_surface},
 };

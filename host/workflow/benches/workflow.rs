@@ -116,7 +116,9 @@ fn workflow(c: &mut Criterion) {
         b.iter_batched(replies, |replies| run(&chain, replies, true), BatchSize::LargeInput);
     });
     let text = file(true);
-    group.bench_function("a file of 100 steps", |b| b.iter(|| definition::parse_file(black_box(&text)).is_ok()));
+    group.bench_function("a file of 100 steps", |b| {
+        b.iter(|| definition::parse_file(black_box(&text)).is_ok())
+    });
     group.finish();
 }
 

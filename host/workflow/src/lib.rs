@@ -39,6 +39,6 @@ pub mod template;
 pub mod yaml;
 
 pub use bind::{ActionLookup, BoundWorkflow, bind};
-pub use definition::{WorkflowFile, Workflow};
+pub use definition::{Workflow, WorkflowFile};
 pub use facade::WorkflowFacade;
 pub use problem::{FileProblem, FileProblems};

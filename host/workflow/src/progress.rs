@@ -8,7 +8,7 @@ use loggia_text::sanitise_line;
 
 use crate::{
     Workflow,
-    engine::{StepNews, StepChange},
+    engine::{StepChange, StepNews},
 };
 
 /// Maximum length of a step's name, in bytes.
@@ -38,8 +38,12 @@ impl<'a> ProgressReporter<'a> {
         if news.item.is_none() {
             self.begun.insert(news.step);
             match news.change {
-                StepChange::Completed | StepChange::Failed(_) | StepChange::Skipped => self.running.remove(&news.step),
-                StepChange::Started | StepChange::Asking | StepChange::Retrying(..) => self.running.insert(news.step),
+                StepChange::Completed | StepChange::Failed(_) | StepChange::Skipped => {
+                    self.running.remove(&news.step)
+                }
+                StepChange::Started | StepChange::Asking | StepChange::Retrying(..) => {
+                    self.running.insert(news.step)
+                }
             };
         }
         let others: Vec<String> = self.running.iter().map(|step| self.step_label(*step)).collect();

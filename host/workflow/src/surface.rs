@@ -7,7 +7,7 @@ use loggia_schema::limits;
 use serde_json::{Value, json};
 
 use crate::{
-    WorkflowFile, FileProblem, Workflow,
+    FileProblem, Workflow, WorkflowFile,
     bind::{ActionLookup, BoundWorkflow, bind},
     definition::{EffectHints, PropertySource, PropertyType, ResultProperty, ResultShape},
 };

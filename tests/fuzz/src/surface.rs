@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Action, Effect, Object, Surface, Want};
-use loggia_schema::Terms;
+use loggia_schema::ActionPolicy;
 use serde_json::Value;
 
 fn text(of: &Value, key: &str) -> Option<String> {
@@ -66,7 +66,7 @@ fn action(n: usize, of: &Value) -> Action {
 }
 
 /// The terms that stand beside it, as `terms`.
-pub fn terms(of: &Value) -> Terms {
+pub fn terms(of: &Value) -> ActionPolicy {
     let of = &of["terms"];
-    Terms { deny: texts(of, "deny"), confirm: texts(of, "confirm"), batch: flag(of, "batch") }
+    ActionPolicy { deny: texts(of, "deny"), confirm: texts(of, "confirm"), batch: flag(of, "batch") }
 }

@@ -8,7 +8,7 @@ use jsonschema::{Draft, Validator};
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target};
 use loggia_facade::{Failure, Object, code};
 use loggia_fuzz::{json, surface, told};
-use loggia_schema::{Contract, Expose, Form, Split, Target, View, sanitise_surface};
+use loggia_schema::{Contract, ExposeOptions, SchemaForm, ToolSplit, CallTarget, ToolView, sanitise_surface};
 use serde_json::Value;
 
 /// What stands for a secret: nobody is shown it where it is sent as one.
@@ -23,23 +23,23 @@ struct Rich {
     contract: Contract,
     /// Of the author's own schemas.
     validators: Vec<Validator>,
-    views: Vec<View>,
+    views: Vec<ToolView>,
 }
 
 static RICH: LazyLock<Rich> = LazyLock::new(|| {
     let said: Value = serde_json::from_str(include_str!("../seeds/schema/rich.json")).expect("JSON");
     let contract =
         Contract::new(Arc::new(sanitise_surface(surface::surface(&said)))).unwrap_or_else(|e| panic!("{e}"));
-    let contract = contract.under(surface::terms(&said)).expect("its own terms");
+    let contract = contract.with_policy(surface::terms(&said)).expect("its own terms");
     let validators = contract.surface().actions.iter().map(|action| {
         let schema = Value::Object((*action.params).clone());
         let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
         options.offline().build(&schema).expect("a schema")
     });
     let validators = validators.collect();
-    let mut views = vec![View::whole()];
-    for (form, split) in [(Form::Flat, Split::Effect), (Form::Granular, Split::None)] {
-        let tools = contract.publish(&Expose { form, split, ..Expose::default() });
+    let mut views = vec![ToolView::all_actions()];
+    for (form, split) in [(SchemaForm::Flat, ToolSplit::Effect), (SchemaForm::Granular, ToolSplit::None)] {
+        let tools = contract.publish(&ExposeOptions { form, split, ..ExposeOptions::default() });
         views.extend(tools.into_iter().map(|tool| tool.view));
     }
     Rich { contract, validators, views }
@@ -57,7 +57,7 @@ fuzz_target!(|data: &[u8]| -> Corpus {
     Corpus::Keep
 });
 
-fn answer(arguments: Object, view: &View) {
+fn answer(arguments: Object, view: &ToolView) {
     let Rich { contract, validators, .. } = &*RICH;
     let routed = match contract.route(arguments.clone(), view) {
         Ok(routed) => routed,
@@ -68,14 +68,14 @@ fn answer(arguments: Object, view: &View) {
     };
     assert_eq!(contract.route(arguments.clone(), view).as_ref(), Ok(&routed), "routed twice");
     let (index, params) = match routed.target {
-        Target::Action { action, params } => (action, params),
-        Target::Describe { of } => {
+        CallTarget::Action { action, params } => (action, params),
+        CallTarget::Describe { of } => {
             if let Err(failure) = contract.describe(of.as_deref(), routed.detail, view) {
                 refused(&failure, Some(&arguments));
             }
             return;
         }
-        Target::Batch { items, .. } => return assert!(items.len() <= loggia_schema::limits::BATCH),
+        CallTarget::Batch { items, .. } => return assert!(items.len() <= loggia_schema::limits::BATCH),
         _ => return,
     };
     let action = &contract.surface().actions[index];
@@ -88,7 +88,7 @@ fn answer(arguments: Object, view: &View) {
             let again = contract.prepare(action, prepared.params.clone()).expect("what is valid stays valid");
             assert_eq!(again.params, prepared.params, "prepared twice");
             let shown = Value::Object(prepared.resolved).to_string();
-            let all = Value::Object(contract.resolved_all(action, &prepared.params)).to_string();
+            let all = Value::Object(contract.resolved_inputs(action, &prepared.params)).to_string();
             assert!(all.len() < 256 << 10, "{} bytes", all.len());
             hides(&shown, sent);
             hides(&all, sent);

@@ -5,7 +5,7 @@
 use jsonschema::Draft;
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target};
 use loggia_fuzz::{json, told};
-use loggia_schema::Questionnaire;
+use loggia_schema::QuestionForm;
 use serde_json::Value;
 
 const WORDS: &str = r##"form answer type object string integer number boolean array properties required additionalProperties
@@ -34,7 +34,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
 fuzz_target!(|data: &[u8]| -> Corpus {
     let Ok(said) = serde_json::from_slice::<Value>(data) else { return Corpus::Reject };
     let Some(schema) = said["form"].as_object() else { return Corpus::Reject };
-    let form = match Questionnaire::new(schema) {
+    let form = match QuestionForm::new(schema) {
         Ok(form) => form,
         Err(said) => {
             told::line("a refusal", &said, 1000);
@@ -44,7 +44,7 @@ fuzz_target!(|data: &[u8]| -> Corpus {
     let shown = Value::Object(form.schema().clone());
     texts(&shown, &mut |text| told::line("a form", text, 1000));
     keys(&shown["properties"], true);
-    let again = Questionnaire::new(form.schema()).unwrap_or_else(|said| panic!("{shown} is refused: {said}"));
+    let again = QuestionForm::new(form.schema()).unwrap_or_else(|said| panic!("{shown} is refused: {said}"));
     assert_eq!(again.schema(), form.schema(), "read twice");
     let plain = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
     let plain = plain.offline().build(&shown).unwrap_or_else(|error| panic!("{shown} is no schema: {error}"));

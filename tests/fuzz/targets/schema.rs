@@ -8,7 +8,7 @@ use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target};
 use loggia_facade::{Action, Detail, Object, Surface};
 use loggia_fuzz::{json, surface, told};
 use loggia_schema::{
-    Contract, Expose, Form, Published, Severity, Split, View, limits, lint, sanitise_surface,
+    Contract, ExposeOptions, SchemaForm, PublishedTool, LintSeverity, ToolSplit, ToolView, limits, lint, sanitise_surface,
 };
 use serde_json::Value;
 
@@ -44,16 +44,16 @@ fn look(said: &Value) {
             }
             told::fit("all problems", &problems.to_string(), 64 << 10);
             // A cache may hold what was accepted by an older version.
-            let _ = Contract::known(surface);
+            let _ = Contract::from_checked(surface);
             return;
         }
     };
     bounded(&surface);
-    let known = Contract::known(Arc::clone(&surface)).expect("what was accepted is known");
+    let known = Contract::from_checked(Arc::clone(&surface)).expect("what was accepted is known");
     known.compile().expect("its validators were compiled before");
     published(&contract, Some(&known));
     said["calls"].as_array().into_iter().flatten().for_each(|call| called(&contract, call));
-    if let Ok(contract) = contract.under(surface::terms(said)) {
+    if let Ok(contract) = contract.with_policy(surface::terms(said)) {
         published(&contract, None);
     }
 }
@@ -149,29 +149,29 @@ fn depth(value: &Value) -> usize {
 
 /// Every form is fit to be read and to be used; and the same, where the surface is from the cache.
 fn published(contract: &Contract, known: Option<&Contract>) {
-    for form in Form::ALL {
-        for split in [Split::None, Split::Effect] {
-            let expose = Expose { form, split, output_schema: true, own_names: false };
+    for form in SchemaForm::ALL {
+        for split in [ToolSplit::None, ToolSplit::Effect] {
+            let expose = ExposeOptions { form, split, output_schema: true, short_names: false };
             let tools = contract.publish(&expose);
             assert!(!tools.is_empty());
             if let Some(known) = known {
                 assert_eq!(tools, known.publish(&expose), "published by what is known");
             }
-            let raw = contract.form(form) == Form::Raw;
+            let raw = contract.effective_form(form) == SchemaForm::Raw;
             tools.iter().for_each(|published| tool(published, raw));
         }
     }
     for action in &contract.surface().actions {
         told::line("a signature", contract.signature(action), 64 << 10);
         for detail in [Detail::Minimal, Detail::Standard, Detail::Full] {
-            let told = contract.describe(Some(&action.name), detail, &View::whole()).expect("it is there");
+            let told = contract.describe(Some(&action.name), detail, &ToolView::all_actions()).expect("it is there");
             values(&told, &mut |text| told::clean("a description", &text.replace('\t', "")));
         }
     }
-    contract.describe(None, Detail::Full, &View::whole()).expect("the facade is there");
+    contract.describe(None, Detail::Full, &ToolView::all_actions()).expect("the facade is there");
 }
 
-fn tool(tool: &Published, raw: bool) {
+fn tool(tool: &PublishedTool, raw: bool) {
     told::line("a tool's name", &tool.name, limits::TOOL_NAME);
     told::line("a tool's title", &tool.title, limits::TITLE + 64);
     told::fit("a tool's description", &tool.description, 8 << 10);
@@ -185,7 +185,7 @@ fn tool(tool: &Published, raw: bool) {
         compiled.unwrap_or_else(|error| panic!("{} is published as {schema}: {error}", tool.name));
     }
     if !raw {
-        let rejected = lint(tool).into_iter().find(|finding| finding.severity == Severity::Rejects);
+        let rejected = lint(tool).into_iter().find(|finding| finding.severity == LintSeverity::Rejects);
         assert!(
             rejected.is_none(),
             "{}: {}",

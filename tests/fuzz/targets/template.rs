@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use loggia_fuzz::told;
-use loggia_workflow::template::{EvalError, Expanded, Scope, Template};
+use loggia_workflow::template::{EvalError, ExpandedText, TemplateScope, TextTemplate};
 use serde_json::{Value, json};
 
 /// Between a template and its data. Without it, the data is this target's own.
@@ -25,7 +25,7 @@ fuzz_target!(|input: &str| {
 });
 
 fn look(source: &str, data: &str) {
-    let template = match Template::parse(source) {
+    let template = match TextTemplate::parse(source) {
         Ok(template) => template,
         Err(error) => {
             assert!(error.at.is_none_or(|at| at <= source.len()), "{error}");
@@ -37,7 +37,7 @@ fn look(source: &str, data: &str) {
     let Value::Object(base) = serde_json::from_str(data).unwrap_or_else(|_| default()) else { return };
     let item = json!({"item": {"name": SECRET, "n": [1, 2.5, null]}, "index": 0});
     for for_each in [None, Some(&item)] {
-        let scope = Scope { base: &base, for_each };
+        let scope = TemplateScope { base: &base, for_each };
         let [loose, strict] = [false, true].map(|strict| {
             let once = template.expand(&scope, strict);
             assert_eq!(once, template.expand(&scope, strict), "expanded twice");
@@ -50,7 +50,7 @@ fn look(source: &str, data: &str) {
     }
 }
 
-fn came(of: &Result<Expanded, EvalError>, source: &str) {
+fn came(of: &Result<ExpandedText, EvalError>, source: &str) {
     match of {
         Ok(expanded) => assert!(expanded.text.len() <= OUTPUT, "{} bytes", expanded.text.len()),
         Err(EvalError { message, hint }) => {

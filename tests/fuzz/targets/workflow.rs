@@ -8,10 +8,10 @@ use libfuzzer_sys::fuzz_target;
 use loggia_facade::{Failure, code};
 use loggia_fuzz::told;
 use loggia_schema::{Contract, limits, sanitise_surface};
-use loggia_workflow::{Problem, definition, graph, surface};
+use loggia_workflow::{FileProblem, definition, graph, surface};
 
 fuzz_target!(|text: &str| {
-    let read = definition::with_notes(text);
+    let read = definition::parse_file_with_notes(text);
     let (definition, notes) = match read {
         Ok(read) => read,
         Err(problems) => {
@@ -24,12 +24,12 @@ fuzz_target!(|text: &str| {
     let workflows: Vec<_> = definition.workflows.iter().cloned().map(Arc::new).collect();
     for workflow in &workflows {
         assert!(workflow.steps.len() <= definition::STEPS);
-        assert!(graph::mermaid(workflow).starts_with("flowchart"));
+        assert!(graph::render_mermaid(workflow).starts_with("flowchart"));
     }
     // Nobody is there, so every binding fails, and is told of.
     let nobody =
         |facade: &str, _: &str| Err(Failure::new(code::UNAVAILABLE, format!("there is no {facade:.40}")));
-    let outlook = surface::outlook("any", &definition, &workflows, &nobody);
+    let outlook = surface::build_surface("any", &definition, &workflows, &nobody);
     outlook.unavailable.iter().for_each(|(_, problems)| check(problems));
     let published = sanitise_surface(outlook.surface);
     assert!(published.summary.len() <= limits::SUMMARY);
@@ -43,9 +43,9 @@ fuzz_target!(|text: &str| {
 });
 
 /// At most a hundred, and one that says how many more.
-fn check(problems: &[Problem]) {
+fn check(problems: &[FileProblem]) {
     assert!(problems.len() <= 101, "{} problems", problems.len());
-    for Problem { message, path, hint, .. } in problems {
+    for FileProblem { message, path, hint, .. } in problems {
         assert!(!message.is_empty());
         told::line("a problem", message, 4096);
         told::line("its place", path, 2048);

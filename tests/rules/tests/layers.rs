@@ -75,7 +75,12 @@ fn each_module_names_only_what_it_may() {
         &[metrics],
     );
     let engine = "host/sandbox/src/engine";
-    check("only the engine configures wasmtime", &["host/sandbox/"], &["wasmtime::Config", "Config::new"], &[engine]);
+    check(
+        "only the engine configures wasmtime",
+        &["host/sandbox/"],
+        &["wasmtime::Config", "Config::new"],
+        &[engine],
+    );
     let pure = &[
         "host/facade/",
         "host/gate/",

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context;
 use loggia_workflow::{
-    WorkflowFile, FileProblem, FileProblems,
+    FileProblem, FileProblems, WorkflowFile,
     definition::{FileExamination, examine, link},
     yaml,
 };

@@ -1,7 +1,7 @@
 //! Entry points: text to a [`Definition`] or to a list of problems.
 
 use super::{
-    model::{WorkflowFile, FileForm, Workflow},
+    model::{FileForm, Workflow, WorkflowFile},
     parse::{parse_document, report_duplicates},
     place::NodePlace,
     report::ParseReport,
@@ -50,7 +50,9 @@ pub struct FileExamination {
 pub fn examine(text: &str) -> FileExamination {
     let tree = match yaml::parse(text) {
         Ok(tree) => tree,
-        Err(problem) => return FileExamination { problems: FileProblems(vec![problem]), ..FileExamination::default() },
+        Err(problem) => {
+            return FileExamination { problems: FileProblems(vec![problem]), ..FileExamination::default() };
+        }
     };
     let mut report = ParseReport::default();
     tree.problems.into_iter().for_each(|problem| report.problem(problem));

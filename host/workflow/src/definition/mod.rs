@@ -32,7 +32,7 @@ pub use self::{
         STEPS, TIMEOUT,
     },
     model::{
-        ArgumentValue, WorkflowFile, EffectHints, ForEach, FileForm, OnError, PropertySource, PropertyType,
-        QuestionStep, RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, Workflow, WorkflowStep,
+        ArgumentValue, EffectHints, FileForm, ForEach, OnError, PropertySource, PropertyType, QuestionStep,
+        RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, Workflow, WorkflowFile, WorkflowStep,
     },
 };

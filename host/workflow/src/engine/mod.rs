@@ -34,7 +34,10 @@ mod tests;
 mod values;
 
 pub use self::{
-    model::{CallTarget, StepNews, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, TaskId, StepChange},
+    model::{
+        CallTarget, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, StepChange, StepNews,
+        TaskId,
+    },
     run::{begin, step},
     state::RunState,
 };

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::tasks::RunTasks;
 use crate::{
-    engine::{self, StepNews, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart},
+    engine::{self, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, StepNews},
     progress::ProgressReporter,
 };
 

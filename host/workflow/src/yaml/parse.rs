@@ -37,7 +37,9 @@ fn build(text: &str) -> Result<YamlTree, FileProblem> {
                 if documents > 1 {
                     let message =
                         "the file contains several documents separated by `---`; only one is supported";
-                    return Err(FileProblem::new(line, "", message).hint("split it into one file per document"));
+                    return Err(
+                        FileProblem::new(line, "", message).hint("split it into one file per document")
+                    );
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {

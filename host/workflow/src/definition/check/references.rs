@@ -81,7 +81,11 @@ impl ReferenceChecker<'_> {
         let unknown = |parts: &[&str], name: &str, among: &[&str]| {
             let message =
                 format!("{subject} refers to `.{}`, which does not exist", excerpt(&parts.join(".")));
-            report.with_suggestion(FileProblem::new(used.line, &*used.path, message), name, among.iter().copied())
+            report.with_suggestion(
+                FileProblem::new(used.line, &*used.path, message),
+                name,
+                among.iter().copied(),
+            )
         };
         match (root, rest) {
             ("params", [name, ..]) => {

@@ -19,7 +19,7 @@ mod workflow;
 
 pub use self::{
     call::{ArgumentValue, ToolCall},
-    file::{WorkflowFile, FileForm},
+    file::{FileForm, WorkflowFile},
     for_each::ForEach,
     on_error::OnError,
     output::{PropertySource, PropertyType, ResultProperty, ResultShape},

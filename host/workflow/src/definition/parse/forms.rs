@@ -8,7 +8,7 @@ use super::workflow::{self, parse_workflow};
 use crate::{
     FileProblem,
     definition::{
-        model::{WorkflowFile, FileForm, Workflow},
+        model::{FileForm, Workflow, WorkflowFile},
         place::{NodePlace, ObjectFields, join, unknown_field},
         report::ParseReport,
     },

@@ -109,7 +109,9 @@ spec:
 "#;
     let file = parse_file(text).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!((file.resource.as_deref(), file.workflows[0].strict), (Some("research"), false));
-    insta::assert_snapshot!(FileProblems(file.warnings).0.iter().map(|w| format!("{w}\n")).collect::<String>());
+    insta::assert_snapshot!(
+        FileProblems(file.warnings).0.iter().map(|w| format!("{w}\n")).collect::<String>()
+    );
 }
 
 #[test]

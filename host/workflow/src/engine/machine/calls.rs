@@ -10,7 +10,7 @@ use crate::{
     engine::{
         data::{arguments, reply},
         failure::{SecretRedactor, StepError},
-        model::{TaskId, StepChange},
+        model::{StepChange, TaskId},
         state::{CallState, StepPhase},
         values::size_budget,
     },

@@ -9,7 +9,7 @@ use crate::{
     engine::{
         data::arguments,
         failure::StepError,
-        model::{TaskId, StepChange},
+        model::{StepChange, TaskId},
         state::{CallState, LoopState, StepPhase, context},
         values::size_budget,
     },

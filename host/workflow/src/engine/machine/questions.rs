@@ -12,7 +12,7 @@ use crate::{
     engine::{
         data::arguments,
         failure::StepError,
-        model::{RunEffect, TaskId, StepChange},
+        model::{RunEffect, StepChange, TaskId},
         state::{StepPhase, context},
     },
 };

@@ -9,7 +9,7 @@ use crate::{
     definition::{OnError, PARALLEL, ToolCall, WorkflowStep},
     engine::{
         failure::{SecretRedactor, StepError},
-        model::{CallTarget, StepNews, RunEffect, RunOutcome, RunPlan, TaskId, StepChange},
+        model::{CallTarget, RunEffect, RunOutcome, RunPlan, StepChange, StepNews, TaskId},
         state::{RunState, StepEnd, StepPhase, context},
     },
 };

@@ -14,7 +14,7 @@ use crate::{
     engine::{
         data::{arguments, condition, output},
         failure::STEP_FAILED,
-        model::{RunEffect, RunEvent, RunOutcome, TaskId, StepChange},
+        model::{RunEffect, RunEvent, RunOutcome, StepChange, TaskId},
         state::{CallState, StepPhase},
     },
 };

@@ -15,7 +15,7 @@ mod plan;
 pub use self::{
     effect::RunEffect,
     event::{RunEvent, RunStart, TaskId},
-    news::{StepNews, StepChange},
+    news::{StepChange, StepNews},
     outcome::{RunOutcome, RunReport},
     plan::{CallTarget, RunPlan},
 };

@@ -86,7 +86,10 @@ fn a_failure_that_is_continued_does_not_stop_others() {
             id => ok(10, json!({"id": id})),
         });
         assert_eq!(*run.result(), json!({"id": "c"}));
-        assert_eq!(*run.ended(&plan, "a"), StepChange::Failed("tool call failed: tool t.run in step a: no".into()));
+        assert_eq!(
+            *run.ended(&plan, "a"),
+            StepChange::Failed("tool call failed: tool t.run in step a: no".into())
+        );
     }
 }
 

@@ -6,7 +6,8 @@ use loggia_facade::{Answer, Failure, Object, Reply};
 use serde_json::{Value, json};
 
 use super::super::{
-    StepNews, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, RunState, TaskId, StepChange, begin, step,
+    RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, RunState, StepChange, StepNews, TaskId,
+    begin, step,
 };
 
 /// Call or question, as its answerer sees it.

@@ -61,8 +61,7 @@ impl<'a> TemplateMap<'a> {
 
     pub(crate) fn len(self) -> usize {
         let own = self.object();
-        let added =
-            matches!(self, Self::Root(TemplateScope { for_each: Some(_), .. }) if !own.contains_key(FOR_EACH));
+        let added = matches!(self, Self::Root(TemplateScope { for_each: Some(_), .. }) if !own.contains_key(FOR_EACH));
         own.len() + usize::from(added)
     }
 
