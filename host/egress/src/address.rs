@@ -1,11 +1,11 @@
-//! What an address leads to. Everything that is not plainly the public internet has a class of its own.
+//! Classes of addresses. Everything that is not plainly the public internet has a class of its own.
 
 use std::{
     fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-/// What lies behind an address, with IPv4 addresses inside IPv6 ones unwrapped.
+/// Class of an address, with IPv4 addresses inside IPv6 ones unwrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// The internet.
@@ -23,21 +23,21 @@ pub enum Class {
     CarrierGrade,
     /// A cloud's metadata and credential services.
     Metadata,
-    /// Groups.
+    /// Multicast groups.
     Multicast,
-    /// Everybody on the link.
+    /// All hosts on the link.
     Broadcast,
-    /// No address at all; many systems take it for this machine.
+    /// The unspecified address; many systems treat it as this machine.
     Unspecified,
-    /// Made for examples.
+    /// Reserved for examples.
     Documentation,
-    /// Made for measuring devices.
+    /// Reserved for benchmarks of network devices.
     Benchmark,
-    /// Reserved, deprecated, or a tunnel whose other end cannot be known.
+    /// Reserved, deprecated, or a tunnel whose other end is unknown.
     Reserved,
 }
 
-/// Services that hand credentials to whoever asks from the machine: AWS, GCP, Azure, DigitalOcean and others on
+/// Services that hand credentials to any process of the machine: AWS, GCP, Azure, DigitalOcean and others on
 /// 169.254.169.254; ECS and EKS credentials; Alibaba; Oracle; Azure's host channel, which lies in a public range.
 const METADATA_V4: [Ipv4Addr; 7] = [
     Ipv4Addr::new(169, 254, 169, 254),
@@ -58,7 +58,7 @@ const METADATA_V6: [Ipv6Addr; 4] = [
 ];
 
 impl Class {
-    /// What an address leads to.
+    /// Classifies an address.
     pub fn of(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => v4(address),
@@ -66,11 +66,11 @@ impl Class {
         }
     }
 
-    /// The same, where these are the addresses of this machine's interfaces. Where they are unknown, any public address
-    /// may be one of them.
+    /// Classifies an address, given those of this machine's interfaces. If they are unknown, any public address may be one of
+    /// them.
     pub fn among(address: IpAddr, own: Option<&[IpAddr]>) -> Self {
-        let plain = unwrapped(address);
-        let is_own = |own: &[IpAddr]| own.iter().any(|own| unwrapped(*own) == plain);
+        let plain = unwrap_v4(address);
+        let is_own = |own: &[IpAddr]| own.iter().any(|own| unwrap_v4(*own) == plain);
         match Self::of(address) {
             Self::Public if own.is_none_or(is_own) => Self::Own,
             class => class,
@@ -78,8 +78,8 @@ impl Class {
     }
 }
 
-/// The IPv4 address in an IPv6 one by which it can be reached.
-fn unwrapped(address: IpAddr) -> IpAddr {
+/// Extracts the IPv4 address from an IPv6 address that leads to it.
+fn unwrap_v4(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => match v6.segments() {
             [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
@@ -144,16 +144,16 @@ fn v6(address: Ipv6Addr) -> Class {
         // Mapped: the system connects to the IPv4 address itself.
         [0, 0, 0, 0, 0, 0xffff, ..] => v4(tail),
         // Compatible, and "translated" of SIIT: withdrawn, so never public.
-        [0, 0, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0xffff, 0, ..] => inner(tail, Class::Reserved),
+        [0, 0, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0xffff, 0, ..] => classify_inner(tail, Class::Reserved),
         // NAT64, by which IPv6-only machines reach the public IPv4 internet.
         [0x64, 0xff9b, 0, 0, 0, 0, ..] => v4(tail),
         // NAT64 prefixes of a network's own: it decides where they lead.
-        [0x64, 0xff9b, 1, ..] => inner(tail, Class::Private),
+        [0x64, 0xff9b, 1, ..] => classify_inner(tail, Class::Private),
         [0x2002, high, low, ..] => {
-            inner(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)), Class::Reserved)
+            classify_inner(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)), Class::Reserved)
         }
-        // Teredo: the client's address stands inverted at the end.
-        [0x2001, 0, ..] => inner(Ipv4Addr::from(!u32::from(tail)), Class::Reserved),
+        // Teredo: the client's address is inverted at the end.
+        [0x2001, 0, ..] => classify_inner(Ipv4Addr::from(!u32::from(tail)), Class::Reserved),
         [0x2001, 0xdb8, ..] => Class::Documentation,
         [0x3fff, second, ..] if second < 0x1000 => Class::Documentation,
         [0x2001, 2, 0, ..] => Class::Benchmark,
@@ -164,14 +164,14 @@ fn v6(address: Ipv6Addr) -> Class {
         [first, ..] if first & 0xff00 == 0xff00 => Class::Multicast,
         // ISATAP: below any prefix, the end names an IPv4 address of the network it tunnels through.
         [first, _, _, _, 0 | 0x200, 0x5efe, ..] if first & 0xe000 == 0x2000 => v4(tail),
-        // Only 2000::/3 is given out; what is not (discard-only 100::/64, 5f00::/16, …) leads nowhere good.
+        // Only 2000::/3 is allocated; the rest (discard-only 100::/64, 5f00::/16, …) is refused.
         [first, ..] if first & 0xe000 == 0x2000 => Class::Public,
         _ => Class::Reserved,
     }
 }
 
-/// The class of an address inside another, but never public.
-fn inner(address: Ipv4Addr, instead: Class) -> Class {
+/// Classifies an address inside another; never as public.
+fn classify_inner(address: Ipv4Addr, instead: Class) -> Class {
     match v4(address) {
         Class::Public => instead,
         class => class,

@@ -1,4 +1,4 @@
-//! Bodies on their way out: counted, timed, never held.
+//! Request bodies: counted, timed and streamed.
 
 use std::{
     error::Error,
@@ -20,24 +20,25 @@ use crate::{
     error::{Part, Phase},
 };
 
-/// A request's body, as the guest gives it.
+/// Body of a request, as the guest passes it.
 pub type BodyIn = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
-/// A response's body, as the guest is given it.
+/// Body of a response, as the guest receives it.
 pub type BodyOut = UnsyncBoxBody<Bytes, SendError>;
 
-/// What the two directions of one exchange tell each other.
+/// State shared by the two directions of one exchange. The upload sets it and is polled by the connection's task; the
+/// download reads it and is polled by the guest's. Each field is set once and is independent of the other, so there is no lock.
 #[derive(Default)]
-pub(crate) struct Exchange {
-    /// Why the request's body broke off. hyper only reports that the connection ended, to the response.
+pub(crate) struct ExchangeState {
+    /// Error of the request's body. hyper only reports that the connection ended, and to the response.
     cause: OnceLock<SendError>,
-    /// Whether the request had a body: what had one cannot be sent again.
+    /// Set once a byte of the body was sent: such a request cannot be sent again.
     had_body: AtomicBool,
 }
 
-impl Exchange {
-    /// The cause of an error that hyper reports.
-    pub fn explain(&self, error: &hyper::Error) -> SendError {
+impl ExchangeState {
+    /// Returns the cause of an error that hyper reports.
+    pub(crate) fn explain(&self, error: &hyper::Error) -> SendError {
         if let Some(cause) = self.cause.get() {
             return cause.clone();
         }
@@ -50,8 +51,8 @@ impl Exchange {
         }
     }
 
-    /// Whether any of a body was sent.
-    pub fn had_body(&self) -> bool {
+    /// Tests whether a byte of the body was sent.
+    pub(crate) fn had_body(&self) -> bool {
         self.had_body.load(Ordering::Relaxed)
     }
 
@@ -60,28 +61,28 @@ impl Exchange {
     }
 }
 
-/// How much and how long a request's body may be.
+/// Limits of a request's body.
 #[derive(Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct UploadLimits {
     /// Bytes at most.
     pub limit: usize,
-    /// What `content-length` promised.
+    /// Length that `content-length` declares.
     pub declared: Option<u64>,
-    /// When the exchange must have ended.
+    /// Deadline of the exchange.
     pub end: Instant,
 }
 
-/// A request's body on its way to the connection.
-pub(crate) struct Upload {
+/// A request's body that hyper reads from.
+pub(crate) struct UploadBody {
     inner: BodyIn,
-    bounds: Bounds,
+    bounds: UploadLimits,
     sent: u64,
-    exchange: Arc<Exchange>,
+    exchange: Arc<ExchangeState>,
     end: Pin<Box<Sleep>>,
 }
 
-impl Upload {
-    pub fn new(inner: BodyIn, bounds: Bounds, exchange: Arc<Exchange>) -> Self {
+impl UploadBody {
+    pub(crate) fn new(inner: BodyIn, bounds: UploadLimits, exchange: Arc<ExchangeState>) -> Self {
         Self { inner, bounds, sent: 0, exchange, end: Box::pin(sleep_until(bounds.end)) }
     }
 
@@ -93,7 +94,7 @@ impl Upload {
     }
 }
 
-impl Body for Upload {
+impl Body for UploadBody {
     type Data = Bytes;
     type Error = SendError;
 
@@ -110,7 +111,7 @@ impl Body for Upload {
             Poll::Ready(Some(Err(_))) => return self.exchange.fail(SendError::Body),
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => data,
-                // Trailers: nothing that we know of reads a request's.
+                // Trailers are dropped: no known server reads those of a request.
                 Err(_) => return self.ended(),
             },
         };
@@ -120,7 +121,7 @@ impl Body for Upload {
             let limit = self.bounds.limit;
             return self.exchange.fail(SendError::TooLarge { what: Part::Request, limit });
         }
-        // Bytes beyond what was declared would begin another request on the connection.
+        // Bytes beyond the declared length would begin another request on the connection.
         if self.bounds.declared.is_some_and(|declared| self.sent > declared) {
             return self.exchange.fail(SendError::Body);
         }

@@ -7,34 +7,34 @@ use tokio::runtime::Handle;
 
 use crate::{
     CallEgress, Grants, Limits, Mode,
-    connect::Network,
+    connect::PluginNetwork,
     known::KnownSecrets,
-    pool::Pool,
-    resolve::{Dial, Interfaces, Kernel, Resolve, System, Tcp},
-    tls::Tls,
+    pool::ConnectionPool,
+    resolve::{Dial, Interfaces, KernelInterfaces, Resolve, SystemResolver, TcpDialer},
+    tls::TlsClient,
 };
 
-/// What one plugin may send, and its connections. Cheap to make and to clone: nothing is read or opened before the first
+/// Egress of one plugin, with its connections. Cheap to create and to clone: nothing is read or opened before the first
 /// request.
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) network: Arc<Network>,
+    pub(crate) network: Arc<PluginNetwork>,
     limits: Arc<Limits>,
 }
 
 impl Client {
-    /// A client with the system's resolver and authorities.
+    /// Creates a client with the system's resolver and certificate authorities.
     pub fn new(grants: Grants, limits: Limits) -> Self {
         Self::setup(grants, limits).build()
     }
 
-    /// A client some of whose parts are replaced.
+    /// Begins a client with replaced parts.
     pub fn setup(grants: Grants, limits: Limits) -> Setup {
         let authorities = Vec::new();
         Setup { grants, limits, resolver: None, dialer: None, interfaces: None, authorities, runtime: None }
     }
 
-    /// What one call of the plugin may send.
+    /// Creates the egress of one call.
     pub fn call(&self, mode: Mode) -> CallEgress {
         CallEgress::new(self.network.clone(), self.limits.clone(), mode)
     }
@@ -58,52 +58,52 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Finds addresses in this way.
+    /// Replaces the resolver.
     #[must_use]
     pub fn resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
         self.resolver = Some(resolver);
         self
     }
 
-    /// Connects in this way.
+    /// Replaces the dialer.
     #[must_use]
     pub fn dialer(mut self, dialer: Arc<dyn Dial>) -> Self {
         self.dialer = Some(dialer);
         self
     }
 
-    /// Takes these for this machine's own addresses.
+    /// Replaces the list of this machine's addresses.
     #[must_use]
     pub fn interfaces(mut self, interfaces: Arc<dyn Interfaces>) -> Self {
         self.interfaces = Some(interfaces);
         self
     }
 
-    /// Trusts this authority, besides the machine's: its certificate, in DER.
+    /// Trusts this certificate (DER) in addition to the machine's authorities.
     #[must_use]
     pub fn authority(mut self, certificate: Vec<u8>) -> Self {
         self.authorities.push(certificate.into());
         self
     }
 
-    /// Keeps connections on this runtime, whichever one a request is polled on. Without it they live on the runtime
-    /// of the request that needed them first.
+    /// Runs connections on this runtime, whichever one a request is polled on. Without it they run on the runtime of the
+    /// request that opened them.
     #[must_use]
     pub fn runtime(mut self, runtime: Handle) -> Self {
         self.runtime = Some(runtime);
         self
     }
 
-    /// The client.
+    /// Builds the client.
     pub fn build(self) -> Client {
-        let network = Network {
+        let network = PluginNetwork {
             grants: self.grants,
-            resolver: self.resolver.unwrap_or_else(|| Arc::new(System::default())),
-            dialer: self.dialer.unwrap_or_else(|| Arc::new(Tcp)),
-            interfaces: self.interfaces.unwrap_or_else(|| Arc::new(Kernel)),
+            resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver::default())),
+            dialer: self.dialer.unwrap_or_else(|| Arc::new(TcpDialer)),
+            interfaces: self.interfaces.unwrap_or_else(|| Arc::new(KernelInterfaces)),
             known: KnownSecrets::default(),
-            tls: Tls::with(self.authorities),
-            pool: Arc::new(Pool::default()),
+            tls: TlsClient::with(self.authorities),
+            pool: Arc::new(ConnectionPool::default()),
             runtime: self.runtime,
         };
         Client { network: Arc::new(network), limits: Arc::new(self.limits) }

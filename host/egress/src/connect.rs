@@ -19,48 +19,48 @@ use crate::{
     host::Host,
     known::KnownSecrets,
     policy,
-    pool::{Pool, Sender},
+    pool::{ConnectionPool, RequestSender},
     resolve::{Dial, Interfaces, Resolve},
-    tls::Tls,
+    tls::TlsClient,
 };
 
-/// Resolving, connecting and TLS together.
+/// Time limit of resolving, connecting and TLS together.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Addresses of one name that are tried.
+/// Addresses of one name that are tried, at most.
 const TRIES: usize = 8;
 
-/// What makes connections of one plugin.
-pub(crate) struct Network {
+/// Connects for one plugin.
+pub(crate) struct PluginNetwork {
     pub grants: Grants,
     pub resolver: Arc<dyn Resolve>,
     pub dialer: Arc<dyn Dial>,
     pub interfaces: Arc<dyn Interfaces>,
-    /// Those of the grants' secrets that were read.
+    /// Secrets of the grants that were read so far.
     pub known: KnownSecrets,
-    pub tls: Tls,
-    pub pool: Arc<Pool>,
-    /// Where connections live. A call that overruns moves to another runtime, beside looping guests; its connections
-    /// stay where they are answered at once.
+    pub tls: TlsClient,
+    pub pool: Arc<ConnectionPool>,
+    /// Runtime of the connections. A call that overruns moves to another runtime, beside looping guests; its connections stay
+    /// on this one, where they are served at once.
     pub runtime: Option<Handle>,
 }
 
-impl Network {
-    /// The runtime that connections live on.
-    pub fn runtime(&self) -> Handle {
+impl PluginNetwork {
+    /// Returns the runtime of the connections.
+    pub(crate) fn runtime(&self) -> Handle {
         self.runtime.clone().unwrap_or_else(Handle::current)
     }
 
-    /// A new connection, ready for a request.
-    pub async fn connect(
+    /// Opens a connection, ready for a request.
+    pub(crate) async fn connect(
         self: &Arc<Self>,
         to: &Target,
         limit: Option<Duration>,
-    ) -> Result<Sender, SendError> {
+    ) -> Result<RequestSender, SendError> {
         let end = Instant::now() + limit.map_or(CONNECT, |limit| limit.min(CONNECT));
         let (network, target) = (self.clone(), to.clone());
-        let making = async move { network.make(&target, end).await };
-        // Timed inside as well, or the time that is left could not be shared among the addresses.
+        let making = async move { network.open(&target, end).await };
+        // The deadline applies inside too, where the remaining time is divided among the addresses.
         let made = tokio::time::timeout_at(end, AbortOnDropHandle::new(self.runtime().spawn(making))).await;
         match made {
             Ok(Ok(made)) => made,
@@ -69,17 +69,17 @@ impl Network {
         }
     }
 
-    async fn make(&self, to: &Target, end: Instant) -> Result<Sender, SendError> {
-        let addresses = self.addresses(to).await?;
+    async fn open(&self, to: &Target, end: Instant) -> Result<RequestSender, SendError> {
+        let addresses = self.allowed_addresses(to).await?;
         let stream = self.dial(to, &addresses, end).await?;
         match to.scheme {
-            Scheme::Http => self.greet(to, stream).await,
-            Scheme::Https => self.greet(to, self.tls.wrap(to, stream).await?).await,
+            Scheme::Http => self.handshake(to, stream).await,
+            Scheme::Https => self.handshake(to, self.tls.handshake(to, stream).await?).await,
         }
     }
 
-    /// Those of a host's addresses that may be connected to.
-    async fn addresses(&self, to: &Target) -> Result<Vec<IpAddr>, SendError> {
+    /// Resolves a host and returns the addresses that may be connected to.
+    async fn allowed_addresses(&self, to: &Target) -> Result<Vec<IpAddr>, SendError> {
         let found = match &to.host {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
@@ -100,7 +100,7 @@ impl Network {
             _ if !allowed.is_empty() => Ok(allowed),
             None => Err(SendError::Dns(to.host.to_string())),
             Some(class) => {
-                // For the operator alone: the plugin's own log may be shown to its caller.
+                // Logged for the operator only: the plugin's own log may be shown to its caller.
                 tracing::info!(host = %to.host, %class, "no address of the host is granted");
                 let (name, scheme, port) = (to.host.to_string(), to.scheme, to.port);
                 Err(Refusal::Leads { name, class, scheme, port }.into())
@@ -108,7 +108,7 @@ impl Network {
         }
     }
 
-    /// The first of the addresses that answers; each has an equal share of the time that is left.
+    /// Connects to the first address that answers; each gets an equal share of the remaining time.
     async fn dial(&self, to: &Target, addresses: &[IpAddr], end: Instant) -> Result<TcpStream, SendError> {
         let addresses = &addresses[..addresses.len().min(TRIES)];
         for (n, address) in addresses.iter().enumerate() {
@@ -122,7 +122,7 @@ impl Network {
         Err(SendError::Connect(to.to_string()))
     }
 
-    async fn greet<S>(&self, to: &Target, stream: S) -> Result<Sender, SendError>
+    async fn handshake<S>(&self, to: &Target, stream: S) -> Result<RequestSender, SendError>
     where
         S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
     {
@@ -136,7 +136,7 @@ impl Network {
             .map_err(closed)?;
         self.runtime().spawn(async move {
             if let Err(error) = connection.await {
-                // hyper's texts hold nothing of what was sent.
+                // hyper's texts contain nothing of the request.
                 tracing::debug!(%error, "a plugin's connection ended");
             }
         });

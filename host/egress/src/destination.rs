@@ -1,4 +1,4 @@
-//! Destinations as policies write them, and targets as requests name them.
+//! Destinations, as policies write them, and targets, as requests name them.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use crate::{
     host::{Host, Wrong},
 };
 
-/// Where one request goes, in canonical form.
+/// Target of one request, in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// Exactly this scheme.
+    /// Scheme of the URL.
     pub scheme: Scheme,
-    /// The host, canonical.
+    /// Host of the URL, in canonical form.
     pub host: Host,
-    /// The URL's port, or the scheme's own.
+    /// Port of the URL, or the scheme's default.
     pub port: u16,
 }
 
 impl Scheme {
-    /// The port that a URL without one means.
+    /// Returns the default port.
     pub fn port(self) -> u16 {
         match self {
             Self::Http => 80,
@@ -39,7 +39,7 @@ impl fmt::Display for Scheme {
 }
 
 impl Target {
-    /// Reads a request's URL.
+    /// Parses a request's URL.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Target {
         Ok(Self { scheme, host, port: port.unwrap_or(scheme.port()) })
     }
 
-    /// The host with its port where that is not the scheme's own: what `Host` says.
+    /// Formats host and port as the `Host` header does: without the scheme's default port.
     pub(crate) fn authority(&self) -> String {
         if self.port == self.scheme.port() {
             self.host.to_string()
@@ -84,23 +84,23 @@ impl fmt::Display for Destination {
 }
 
 impl Destination {
-    /// Reads what a policy file says.
+    /// Parses a destination of a policy file.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and how to write it; reads after the key's name.
+    /// The mistake and how to write a destination, to be read after the key's name.
     pub fn parse(text: &str) -> Result<Self, String> {
         parse(text).map_err(|why| format!("{:?} {why}", clip(text)))
     }
 
-    /// Whether a target is meant. A name never means an address, nor an address a name.
+    /// Tests whether a target matches. A name never matches an address, nor an address a name.
     pub fn covers(&self, target: &Target) -> bool {
         self.scheme == target.scheme && self.port == target.port && self.host.covers(&target.host)
     }
 }
 
 impl HostPattern {
-    /// Whether a host is meant.
+    /// Tests whether a host matches.
     pub fn covers(&self, host: &Host) -> bool {
         match (self, host) {
             (Self::Name(name), Host::Name(host)) => name == host,
@@ -138,7 +138,7 @@ fn parse(text: &str) -> Result<Destination, String> {
             "has a `*` that is not its host's whole first part; write \"https://*.example.com\"".into()
         );
     }
-    let (host, port) = Host::parse_with_port(rest).map_err(|why| told(scheme, &why))?;
+    let (host, port) = Host::parse_with_port(rest).map_err(|error| describe_host_error(scheme, &error))?;
     let host = match (below, host) {
         (false, Host::Name(name)) => HostPattern::Name(name),
         (true, Host::Name(name)) if name.contains('.') => HostPattern::Below(name),
@@ -160,7 +160,7 @@ fn parse(text: &str) -> Result<Destination, String> {
     Ok(Destination { scheme, host, port: port.unwrap_or(scheme.port()) })
 }
 
-fn told(scheme: Scheme, why: &Wrong) -> String {
+fn describe_host_error(scheme: Scheme, why: &Wrong) -> String {
     match why {
         Wrong::Odd(Some(plain)) | Wrong::Foreign(Some(plain)) => {
             let kind = if matches!(why, Wrong::Odd(_)) {
@@ -174,7 +174,7 @@ fn told(scheme: Scheme, why: &Wrong) -> String {
     }
 }
 
-/// As much of a text as a message should hold.
+/// Truncates a text for a message.
 fn clip(text: &str) -> &str {
     text.char_indices().nth(80).map_or(text, |(at, _)| &text[..at])
 }

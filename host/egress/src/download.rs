@@ -1,4 +1,4 @@
-//! A response's body on its way to the guest: counted, timed, blotted out, and the connection's return to the pool.
+//! Response bodies: counted, timed, redacted; and the connection's return to the pool.
 
 use std::{
     pin::Pin,
@@ -18,27 +18,27 @@ use tokio::{
 
 use crate::{
     SendError,
-    body::Exchange,
-    connect::Network,
+    body::ExchangeState,
+    connect::PluginNetwork,
     destination::Target,
     error::{Part, Phase},
-    pool::Sender,
-    redact::{Patterns, Redactor},
+    pool::RequestSender,
+    redact::{SecretPatterns, StreamRedactor},
 };
 
-/// How long a connection whose response is complete may take to become ready for another request.
+/// Longest time that a connection takes to become ready again after a complete response.
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// A connection in use.
-pub(crate) struct Lease {
-    pub network: Arc<Network>,
+pub(crate) struct ConnectionLease {
+    pub network: Arc<PluginNetwork>,
     pub to: Target,
-    pub sender: Sender,
+    pub sender: RequestSender,
 }
 
-impl Lease {
-    /// Gives the connection back, when its response is complete.
-    pub fn settle(mut self) {
+impl ConnectionLease {
+    /// Returns the connection to the pool, after its response is complete.
+    pub(crate) fn settle(mut self) {
         let runtime = self.network.runtime();
         if self.sender.is_ready() {
             self.network.pool.put(self.to, self.sender, &runtime);
@@ -53,45 +53,45 @@ impl Lease {
     }
 }
 
-/// A response's body. Dropped before its end, it takes the connection with it.
-pub(crate) struct Download {
-    /// None: it has ended or failed.
-    open: Option<Open>,
-    /// Told at the end, after what was held back.
+/// A response's body. Dropping it before its end closes the connection.
+pub(crate) struct DownloadBody {
+    /// None after the end or a failure.
+    open: Option<OpenDownload>,
+    /// Passed on at the end, after the bytes that were held back.
     trailers: Option<HeaderMap>,
     left: usize,
     limit: usize,
-    redactor: Option<(Redactor, Arc<Patterns>)>,
+    redactor: Option<(StreamRedactor, Arc<SecretPatterns>)>,
     end: Pin<Box<Sleep>>,
     between: Option<(Duration, Pin<Box<Sleep>>)>,
 }
 
-/// What is given up at the end: the connection, and the place among the requests that run at once.
-pub(crate) struct Open {
+/// Resources that are released at the end: the connection, and the permit of a running request.
+pub(crate) struct OpenDownload {
     pub body: Incoming,
-    pub lease: Lease,
-    pub exchange: Arc<Exchange>,
+    pub lease: ConnectionLease,
+    pub exchange: Arc<ExchangeState>,
     pub permit: OwnedSemaphorePermit,
 }
 
-/// What bounds a response's body.
-pub(crate) struct Terms {
+/// Limits of a response's body, and the secrets to redact.
+pub(crate) struct DownloadTerms {
     pub limit: usize,
     pub end: Instant,
     pub between: Option<Duration>,
-    pub secrets: Option<Arc<Patterns>>,
+    pub secrets: Option<Arc<SecretPatterns>>,
 }
 
 type Next = Poll<Option<Result<Frame<Bytes>, SendError>>>;
 
-impl Download {
-    pub fn new(open: Open, terms: Terms) -> Self {
+impl DownloadBody {
+    pub(crate) fn new(open: OpenDownload, terms: DownloadTerms) -> Self {
         let mut download = Self {
             open: Some(open),
             trailers: None,
             left: terms.limit,
             limit: terms.limit,
-            redactor: terms.secrets.map(|patterns| (Redactor::new(patterns.clone()), patterns)),
+            redactor: terms.secrets.map(|patterns| (StreamRedactor::new(patterns.clone()), patterns)),
             end: Box::pin(sleep_until(terms.end)),
             between: terms.between.map(|between| (between, Box::pin(sleep(between)))),
         };
@@ -99,7 +99,7 @@ impl Download {
         download
     }
 
-    /// The guest need not ask for the end of a body whose length it knows.
+    /// Releases the connection of a body that is complete: a guest that knows its length does not ask for the end.
     fn finish_if_ended(&mut self) {
         if self.open.as_ref().is_some_and(|open| open.body.is_end_stream()) {
             self.finish();
@@ -116,7 +116,7 @@ impl Download {
 
     fn fail(&mut self, error: SendError) -> Next {
         self.open = None;
-        // What was held back may be the first half of a secret.
+        // The bytes held back may be the first half of a secret.
         self.redactor = None;
         self.trailers = None;
         Poll::Ready(Some(Err(error)))
@@ -132,7 +132,7 @@ impl Download {
         })
     }
 
-    /// After the last byte: what was held back, then the trailers.
+    /// Returns the bytes held back, then the trailers.
     fn rest(&mut self) -> Next {
         if let Some((mut redactor, patterns)) = self.redactor.take() {
             if let Some(trailers) = &mut self.trailers {
@@ -147,7 +147,7 @@ impl Download {
     }
 }
 
-impl Body for Download {
+impl Body for DownloadBody {
     type Data = Bytes;
     type Error = SendError;
 

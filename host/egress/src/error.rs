@@ -1,112 +1,112 @@
-//! Why a request brought no answer. Texts are for the model: no paths, no secrets, no resolved addresses.
+//! Errors of requests. Texts are for the model: no paths, no secrets, no resolved addresses.
 
 use std::time::Duration;
 
 use crate::Refusal;
 
-/// Why a request brought no answer, or its answer broke off.
+/// Error of a request or of its response's body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The policy does not allow it.
+    /// The policy refuses the request.
     #[error("access denied: {0}")]
     Denied(#[from] Refusal),
-    /// This call has sent all that it may.
+    /// The call has sent as many requests as it may.
     #[error("a call may send {0} requests at most")]
     TooMany(usize),
-    /// The name could not be looked up.
+    /// The name could not be resolved.
     #[error("the name `{0}` could not be resolved")]
     Dns(String),
-    /// No address of the host takes a connection.
+    /// No address of the host accepts a connection.
     #[error("no connection to {0}")]
     Connect(String),
-    /// The host could not prove that it is the one, or speaks no TLS that we do.
+    /// The TLS handshake failed.
     #[error("no secure connection to {to}: {why}")]
     Tls {
         /// Scheme, host and port.
         to: String,
-        /// What failed.
+        /// Cause.
         why: TlsFault,
     },
-    /// It took too long.
+    /// Timeout.
     #[error("timed out {0}")]
     Timeout(Phase),
-    /// More bytes than allowed.
+    /// A size limit was exceeded.
     #[error("the {what} is larger than {limit} bytes")]
     TooLarge {
-        /// What is.
+        /// Part that is too large.
         what: Part,
-        /// Allowed bytes.
+        /// Limit in bytes.
         limit: usize,
     },
     /// A secret that belongs to the request cannot be used; the log says why.
     #[error("the operator's secret for `{0}` cannot be used; its operator finds the reason in the log")]
     Secret(String),
-    /// An answer to a plugin that has secrets is compressed although plain text was asked for, so that no secret could be
-    /// found in it.
+    /// A response to a plugin with secrets is compressed although identity encoding was requested: it cannot be searched for
+    /// secrets.
     #[error("the answer is compressed although plain text was asked for, which a plugin with a secret needs")]
     Encoded,
-    /// What came back is no HTTP, or HTTP that is not taken.
+    /// The response is not HTTP, or HTTP that is not accepted.
     #[error("the answer is not valid: {0}")]
     Protocol(&'static str),
-    /// The connection ended before the answer did.
+    /// The connection closed before the response was complete.
     #[error("the connection closed before the answer was complete")]
     Closed,
-    /// The guest's body broke off.
+    /// The guest's body failed.
     #[error("the request's body broke off")]
     Body,
 }
 
 impl SendError {
-    /// Whether sending the same request again may work.
+    /// Tests whether a retry may succeed.
     pub fn can_retry(&self) -> bool {
         matches!(self, Self::Dns(_) | Self::Connect(_) | Self::Timeout(_) | Self::Closed)
     }
 }
 
-/// What failed about TLS.
+/// Cause of a failed TLS handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlsFault {
-    /// For another name.
+    /// The certificate is for another name.
     #[error("its certificate is for another name")]
     Name,
-    /// Not yet or no longer valid.
+    /// The certificate is not yet or no longer valid.
     #[error("its certificate is not valid at this time")]
     Time,
-    /// Signed by nobody we trust.
+    /// The certificate's issuer is not trusted.
     #[error("its certificate is not from a trusted authority")]
     Issuer,
     /// Another fault of the certificate.
     #[error("its certificate is not valid")]
     Certificate,
-    /// This machine has no list of authorities that can be read.
+    /// This machine's list of authorities cannot be read.
     #[error("this machine's list of trusted authorities cannot be read")]
     Roots,
-    /// No TLS, or none that we share.
+    /// The host speaks no TLS, or no common version.
     #[error("the TLS handshake failed")]
     Handshake,
 }
 
-/// What took too long.
+/// Phase of an exchange that timed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Phase {
-    /// Too many others at once.
+    /// Waiting for a permit.
     #[error("waiting for the call's other requests to end")]
     Queue,
     /// Resolving, connecting and TLS.
     #[error("connecting")]
     Connect,
-    /// Until the head of the answer.
+    /// Until the head of the response.
     #[error("waiting for the answer to begin")]
     FirstByte,
     /// Between two parts of the body.
     #[error("waiting for more of the answer")]
     BetweenBytes,
-    /// All of it.
+    /// The whole exchange.
     #[error("before the exchange was complete")]
     Total,
 }
 
-/// What is too large.
+/// Part of a request or response that is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Part {
     /// URL and headers of the request.
@@ -123,13 +123,13 @@ pub enum Part {
     Response,
 }
 
-/// How long the guest wants to wait. Each counts only where it is shorter than the host's own.
+/// Timeouts that the guest sets. Each counts only where it is shorter than the host's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until connected; the host's own is five seconds.
+    /// Until connected; the host's is five seconds.
     pub connect: Option<Duration>,
-    /// From then until the answer's head.
+    /// From then until the response's head.
     pub first_byte: Option<Duration>,
-    /// Between two parts of the answer's body.
+    /// Between two parts of the response's body.
     pub between_bytes: Option<Duration>,
 }

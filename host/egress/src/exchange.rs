@@ -1,4 +1,4 @@
-//! One exchange: a place among those that run at once, a connection, the request, its redirects, the response.
+//! One exchange: permit, connection, request, redirects, response.
 
 use std::sync::Arc;
 
@@ -12,35 +12,35 @@ use tokio::{
 };
 
 use crate::{
-    BodyIn, BodyOut, Refusal, SendError, Timeouts,
-    body::{Bounds, Exchange, Upload},
-    call::{self, Inner},
+    BodyIn, BodyOut, Refusal, SendError, Timeouts, attach,
+    body::{ExchangeState, UploadBody, UploadLimits},
+    call_state::{CallState, LONGEST},
     destination::Target,
-    download::{Download, Lease, Open, Terms},
+    download::{ConnectionLease, DownloadBody, DownloadTerms, OpenDownload},
     error::{Part, Phase},
     headers,
-    redact::Patterns,
-    redirect, secret,
+    redact::SecretPatterns,
+    redirect,
 };
 
-/// What all hops of an exchange share.
-pub(crate) struct Job {
-    pub call: Arc<Inner>,
+/// State shared by all hops of an exchange.
+pub(crate) struct ExchangeJob {
+    pub call: Arc<CallState>,
     pub timeouts: Timeouts,
     pub end: Instant,
 }
 
-/// The head of a response, before its body is passed on.
+/// A response whose head was read.
 struct Answer {
     response: Response<Incoming>,
-    lease: Lease,
-    exchange: Arc<Exchange>,
-    secrets: Option<Arc<Patterns>>,
+    lease: ConnectionLease,
+    exchange: Arc<ExchangeState>,
+    secrets: Option<Arc<SecretPatterns>>,
 }
 
 /// Sends an admitted request and follows its redirects.
 pub(crate) async fn run(
-    job: Job,
+    job: ExchangeJob,
     mut to: Target,
     mut parts: Parts,
     body: BodyIn,
@@ -50,7 +50,7 @@ pub(crate) async fn run(
     let mut body = Some(body);
     let mut left = job.call.limits.redirects;
     loop {
-        let body = body.take().unwrap_or_else(none);
+        let body = body.take().unwrap_or_else(empty_body);
         let sending = job.send(&to, &parts, body);
         let answer = timeout_at(job.end, sending).await.map_err(|_| SendError::Timeout(Phase::Total))??;
         let location = match answer.response.headers().get(header::LOCATION) {
@@ -58,13 +58,13 @@ pub(crate) async fn run(
             _ => return job.finish(answer, &parts, permit),
         };
         let status = answer.response.status();
-        let Some(method) = redirect::method(status, &parts.method, answer.exchange.had_body()) else {
+        let Some(method) = redirect::next_method(status, &parts.method, answer.exchange.had_body()) else {
             return job.finish(answer, &parts, permit);
         };
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         let (next, uri) = redirect::resolve(&to, path, location)?;
         left -= 1;
-        parts = hop(&parts, method, uri, next == to)?;
+        parts = redirected(&parts, method, uri, next == to)?;
         if answer.response.body().is_end_stream() {
             answer.lease.settle();
         }
@@ -76,12 +76,12 @@ pub(crate) async fn run(
     }
 }
 
-fn none() -> BodyIn {
+fn empty_body() -> BodyIn {
     Empty::<Bytes>::new().map_err(|never| match never {}).boxed_unsync()
 }
 
-/// The request after a redirect: without a body, and elsewhere without what the guest meant for the first host.
-fn hop(parts: &Parts, method: http::Method, uri: Uri, same: bool) -> Result<Parts, SendError> {
+/// Builds the request after a redirect: without a body and, for another host, without the guest's credentials.
+fn redirected(parts: &Parts, method: http::Method, uri: Uri, same: bool) -> Result<Parts, SendError> {
     let mut next = Request::builder()
         .method(method)
         .uri(uri)
@@ -100,17 +100,17 @@ fn hop(parts: &Parts, method: http::Method, uri: Uri, same: bool) -> Result<Part
     Ok(next)
 }
 
-impl Job {
+impl ExchangeJob {
     /// Sends one request and reads the head of its response.
     async fn send(&self, to: &Target, parts: &Parts, body: BodyIn) -> Result<Answer, SendError> {
         let network = &self.call.network;
-        let declared = headers::length(&parts.headers)?;
+        let declared = headers::content_length(&parts.headers)?;
         let headers = self.headers(&parts.headers, to).await?;
-        let exchange = Arc::new(Exchange::default());
-        let bounds = Bounds { limit: self.call.limits.request, declared, end: self.end };
-        let mut request = Request::new(Upload::new(body, bounds, exchange.clone()));
+        let exchange = Arc::new(ExchangeState::default());
+        let bounds = UploadLimits { limit: self.call.limits.request, declared, end: self.end };
+        let mut request = Request::new(UploadBody::new(body, bounds, exchange.clone()));
         *request.method_mut() = parts.method.clone();
-        *request.uri_mut() = path(&parts.uri)?;
+        *request.uri_mut() = request_path(&parts.uri)?;
         *request.headers_mut() = headers;
 
         let mut kept = network.pool.take(to);
@@ -121,17 +121,17 @@ impl Job {
                 None => network.connect(to, self.timeouts.connect).await?,
             };
             let sending = sender.try_send_request(request);
-            let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit.min(call::LONGEST));
+            let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit.min(LONGEST));
             let answer = match first_byte.filter(|first_byte| *first_byte < self.end) {
                 Some(first_byte) => {
                     timeout_at(first_byte, sending).await.map_err(|_| SendError::Timeout(Phase::FirstByte))?
                 }
-                // The whole exchange's end comes first, and is waited for outside.
+                // The deadline of the exchange comes first; the caller waits for it.
                 None => sending.await,
             };
             match answer {
                 Ok(response) => break (response, sender),
-                // The host closed a waiting connection; nothing of the request was sent.
+                // The host closed an idle connection; nothing of the request was sent.
                 Err(mut error) => match error.take_message() {
                     Some(unsent) if reused => request = unsent,
                     _ => return Err(exchange.explain(error.error())),
@@ -142,33 +142,33 @@ impl Job {
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             return Err(SendError::Protocol("it switches protocols unasked"));
         }
-        // The connection's addresses are among them.
+        // They contain the connection's addresses.
         response.extensions_mut().clear();
-        // Those that were read while it was on its way are among them.
+        // Including secrets that were read while the request was on its way.
         let secrets = network.known.patterns();
         if secrets.is_some() && headers::is_transfer_coded(response.headers()) {
             return Err(SendError::Encoded);
         }
-        headers::drop_hop(response.headers_mut());
+        headers::drop_hop_by_hop(response.headers_mut());
         if let Some(secrets) = &secrets {
             // Before a redirect is followed, or it could carry a secret elsewhere.
             secrets.mask_headers(response.headers_mut());
         }
-        let lease = Lease { network: network.clone(), to: to.clone(), sender };
+        let lease = ConnectionLease { network: network.clone(), to: to.clone(), sender };
         Ok(Answer { response, lease, exchange, secrets })
     }
 
-    /// The guest's headers, the host's, and the secrets.
+    /// Merges the guest's headers, the host's, and the secrets.
     async fn headers(&self, guest: &HeaderMap, to: &Target) -> Result<HeaderMap, SendError> {
         let mut headers = guest.clone();
-        headers::drop_hop(&mut headers);
-        headers::complete(&mut headers, to)?;
+        headers::drop_hop_by_hop(&mut headers);
+        headers::set_host_headers(&mut headers, to)?;
         let network = &self.call.network;
-        secret::add(&network.grants, &network.known, &mut headers, to).await?;
+        attach::add_secrets(&network.grants, &network.known, &mut headers, to).await?;
         Ok(headers)
     }
 
-    /// Passes a response on.
+    /// Checks a response's head and passes it on with its body.
     fn finish(
         self,
         answer: Answer,
@@ -186,17 +186,16 @@ impl Job {
         if secrets.is_some() && encoded && parts.method != http::Method::HEAD {
             return Err(SendError::Encoded);
         }
-        // No longer than the exchange: a guest may name any time, even one that no clock can hold.
-        let between =
-            self.timeouts.between_bytes.map(|time| time.min(self.call.limits.time).min(call::LONGEST));
-        let terms = Terms { limit, end: self.end, between, secrets };
-        let open = Open { body, lease, exchange, permit };
-        Ok(Response::from_parts(head, Download::new(open, terms).boxed_unsync()))
+        // No longer than the exchange: a guest may set any time, even one that overflows the clock.
+        let between = self.timeouts.between_bytes.map(|time| time.min(self.call.limits.time).min(LONGEST));
+        let terms = DownloadTerms { limit, end: self.end, between, secrets };
+        let open = OpenDownload { body, lease, exchange, permit };
+        Ok(Response::from_parts(head, DownloadBody::new(open, terms).boxed_unsync()))
     }
 }
 
-/// What the first line of a request holds.
-fn path(uri: &Uri) -> Result<Uri, SendError> {
+/// Builds the path of a request's first line.
+fn request_path(uri: &Uri) -> Result<Uri, SendError> {
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     // `https://host?query` has a query but no path.
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };

@@ -1,20 +1,19 @@
-//! Headers: what the guest may set, what the host sets, and what stays on the connection.
+//! Headers: those that the guest may set, those that the host sets, and those of one connection.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts};
 
 use crate::{Refusal, SendError, destination::Target, error::Part};
 
-/// Bytes of a head: start line and headers.
+/// Bytes of a head (start line and headers), at most.
 pub(crate) const HEAD: usize = 32 << 10;
 
-/// Headers of a head.
+/// Headers of a head, at most.
 pub(crate) const COUNT: usize = 128;
 
-/// What the host says where the guest says nothing.
+/// Default `user-agent`.
 const AGENT: &str = concat!("loggia/", env!("CARGO_PKG_VERSION"));
 
-/// Headers of one connection, or of proxies: they are dropped, in both directions. A guest that sets them asks for
-/// something that is the host's to decide; most often its HTTP library does so unasked.
+/// Hop-by-hop headers: dropped in both directions. The host decides them; a guest's HTTP library often sets them by itself.
 const HOP: [&str; 11] = [
     "connection",
     "expect",
@@ -29,7 +28,7 @@ const HOP: [&str; 11] = [
     "upgrade",
 ];
 
-/// Headers that make another method of a request than the one it has: what is granted is judged by the method.
+/// Headers that override the method of a request: grants are checked against the method.
 const OVERRIDES: [&str; 9] = [
     "http-method-override",
     "x-http-method",
@@ -42,14 +41,14 @@ const OVERRIDES: [&str; 9] = [
     "x-tunneled-method",
 ];
 
-/// Parameters of a query that do the same: Rails, Symfony, Laravel, WordPress and others read the first.
+/// Query parameters that override the method: Rails, Symfony, Laravel, WordPress and others read the first.
 const QUERY_OVERRIDES: [&str; 4] =
     ["_method", "x-http-method", "x-http-method-override", "x-method-override"];
 
-/// Why these are refused.
+/// Reason for refusing overrides.
 const OVERRIDE: &str = "would make another method of the request; send it by that method";
 
-/// Whether a header is the host's alone.
+/// Tests whether only the host may set a header.
 pub(crate) fn is_reserved(name: &HeaderName) -> bool {
     HOP.contains(&name.as_str()) || *name == header::HOST || *name == header::CONTENT_LENGTH
 }
@@ -62,7 +61,7 @@ pub(crate) fn check(parts: &Parts, to: &Target, body: usize) -> Result<(), SendE
     if fields + path > HEAD || parts.headers.len() > COUNT - 16 {
         return Err(SendError::TooLarge { what: Part::RequestHead, limit: HEAD });
     }
-    // Another host here than in the URL would be checked as one and served as the other.
+    // With another host than in the URL, one host would be checked and the other one served.
     for host in parts.headers.get_all(header::HOST) {
         let same = host.to_str().is_ok_and(|host| same_authority(host, to));
         if !same {
@@ -72,26 +71,26 @@ pub(crate) fn check(parts: &Parts, to: &Target, body: usize) -> Result<(), SendE
     if let Some(name) = parts.headers.keys().find(|name| OVERRIDES.contains(&name.as_str())) {
         return Err(refused(name, OVERRIDE));
     }
-    if let Some(name) = parts.uri.query().and_then(override_in) {
+    if let Some(name) = parts.uri.query().and_then(find_override) {
         return Err(Refusal::Query { name, why: OVERRIDE }.into());
     }
-    match length(&parts.headers)? {
+    match content_length(&parts.headers)? {
         Some(length) if length > body as u64 => Err(SendError::TooLarge { what: Part::Request, limit: body }),
         _ => Ok(()),
     }
 }
 
-/// The parameter of a query that would make another method of its request, however it is encoded.
-fn override_in(query: &str) -> Option<&'static str> {
-    // Some frameworks part parameters by semicolons, too.
+/// Finds a query parameter that overrides the method, however it is encoded.
+fn find_override(query: &str) -> Option<&'static str> {
+    // Some frameworks separate parameters by semicolons, too.
     query.split(['&', ';']).find_map(|pair| {
         let (name, _) = url::form_urlencoded::parse(pair.as_bytes()).next()?;
         QUERY_OVERRIDES.into_iter().find(|known| name.trim().eq_ignore_ascii_case(known))
     })
 }
 
-/// What `content-length` says.
-pub(crate) fn length(headers: &HeaderMap) -> Result<Option<u64>, SendError> {
+/// Parses `content-length`.
+pub(crate) fn content_length(headers: &HeaderMap) -> Result<Option<u64>, SendError> {
     let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let digits =
@@ -111,8 +110,8 @@ fn refused(name: &HeaderName, why: &'static str) -> SendError {
     Refusal::Header { name: name.as_str().into(), why }.into()
 }
 
-/// Drops what belongs to one connection, and what `connection` names.
-pub(crate) fn drop_hop(headers: &mut HeaderMap) {
+/// Drops hop-by-hop headers, and those that `connection` names.
+pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
         .iter()
@@ -128,8 +127,8 @@ pub(crate) fn drop_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// What the host itself says. `content-length` is written anew from the body.
-pub(crate) fn complete(headers: &mut HeaderMap, to: &Target) -> Result<(), SendError> {
+/// Sets the host's own headers. hyper sets `content-length` from the body.
+pub(crate) fn set_host_headers(headers: &mut HeaderMap, to: &Target) -> Result<(), SendError> {
     headers.remove(header::CONTENT_LENGTH);
     let host = HeaderValue::try_from(to.authority()).map_err(|_| SendError::Protocol("no host"))?;
     headers.insert(header::HOST, host);
@@ -137,7 +136,7 @@ pub(crate) fn complete(headers: &mut HeaderMap, to: &Target) -> Result<(), SendE
     Ok(())
 }
 
-/// Whether a response's body is packed in a way that is undone neither here nor by hyper.
+/// Tests whether a response has a transfer coding other than chunked, which is not decoded.
 pub(crate) fn is_transfer_coded(headers: &HeaderMap) -> bool {
     let chunked = |value: &HeaderValue| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
     !headers.get_all(header::TRANSFER_ENCODING).iter().all(chunked)

@@ -1,11 +1,11 @@
-//! A host as a URL names it, read strictly: whatever another reader could take for another host is refused.
+//! Hosts of URLs, parsed strictly: a text that another parser could read as another host is refused.
 
 use std::{
     fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-/// A host in its one canonical form.
+/// A host in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Host {
     /// A name in lower case, without a dot at its end.
@@ -14,19 +14,19 @@ pub enum Host {
     Address(IpAddr),
 }
 
-/// Why a text is no host. Reads after "the host".
+/// Error of a malformed host, to be read after "the host".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
-    /// Nothing, or no label between two dots.
+    /// The text or a label is empty.
     #[error("is empty, or a part of it between dots is")]
     Empty,
-    /// More than DNS can carry.
+    /// Too long for DNS.
     #[error("is too long: 253 characters at most, 63 between dots")]
     TooLong,
-    /// A part begins or ends with a hyphen.
+    /// A label begins or ends with a hyphen.
     #[error("has a part that begins or ends with \"-\"")]
     Hyphen,
-    /// A character that no host name has.
+    /// An invalid character.
     #[error("holds {0:?}, which no host name has")]
     Character(char),
     /// Not ASCII.
@@ -35,7 +35,7 @@ pub enum Wrong {
     /// `0x7f.1`, `2130706433`, `127.1`, `::ffff:127.0.0.1`.
     #[error("is an address in an unusual notation{}", instead(.0))]
     Odd(Option<String>),
-    /// Brackets that hold no IPv6 address, or an IPv6 address without brackets.
+    /// Brackets without an IPv6 address, or an IPv6 address without brackets.
     #[error("must be a plain IPv6 address in brackets, such as [::1], without a zone")]
     Brackets,
     /// Not a number from 1 to 65535 in plain digits.
@@ -51,14 +51,14 @@ fn instead(plain: &Option<String>) -> String {
 }
 
 impl Host {
-    /// Reads a host: an IPv6 address stands in brackets.
+    /// Parses a host, an IPv6 address in brackets.
     ///
     /// # Errors
     ///
     /// Anything that is not exactly one name or one address in its plain form.
     pub fn parse(text: &str) -> Result<Self, Wrong> {
         if let Some(inner) = text.strip_prefix('[') {
-            return six(inner.strip_suffix(']').ok_or(Wrong::Brackets)?);
+            return parse_v6(inner.strip_suffix(']').ok_or(Wrong::Brackets)?);
         }
         if text.contains([':', ']']) {
             return Err(Wrong::Brackets);
@@ -80,11 +80,11 @@ impl Host {
         Ok(Self::Name(name))
     }
 
-    /// Reads `host` or `host:port`.
+    /// Parses `host` or `host:port`.
     ///
     /// # Errors
     ///
-    /// As for [`Host::parse`]; a user name; a port that is not one.
+    /// As for [`Host::parse`]; a user name; an invalid port.
     pub fn parse_with_port(text: &str) -> Result<(Self, Option<u16>), Wrong> {
         if text.contains('@') {
             return Err(Wrong::User);
@@ -115,7 +115,7 @@ impl fmt::Display for Host {
 }
 
 fn check_name(name: &str) -> Result<(), Wrong> {
-    // Before lengths: a model that wrote a URL is helped by hearing of its `/` rather than of its length.
+    // Checked before lengths: for a whole URL, an error about its `/` helps more than one about its length.
     if let Some(odd) = name.chars().find(|c| !matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.')) {
         return Err(Wrong::Character(odd));
     }
@@ -131,23 +131,23 @@ fn check_name(name: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn six(inner: &str) -> Result<Host, Wrong> {
+fn parse_v6(inner: &str) -> Result<Host, Wrong> {
     let address: Ipv6Addr = inner.parse().map_err(|_| Wrong::Brackets)?;
     match address.to_ipv4_mapped() {
-        // The system would connect to the IPv4 address, so only that is its name.
+        // The system would connect to the IPv4 address, so only that form is accepted.
         Some(v4) => Err(Wrong::Odd(Some(v4.to_string()))),
         None => Ok(Host::Address(address.into())),
     }
 }
 
-/// Whether readers take a host that ends in this label for an IPv4 address.
+/// Tests whether parsers may read a host that ends in this label as an IPv4 address.
 fn is_number(label: &str) -> bool {
     let hex = label.strip_prefix("0x");
     hex.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))
         || (!label.is_empty() && label.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// What C's `inet_aton` would make of it; only ever shown, never connected to.
+/// Parses an address as C's `inet_aton` does; only for messages, never connected to.
 fn loose_v4(text: &str) -> Option<Ipv4Addr> {
     let parts: Vec<u32> = text.split('.').map(loose_number).collect::<Option<_>>()?;
     let (last, first) = parts.split_last()?;

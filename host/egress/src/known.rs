@@ -1,29 +1,32 @@
-//! The secrets of one plugin, as far as they were read: what is looked for in every answer that it gets.
+//! Secrets of one plugin that were read so far: each response is searched for them.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use http::HeaderValue;
+use parking_lot::Mutex;
 
-use crate::{redact::Patterns, secret::Secret};
+use crate::{redact::SecretPatterns, secret::Secret};
 
-/// Values of one secret that are looked for: the one in use, and the one before it, which an upstream may still echo
-/// after a rotation.
+/// Values of one secret that are searched for: the current one, and the previous one, which an upstream may still echo after a
+/// rotation.
 const VALUES: usize = 2;
 
-/// An upstream that was sent a secret may echo it in any later answer, at another path and to a request without it. So
-/// answers are not searched for what their request carried, but for all secrets of the plugin.
+/// Known secrets of one plugin.
+///
+/// An upstream that was sent a secret may echo it in any later response, at another path and to a request without it. So
+/// responses are searched for all secrets of the plugin, not only for that of their request.
+///
+/// All requests of the plugin share the lock. It is held to compare or replace a value, and while patterns are built after a
+/// rotation; never across an await.
 #[derive(Default)]
-pub(crate) struct KnownSecrets(Mutex<Seen>);
+pub(crate) struct KnownSecrets(Mutex<SecretValues>);
 
 #[derive(Default)]
-struct Seen {
-    /// By the secret's place among the grants; the newest value last.
+struct SecretValues {
+    /// Values by the secret's index in the grants; the newest last.
     values: Vec<VecDeque<Value>>,
-    /// Of all values. None where there is none.
-    patterns: Option<Arc<Patterns>>,
+    /// Patterns of all values; none without values.
+    patterns: Option<Arc<SecretPatterns>>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -35,9 +38,9 @@ struct Value {
 }
 
 impl KnownSecrets {
-    /// Looks for this value from now on.
-    pub fn learn(&self, at: usize, secret: String, header: &HeaderValue, public: usize) {
-        let mut seen = self.lock();
+    /// Adds a value of a secret.
+    pub(crate) fn learn(&self, at: usize, secret: String, header: &HeaderValue, public: usize) {
+        let mut seen = self.0.lock();
         if seen.values.len() <= at {
             seen.values.resize_with(at + 1, VecDeque::new);
         }
@@ -45,23 +48,23 @@ impl KnownSecrets {
         if values.back() == Some(&value) {
             return;
         }
-        // Nothing logs it; should something do so by mistake, it is taken out, though it was rotated meanwhile.
+        // No code logs it; if one does by mistake, it is redacted, even after a rotation.
         loggia_text::keep_secret(&value.secret);
         values.retain(|known| *known != value);
         if values.len() == VALUES {
             values.pop_front();
         }
         values.push_back(value);
-        let mut patterns = Patterns::default();
+        let mut patterns = SecretPatterns::default();
         for value in seen.values.iter().flatten() {
             patterns.add(value.secret.as_bytes(), value.header.as_bytes(), value.public);
         }
         seen.patterns = Some(Arc::new(patterns));
     }
 
-    /// Reads a secret that has not been read yet. One that cannot be read now was not sent by this host either.
-    pub async fn ensure(&self, at: usize, secret: &Secret) {
-        if self.lock().values.get(at).is_some_and(|values| !values.is_empty()) {
+    /// Reads a secret that was not read yet. One that cannot be read was not sent by this host either.
+    pub(crate) async fn ensure(&self, at: usize, secret: &Secret) {
+        if self.0.lock().values.get(at).is_some_and(|values| !values.is_empty()) {
             return;
         }
         if let Ok((value, header)) = secret.load().await {
@@ -69,13 +72,9 @@ impl KnownSecrets {
         }
     }
 
-    /// What must not come back.
-    pub fn patterns(&self) -> Option<Arc<Patterns>> {
-        self.lock().patterns.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the patterns that must not appear in a response.
+    pub(crate) fn patterns(&self) -> Option<Arc<SecretPatterns>> {
+        self.0.lock().patterns.clone()
     }
 }
 

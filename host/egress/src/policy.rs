@@ -1,4 +1,4 @@
-//! Whether a request may be sent: pure, from what the policy grants.
+//! Checks of requests against the grants of a policy. Pure.
 
 use std::net::IpAddr;
 
@@ -8,22 +8,22 @@ use crate::{
     Destination, Grants, HostPattern, Refusal, Rule, address::Class, destination::Target, host::Host,
 };
 
-/// What the running action may do.
+/// Rights of the running action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// A `read` action: GET and HEAD, and what a rule says only reads.
+    /// A `read` action: GET and HEAD, and methods that a rule declares to only read.
     Reads,
     /// Any other action: every method that a rule grants.
     Writes,
 }
 
-/// The rule that allows a request, before its host is resolved.
+/// Returns the rule that allows a request, before its host is resolved.
 ///
 /// # Errors
 ///
-/// What is not granted, and what would grant it.
+/// The missing grant, and what would grant it.
 pub fn check<'a>(grants: &'a Grants, mode: Mode, method: &Method, to: &Target) -> Result<&'a Rule, Refusal> {
-    // TRACE exists to echo what was sent, secrets included; CONNECT asks for a tunnel past all of this.
+    // TRACE echoes the request, secrets included; CONNECT opens a tunnel past all checks.
     if *method == Method::TRACE || *method == Method::CONNECT {
         return Err(Refusal::Forbidden(method.to_string()));
     }
@@ -31,22 +31,23 @@ pub fn check<'a>(grants: &'a Grants, mode: Mode, method: &Method, to: &Target) -
     for rule in grants.rules.iter().filter(|rule| rule.to.covers(to)) {
         match rule.admits(mode, method) {
             Ok(()) => return Ok(rule),
-            // Of two refusals, the one that is nearer to a grant.
+            // Of two refusals, keep the one that is closer to a grant.
             Err(refusal) if nearest.is_none() || matches!(refusal, Refusal::ReadOnly { .. }) => {
                 nearest = Some(refusal);
             }
             Err(_) => {}
         }
     }
-    Err(nearest.unwrap_or_else(|| Refusal::Destination { to: to.to_string(), near: near(grants, to) }))
+    Err(nearest
+        .unwrap_or_else(|| Refusal::Destination { to: to.to_string(), near: nearest_grant(grants, to) }))
 }
 
-/// Whether a connection to one of a host's addresses is allowed: it is public and none of this machine's `own`, or a rule
-/// names it literally, with this scheme and port.
+/// Checks a host's address: it must be public and none of this machine's `own`, or a rule must name it literally, with this
+/// scheme and port.
 ///
 /// # Errors
 ///
-/// What the address is.
+/// The class of the address.
 pub fn check_address(
     grants: &Grants,
     own: Option<&[IpAddr]>,
@@ -63,7 +64,7 @@ pub fn check_address(
 }
 
 impl Rule {
-    /// What is in `reads` is granted even where `methods` does not repeat it.
+    /// Checks the method. Methods in `reads` are granted even if `methods` does not repeat them.
     fn admits(&self, mode: Mode, method: &Method) -> Result<(), Refusal> {
         let name = method.as_str();
         let reads = self.reads.iter().any(|m| m == name);
@@ -80,8 +81,8 @@ impl Rule {
     }
 }
 
-/// A grant for the same host under another scheme or port: most likely a slip.
-fn near(grants: &Grants, to: &Target) -> Option<String> {
+/// Finds a grant for the same host under another scheme or port: most likely a mistake in the request.
+fn nearest_grant(grants: &Grants, to: &Target) -> Option<String> {
     let same = |rule: &&Rule| rule.to.host.covers(&to.host);
     grants.rules.iter().find(same).map(|rule| {
         let host = match &to.host {

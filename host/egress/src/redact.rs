@@ -1,8 +1,7 @@
-//! An upstream may echo what it was sent. What it was sent as a secret is blotted out on its way back.
+//! Redaction of secrets that an upstream echoes.
 //!
-//! This stops honest echoes (an error that quotes the request, a debugging endpoint), in plain text, as JSON writes it,
-//! in base64 and percent encoding, whole or cut off. It cannot stop an upstream that means to tell: who is given a secret
-//! has it.
+//! This stops honest echoes (an error that quotes the request, a debugging endpoint), in plain text, JSON, base64 and percent
+//! encoding, whole or truncated. It cannot stop a malicious upstream: it has the secret.
 
 use std::sync::Arc;
 
@@ -10,49 +9,48 @@ use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use bytes::Bytes;
 use memchr::memmem;
 
-/// What must not come back.
+/// Patterns that must not appear in a response.
 #[derive(Default, Clone)]
-pub(crate) struct Patterns(Vec<Pattern>);
+pub(crate) struct SecretPatterns(Vec<SecretPattern>);
 
-/// One form of a secret, and how much of its beginning is blotted out where the rest of it is missing.
+/// One encoding of a secret, with the lengths from which its beginning alone is redacted.
 #[derive(Clone, PartialEq, Eq)]
-struct Pattern {
+struct SecretPattern {
     bytes: Vec<u8>,
-    /// Bytes from which on a beginning is blotted out wherever it stands. Less than that may be another token of the same
-    /// kind: those of one issuer begin alike.
+    /// Length from which a beginning is redacted anywhere. A shorter one may be another token: tokens of one issuer begin alike.
     stem: usize,
-    /// The same where the text ends with it: an echo that was cut off.
+    /// Length from which a beginning is redacted at the end of a text: a truncated echo.
     end: usize,
 }
 
-impl Pattern {
+impl SecretPattern {
     /// `public` bytes at the beginning are the header's format, which is no secret.
     fn new(bytes: Vec<u8>, public: usize) -> Self {
         let hidden = bytes.len() - public;
-        // Half of a secret, but no short word; of one that is cut off at most a quarter, and at most five bytes, is shown.
+        // Half of a secret, but no short word; of a truncated one at most a quarter, and at most five bytes, is shown.
         let stem = public + (hidden / 2).max(12).min(hidden);
         let end = public + (hidden / 4 + 1).clamp(3, 6).min(hidden);
         Self { bytes, stem, end }
     }
 
-    /// How many bytes at the start of a text are the pattern's beginning.
-    fn agrees(&self, text: &[u8]) -> usize {
+    /// Length of the common prefix of the pattern and a text.
+    fn common_prefix(&self, text: &[u8]) -> usize {
         self.bytes.iter().zip(text).take_while(|(ours, theirs)| ours == theirs).count()
     }
 
-    /// The longest beginning that a text ends with, other than the whole.
+    /// Length of the longest proper prefix of the pattern that a text ends with.
     fn begun(&self, text: &[u8]) -> usize {
         let most = text.len().min(self.bytes.len() - 1);
         (1..=most).rev().find(|n| self.bytes.starts_with(&text[text.len() - n..])).unwrap_or(0)
     }
 }
 
-impl Patterns {
-    /// A secret, and the header's whole value, which holds it after `public` bytes.
-    pub fn add(&mut self, value: &[u8], header: &[u8], public: usize) {
+impl SecretPatterns {
+    /// Adds a secret, and the header's whole value, which contains it after `public` bytes.
+    pub(crate) fn add(&mut self, value: &[u8], header: &[u8], public: usize) {
         for (text, public) in [(value, 0), (header, public)] {
             let mut add = |form: &dyn Fn(&[u8]) -> Vec<u8>| {
-                self.pattern(Pattern::new(form(text), form(&text[..public]).len()));
+                self.pattern(SecretPattern::new(form(text), form(&text[..public]).len()));
             };
             add(&<[u8]>::to_vec);
             add(&|text| percent(text, str::to_owned));
@@ -66,44 +64,44 @@ impl Patterns {
         }
     }
 
-    fn pattern(&mut self, pattern: Pattern) {
+    fn pattern(&mut self, pattern: SecretPattern) {
         if !self.0.contains(&pattern) {
             self.0.push(pattern);
         }
     }
 
-    /// A whole text without them, if it holds any.
-    pub fn mask(&self, text: &[u8]) -> Option<Vec<u8>> {
+    /// Redacts a whole text; none if it has no match.
+    pub(crate) fn mask(&self, text: &[u8]) -> Option<Vec<u8>> {
         let mut out = text.to_vec();
         let covered = self.cover(text, &mut out) > 0;
         let cut = self.cover_end(&mut out, text);
         (covered || cut).then_some(out)
     }
 
-    /// The values of headers without them.
-    pub fn mask_headers(&self, headers: &mut http::HeaderMap) {
+    /// Redacts the values of headers.
+    pub(crate) fn mask_headers(&self, headers: &mut http::HeaderMap) {
         for value in headers.values_mut() {
             if let Some(masked) = self.mask(value.as_bytes()) {
-                // Asterisks are as good in a header as what they stand for.
+                // Asterisks are valid in a header.
                 *value =
                     http::HeaderValue::from_bytes(&masked).unwrap_or(http::HeaderValue::from_static("*"));
             }
         }
     }
 
-    /// Blots out in `out`, the beginning of `raw`, whatever of `raw` is a secret or enough of one's beginning, and returns
-    /// where the last of those that begin within `out` ends.
+    /// Redacts all matches of `raw` in `out`, which is its beginning. Returns the end of the last match that begins within
+    /// `out`.
     fn cover(&self, raw: &[u8], out: &mut [u8]) -> usize {
         let mut last = 0;
         for pattern in &self.0 {
             let finder = memmem::Finder::new(&pattern.bytes[..pattern.stem]);
             let (mut from, mut done) = (0, 0);
-            // Overlapping occurrences count: of "abab", "ababab" holds two.
+            // Overlapping matches count: "ababab" has two of "abab".
             while let Some(at) = finder.find(&raw[from..]).map(|at| from + at) {
                 if at >= out.len() {
                     break;
                 }
-                let end = at + pattern.agrees(&raw[at..]);
+                let end = at + pattern.common_prefix(&raw[at..]);
                 let shown = end.min(out.len());
                 if shown > done {
                     out[at.max(done)..shown].fill(b'*');
@@ -116,7 +114,7 @@ impl Patterns {
         last
     }
 
-    /// Blots out a secret's beginning at the very end of a text.
+    /// Redacts a secret's beginning at the end of a text.
     fn cover_end(&self, out: &mut [u8], raw: &[u8]) -> bool {
         let cut = self.0.iter().map(|pattern| (pattern.begun(raw), pattern.end));
         let most = cut.filter(|(begun, end)| begun >= end).map(|(begun, _)| begun).max().unwrap_or(0);
@@ -125,38 +123,38 @@ impl Patterns {
         most > 0
     }
 
-    /// How many bytes at the end of a text may be the beginning of a secret.
+    /// Number of bytes at the end of a text that may be the beginning of a secret.
     fn begun(&self, text: &[u8]) -> usize {
         self.0.iter().map(|pattern| pattern.begun(text)).max().unwrap_or(0)
     }
 }
 
-/// Blots secrets out of a stream, in chunks of any size, without changing its length.
-pub(crate) struct Redactor {
-    patterns: Arc<Patterns>,
-    /// Held back, since it may be the beginning of a secret.
+/// Redacts secrets in a stream, in chunks of any size, without changing its length.
+pub(crate) struct StreamRedactor {
+    patterns: Arc<SecretPatterns>,
+    /// Bytes held back, since they may be the beginning of a secret.
     tail: Vec<u8>,
-    /// How much of the tail belongs to a secret that began before it.
+    /// Number of bytes of the tail that belong to a secret that began before it.
     covered: usize,
 }
 
-impl Redactor {
-    pub fn new(patterns: Arc<Patterns>) -> Self {
+impl StreamRedactor {
+    pub(crate) fn new(patterns: Arc<SecretPatterns>) -> Self {
         Self { patterns, tail: Vec::new(), covered: 0 }
     }
 
-    /// Bytes that are held back.
-    pub fn held(&self) -> usize {
+    /// Number of bytes held back.
+    pub(crate) fn held(&self) -> usize {
         self.tail.len()
     }
 
-    /// Whether nothing is held back.
-    pub fn is_empty(&self) -> bool {
+    /// Tests whether no bytes are held back.
+    pub(crate) fn is_empty(&self) -> bool {
         self.tail.is_empty()
     }
 
-    /// What can be passed on now.
-    pub fn feed(&mut self, chunk: &[u8]) -> Bytes {
+    /// Takes a chunk and returns the bytes that can be passed on now.
+    pub(crate) fn feed(&mut self, chunk: &[u8]) -> Bytes {
         let mut raw = std::mem::take(&mut self.tail);
         raw.extend_from_slice(chunk);
         let whole = raw.len() - self.patterns.begun(&raw);
@@ -168,8 +166,8 @@ impl Redactor {
         out.into()
     }
 
-    /// What was held back, at the stream's end. It has ended with the beginning of a secret, then: that is not shown.
-    pub fn end(&mut self) -> Bytes {
+    /// Ends the stream and returns the bytes held back: redacted, since they are the beginning of a secret.
+    pub(crate) fn end(&mut self) -> Bytes {
         let mut rest = std::mem::take(&mut self.tail);
         let raw = rest.clone();
         self.patterns.cover(&raw, &mut rest);
@@ -188,7 +186,7 @@ fn url_safe(byte: u8) -> u8 {
     }
 }
 
-/// The characters of base64 that a text decides alone when `shift` other bytes stand before it.
+/// Encodes a text as base64 after `shift` other bytes, without the characters that depend on those or on what follows.
 fn base64(text: &[u8], shift: usize) -> Vec<u8> {
     let mut padded = vec![0; shift];
     padded.extend_from_slice(text);
@@ -197,7 +195,7 @@ fn base64(text: &[u8], shift: usize) -> Vec<u8> {
     encoded.get(first..padded.len() * 8 / 6).unwrap_or_default().to_vec()
 }
 
-/// What JSON makes of a text. Some writers, PHP's among them, put a backslash before each slash.
+/// Escapes a text as JSON does. Some writers, PHP's among them, escape slashes too.
 fn json(text: &[u8], slashes: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {
@@ -227,12 +225,12 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{Pattern, Patterns, Redactor};
+    use super::{SecretPattern, SecretPatterns, StreamRedactor};
 
     const SECRET: &str = "ghp_S3cretS3cretS3cret42";
 
-    fn patterns(secret: &str) -> Patterns {
-        let mut patterns = Patterns::default();
+    fn patterns(secret: &str) -> SecretPatterns {
+        let mut patterns = SecretPatterns::default();
         let header = format!("Bearer {secret}");
         patterns.add(secret.as_bytes(), header.as_bytes(), "Bearer ".len());
         patterns
@@ -240,7 +238,7 @@ mod tests {
 
     /// A body that comes in pieces of so many bytes.
     fn through(body: &[u8], pieces: usize) -> String {
-        let mut redactor = Redactor::new(Arc::new(patterns(SECRET)));
+        let mut redactor = StreamRedactor::new(Arc::new(patterns(SECRET)));
         let mut out: Vec<u8> = body.chunks(pieces).flat_map(|piece| redactor.feed(piece)).collect();
         out.extend(redactor.end());
         String::from_utf8(out).expect("text")
@@ -277,12 +275,15 @@ mod tests {
         ] {
             for end in 1..=echo.len() {
                 for pieces in [1, 7, 1000] {
-                    let told = through(&echo.as_bytes()[..end], pieces);
-                    let same = told.bytes().zip(echo.bytes()).take_while(|(a, b)| a == b).count();
-                    assert!(same <= shown && told.len() == end, "{told} of {echo}");
+                    let output = through(&echo.as_bytes()[..end], pieces);
+                    let same = output.bytes().zip(echo.bytes()).take_while(|(a, b)| a == b).count();
+                    assert!(same <= shown && output.len() == end, "{output} of {echo}");
                     // The last character of base64 holds fewer than six bits of the secret, or belongs to what follows.
-                    let rest = if echo == encoded { told.len() - 1 } else { told.len() };
-                    assert!(told[same..rest.max(same)].bytes().all(|byte| byte == b'*'), "{told} of {echo}");
+                    let rest = if echo == encoded { output.len() - 1 } else { output.len() };
+                    assert!(
+                        output[same..rest.max(same)].bytes().all(|byte| byte == b'*'),
+                        "{output} of {echo}"
+                    );
                 }
             }
         }
@@ -294,8 +295,8 @@ mod tests {
     #[test]
     fn the_half_of_a_secret_is_blotted_out_wherever_it_stands() {
         // An error that shows the first characters of a token, and goes on.
-        let told = through(format!(r#"{{"error": "bad token {}…"}}"#, &SECRET[..16]).as_bytes(), 5);
-        assert_eq!(told, format!(r#"{{"error": "bad token {}…"}}"#, "*".repeat(16)));
+        let output = through(format!(r#"{{"error": "bad token {}…"}}"#, &SECRET[..16]).as_bytes(), 5);
+        assert_eq!(output, format!(r#"{{"error": "bad token {}…"}}"#, "*".repeat(16)));
         // Another token of the same issuer is left as it is.
         let other = "ghp_S3cOtherTokenOfTheSame";
         assert_eq!(through(other.as_bytes(), 3), other);
@@ -304,7 +305,7 @@ mod tests {
     }
 
     /// Each byte of a whole text that lies in a pattern, or in enough of its beginning.
-    fn naive(text: &[u8], patterns: &[Pattern]) -> Vec<u8> {
+    fn naive(text: &[u8], patterns: &[SecretPattern]) -> Vec<u8> {
         let hidden = |at: usize| {
             patterns.iter().any(|p| {
                 (0..=at).any(|from| {
@@ -328,10 +329,10 @@ mod tests {
         ) {
             let made = |(text, stem, end): (String, usize, usize)| {
                 let (stem, end) = (stem.min(text.len()), end.min(text.len()));
-                Pattern { bytes: text.into_bytes(), stem: stem.max(end), end }
+                SecretPattern { bytes: text.into_bytes(), stem: stem.max(end), end }
             };
-            let patterns: Vec<Pattern> = patterns.into_iter().map(made).collect();
-            let mut redactor = Redactor::new(Arc::new(Patterns(patterns.clone())));
+            let patterns: Vec<SecretPattern> = patterns.into_iter().map(made).collect();
+            let mut redactor = StreamRedactor::new(Arc::new(SecretPatterns(patterns.clone())));
             let mut out = Vec::new();
             for chunk in &chunks {
                 out.extend(redactor.feed(chunk.as_bytes()));
@@ -341,7 +342,7 @@ mod tests {
             out.extend(redactor.end());
             let expected = naive(chunks.concat().as_bytes(), &patterns);
             prop_assert_eq!(&out, &expected);
-            let whole = Patterns(patterns).mask(chunks.concat().as_bytes());
+            let whole = SecretPatterns(patterns).mask(chunks.concat().as_bytes());
             prop_assert_eq!(whole.unwrap_or_else(|| chunks.concat().into_bytes()), expected);
         }
 
@@ -351,7 +352,7 @@ mod tests {
             after in proptest::collection::vec(any::<u8>(), 0..20),
         ) {
             use base64::{Engine, engine::general_purpose::{STANDARD, URL_SAFE}};
-            let mut patterns = Patterns::default();
+            let mut patterns = SecretPatterns::default();
             patterns.add(secret.as_bytes(), secret.as_bytes(), 0);
             let text = [before.as_slice(), secret.as_bytes(), &after].concat();
             // What is left of it decodes to no more than the bytes beside its edges.

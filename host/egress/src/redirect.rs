@@ -1,15 +1,14 @@
-//! Which redirects the host follows: pure.
+//! Redirects that the host follows. Pure.
 
 use http::{Method, StatusCode, Uri};
 use url::Url;
 
 use crate::{Refusal, Scheme, SendError, destination::Target, host::Wrong};
 
-/// The method of the next request, or none where the response is the guest's to look at.
+/// Returns the method of the next request, or none if the redirecting response goes to the guest.
 ///
-/// Bodies are not kept, so what needs one again is not followed; nor is a POST turned into a GET, other than by 303,
-/// which means just that.
-pub(crate) fn method(status: StatusCode, method: &Method, had_body: bool) -> Option<Method> {
+/// Bodies are not kept, so a redirect that needs one again is not followed. A POST becomes a GET only by 303, which demands it.
+pub(crate) fn next_method(status: StatusCode, method: &Method, had_body: bool) -> Option<Method> {
     let reads = *method == Method::GET || *method == Method::HEAD;
     match status.as_u16() {
         303 if *method == Method::HEAD => Some(Method::HEAD),
@@ -19,7 +18,7 @@ pub(crate) fn method(status: StatusCode, method: &Method, had_body: bool) -> Opt
     }
 }
 
-/// Where a `location` leads from a URL. It is still to be checked like any other.
+/// Resolves a `location` against a URL. The result must be checked like any other target.
 pub(crate) fn resolve(from: &Target, path: &str, location: &[u8]) -> Result<(Target, Uri), SendError> {
     const BAD: SendError = SendError::Protocol("it redirects to what is no URL");
     let base = Url::parse(&format!("{from}{path}")).map_err(|_| BAD)?;

@@ -1,14 +1,14 @@
-//! Why the policy refuses a request, in words for a model: no secrets, no addresses that were looked up.
+//! Refusals of a request by the policy. Texts are for the model: no secrets, no resolved addresses.
 
 use crate::{address::Class, host::Wrong};
 
-/// What is not granted, and what would grant it.
+/// Refusal of a request, with what would grant it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Neither http nor https, or no absolute URL.
     #[error("requests go to absolute http and https URLs only")]
     Scheme,
-    /// A URL whose host another reader could take for another one.
+    /// A URL whose host another parser could read as another one.
     #[error("the URL's host {0}")]
     Url(Wrong),
     /// No rule for this scheme, host and port.
@@ -16,7 +16,7 @@ pub enum Refusal {
     Destination {
         /// Scheme, host and port.
         to: String,
-        /// The same host as it is granted.
+        /// A grant for the same host.
         near: Option<String>,
     },
     /// A rule grants the host, but not this method.
@@ -24,61 +24,61 @@ pub enum Refusal {
         "{method} to {to} is not granted; the plugin's policy would grant it in the `methods` of that `http` entry"
     )]
     Method {
-        /// As the request has it.
+        /// Method of the request.
         method: String,
-        /// The rule's destination.
+        /// Destination of the rule.
         to: String,
     },
-    /// A `read` action sends only what reads.
+    /// A `read` action sends only methods that read.
     #[error(
         "an action that only reads may send GET and HEAD, not {method}, to {to}; where a {method} there only reads, \
          the plugin's policy says so in the `reads` of that `http` entry"
     )]
     ReadOnly {
-        /// As the request has it.
+        /// Method of the request.
         method: String,
-        /// The rule's destination.
+        /// Destination of the rule.
         to: String,
     },
     /// TRACE, CONNECT.
     #[error("{0} is never sent")]
     Forbidden(String),
-    /// A granted name that leads only to addresses that are not public, or are this machine's own. The text is the same
-    /// for all of these: a plugin could otherwise map an internal network by its names. [`Refusal::class`] is for the log.
+    /// A granted name resolves only to addresses that are not public, or are this machine's own. The text is the same for all
+    /// of them: a plugin could otherwise map an internal network by its names. [`Refusal::class`] is for the log.
     #[error(
         "the name `{name}` leads to an address that is not public, or is this machine's own; such an address must be \
          granted itself, by its number, beside the name: `http = [\"{scheme}://ADDRESS:{port}\"]`"
     )]
     Leads {
-        /// The host.
+        /// Host of the request.
         name: String,
-        /// Of the first address.
+        /// Class of the first address.
         class: Class,
-        /// The request's.
+        /// Scheme of the request.
         scheme: crate::Scheme,
-        /// The request's.
+        /// Port of the request.
         port: u16,
     },
     /// A header that the guest may not set.
     #[error("the header `{name}` {why}")]
     Header {
-        /// Lower case.
+        /// Name of the header, in lower case.
         name: String,
-        /// Reads after the name.
+        /// Reason, to be read after the name.
         why: &'static str,
     },
     /// A parameter of the URL's query that the guest may not set.
     #[error("the query parameter `{name}` {why}")]
     Query {
-        /// As it is known.
+        /// Name of the parameter.
         name: &'static str,
-        /// Reads after the name.
+        /// Reason, to be read after the name.
         why: &'static str,
     },
-    /// A redirect of the host's to somewhere that is not allowed.
+    /// A redirect to a target that is refused.
     #[error("the answer redirects, and {0}")]
     Redirect(Box<Refusal>),
-    /// From https to http.
+    /// A redirect from https to http.
     #[error("a request over https is not continued over http")]
     Downgrade,
     /// `send` with another request than the one admitted.
@@ -87,7 +87,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What lies behind the address that a name leads to: for the operator, and for nobody else.
+    /// Returns the class of the address that a name resolves to, for the operator only.
     pub fn class(&self) -> Option<Class> {
         match self {
             Self::Leads { class, .. } => Some(*class),

@@ -1,51 +1,52 @@
-//! Looking names up, opening connections and listing this machine's addresses: what tests replace.
+//! Resolving names, dialing and listing this machine's addresses: the parts that tests replace.
 
 use std::{
     io,
     net::{IpAddr, SocketAddr, ToSocketAddrs},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::{net::TcpStream, sync::Semaphore};
 
-/// What the traits below return.
+/// Future that the traits below return.
 pub type Pending<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
 
-/// Finds the addresses of a name. It is asked once per connection, and only what it answered then is connected to.
+/// Resolves names. Called once per connection; only the addresses of that call are connected to.
 pub trait Resolve: Send + Sync + 'static {
-    /// All addresses, the best first.
+    /// Returns all addresses of a name, the best first.
     fn resolve(&self, name: &str) -> Pending<Vec<IpAddr>>;
 }
 
 /// Opens a connection to an address that has been checked.
 pub trait Dial: Send + Sync + 'static {
-    /// Exactly this address.
+    /// Connects to exactly this address.
     fn dial(&self, to: SocketAddr) -> Pending<TcpStream>;
 }
 
 /// Lists the addresses of this machine's interfaces.
 pub trait Interfaces: Send + Sync + 'static {
-    /// All of them, or none where they cannot be listed. Called once for each connection.
+    /// Returns all of them, or none if they cannot be listed. Called once per connection.
     fn addresses(&self) -> Option<Arc<[IpAddr]>>;
 }
 
-/// Lookups of one plugin at once. The system's resolver blocks a thread for as long as a slow name server likes, and
-/// goes on when nobody waits for it any more, so a plugin could use up every blocking thread there is.
+/// Concurrent lookups of one plugin. The system's resolver blocks a thread for as long as a slow name server takes, even after
+/// the request was dropped, so a plugin could use up all blocking threads.
 const LOOKUPS: usize = 4;
 
 /// The system's resolver, with its hosts file and search list.
 #[derive(Debug)]
-pub(crate) struct System(Arc<Semaphore>);
+pub(crate) struct SystemResolver(Arc<Semaphore>);
 
-impl Default for System {
+impl Default for SystemResolver {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(LOOKUPS)))
     }
 }
 
-impl Resolve for System {
+impl Resolve for SystemResolver {
     fn resolve(&self, name: &str) -> Pending<Vec<IpAddr>> {
         let (free, name) = (self.0.clone(), name.to_owned());
         Box::pin(async move {
@@ -62,31 +63,31 @@ impl Resolve for System {
 
 /// Plain TCP.
 #[derive(Debug)]
-pub(crate) struct Tcp;
+pub(crate) struct TcpDialer;
 
-impl Dial for Tcp {
+impl Dial for TcpDialer {
     fn dial(&self, to: SocketAddr) -> Pending<TcpStream> {
         Box::pin(async move {
             let stream = TcpStream::connect(to).await?;
-            // Requests are written whole; waiting for more only delays them.
+            // Requests are written whole; Nagle's algorithm only delays them.
             stream.set_nodelay(true)?;
             Ok(stream)
         })
     }
 }
 
-/// How old the list of this machine's addresses may be.
+/// TTL of the list of this machine's addresses.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// What the kernel says, at most every few seconds, for the whole process.
+/// The kernel's list of interfaces, cached for the whole process.
 #[derive(Debug)]
-pub(crate) struct Kernel;
+pub(crate) struct KernelInterfaces;
 
-impl Interfaces for Kernel {
+impl Interfaces for KernelInterfaces {
     fn addresses(&self) -> Option<Arc<[IpAddr]>> {
         type Listing = Option<(Instant, Option<Arc<[IpAddr]>>)>;
         static LISTED: Mutex<Listing> = Mutex::new(None);
-        let mut listed = LISTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = LISTED.lock();
         if let Some((since, addresses)) = &*listed
             && since.elapsed() < FRESH
         {
@@ -102,7 +103,7 @@ impl Interfaces for Kernel {
                     "the addresses of this machine's interfaces cannot be listed, so requests to host names are refused: \
                      allow the address family AF_NETLINK"
                 );
-                // What was listed last holds.
+                // Keep the last list.
                 listed.take().and_then(|(_, addresses)| addresses)
             }
         };
@@ -122,8 +123,8 @@ mod tests {
 
     #[test]
     fn the_kernel_knows_this_machines_addresses() {
-        let own = Kernel.addresses().unwrap();
+        let own = KernelInterfaces.addresses().unwrap();
         assert!(own.contains(&IpAddr::from([127, 0, 0, 1])), "{own:?}");
-        assert!(Arc::ptr_eq(&own, &Kernel.addresses().unwrap()), "it is not asked again at once");
+        assert!(Arc::ptr_eq(&own, &KernelInterfaces.addresses().unwrap()), "it is not asked again at once");
     }
 }

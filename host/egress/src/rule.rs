@@ -1,28 +1,28 @@
-//! One line of a policy's `http`: a scheme, a host, a port and methods.
+//! One entry of a policy's `http`: scheme, host, port and methods.
 
-/// What a policy's `http` entry allows.
+/// An entry of a policy's `http`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Where to.
+    /// Destination of the requests.
     pub to: Destination,
-    /// Upper case; none: every method.
+    /// Granted methods in upper case; none grants every method.
     pub methods: Option<Vec<String>>,
-    /// Methods beside GET and HEAD that a `read` action may send there, since the operator says that they only read.
+    /// Methods beside GET and HEAD that a `read` action may send there, because the operator declares that they only read.
     pub reads: Vec<String>,
 }
 
-/// `https://api.example.com`, `https://*.example.com:8443`, `http://127.0.0.1:8080`.
+/// Destination of a rule: `https://api.example.com`, `https://*.example.com:8443`, `http://127.0.0.1:8080`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     /// Exactly this scheme.
     pub scheme: Scheme,
-    /// Which hosts.
+    /// Matched hosts.
     pub host: HostPattern,
     /// Exactly this port; the scheme's own where the text names none.
     pub port: u16,
 }
 
-/// The schemes there are.
+/// Scheme of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// Without encryption.
@@ -31,7 +31,7 @@ pub enum Scheme {
     Https,
 }
 
-/// Which hosts a rule means.
+/// Hosts that a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostPattern {
     /// This name, in lower case, without a dot at its end.

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use http::{HeaderName, HeaderValue};
 use tokio::io::AsyncReadExt;
 
-use crate::{
-    Grants, Refusal, Scheme, SendError, destination::Target, headers, host::Host, known::KnownSecrets,
-};
+use crate::{destination::Target, headers, host::Host, rule::Scheme};
 
-/// Bytes of the shortest secret. A shorter one would be found in answers where it is none, and mangle them.
+/// Bytes of the shortest secret. A shorter one would match ordinary text in responses and mangle it.
 const SHORTEST: usize = 8;
 
 /// Bytes of the longest.
@@ -20,22 +18,22 @@ const LONGEST: usize = 4 << 10;
 pub struct Secret {
     /// In lower case.
     pub host: String,
-    /// Which port; the policy's default is 443.
+    /// Port; the policy's default is 443.
     pub port: u16,
     /// The header's name, in lower case. A guest that sets it itself is refused.
     pub header: String,
-    /// Holds `{}` once, where the secret goes.
+    /// Format of the value: contains `{}` once, where the secret goes.
     pub format: String,
-    /// Where it comes from.
+    /// Source of the value.
     pub source: Source,
 }
 
-/// Where a secret comes from.
+/// Source of a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Source {
     /// The value itself, taken from the host's environment; beside it the variable's name, for messages.
     Value(String, String),
-    /// Read anew for each request, so that it can be rotated; white space around it does not count.
+    /// Read for each request, so that it can be rotated; surrounding white space is trimmed.
     File(PathBuf),
 }
 
@@ -49,11 +47,11 @@ impl std::fmt::Debug for Source {
 }
 
 impl Secret {
-    /// Whether this can ever be sent; a file is not read.
+    /// Validates the secret; a file is not read.
     ///
     /// # Errors
     ///
-    /// What the operator must mend, without the value; reads after the key's name.
+    /// The mistake, without the value, to be read after the key's name.
     pub fn check(&self) -> Result<(), String> {
         match Host::parse(&self.host) {
             Ok(host) if host.to_string() == self.host => {}
@@ -80,18 +78,18 @@ impl Secret {
         match &self.source {
             Source::File(_) => Ok(()),
             Source::Value(name, value) => {
-                self.formatted(value).map(|_| ()).map_err(|why| format!("the value of ${name} {why}"))
+                self.header_value(value).map(|_| ()).map_err(|why| format!("the value of ${name} {why}"))
             }
         }
     }
 
-    /// Whether it goes to this target.
+    /// Tests whether the secret is sent to this target.
     pub(crate) fn is_for(&self, to: &Target) -> bool {
         to.scheme == Scheme::Https && to.port == self.port && to.host.to_string() == self.host
     }
 
-    /// The header's value.
-    fn formatted(&self, value: &str) -> Result<HeaderValue, String> {
+    /// Builds the header's value.
+    fn header_value(&self, value: &str) -> Result<HeaderValue, String> {
         if value.len() < SHORTEST || value.len() > LONGEST {
             return Err(format!("must have from {SHORTEST} to {LONGEST} bytes"));
         }
@@ -101,74 +99,30 @@ impl Secret {
         Ok(header)
     }
 
-    /// Bytes of the header's value that stand before the secret.
+    /// Number of bytes of the header's value before the secret.
     pub(crate) fn public(&self) -> usize {
         self.format.find("{}").unwrap_or_default()
     }
 
-    /// The value and the header's; or why it cannot be used, read after the source's name.
+    /// Reads the secret and builds the header's value. The error is to be read after the source's name.
     pub(crate) async fn load(&self) -> Result<(String, HeaderValue), String> {
         let value = match &self.source {
             Source::Value(_, value) => value.clone(),
             Source::File(path) => read(path).await?,
         };
-        let header = self.formatted(&value)?;
+        let header = self.header_value(&value)?;
         Ok((value, header))
     }
 }
 
 async fn read(path: &Path) -> Result<String, String> {
-    let told = |error: std::io::Error| error.to_string();
-    // A pipe would hold a thread for as long as nobody writes to it.
-    if !tokio::fs::metadata(path).await.map_err(told)?.is_file() {
+    let describe = |error: std::io::Error| error.to_string();
+    // Reading a pipe would block a thread until something is written to it.
+    if !tokio::fs::metadata(path).await.map_err(describe)?.is_file() {
         return Err("is no regular file".into());
     }
-    let file = tokio::fs::File::open(path).await.map_err(told)?;
+    let file = tokio::fs::File::open(path).await.map_err(describe)?;
     let mut text = String::new();
-    file.take(2 * LONGEST as u64).read_to_string(&mut text).await.map_err(told)?;
+    file.take(2 * LONGEST as u64).read_to_string(&mut text).await.map_err(describe)?;
     Ok(text.trim().to_owned())
-}
-
-/// Refuses a guest's header in the place of a secret's.
-pub(crate) fn check_guest(grants: &Grants, headers: &http::HeaderMap, to: &Target) -> Result<(), Refusal> {
-    let taken =
-        grants.secrets.iter().find(|secret| secret.is_for(to) && headers.contains_key(&secret.header));
-    match taken {
-        Some(secret) => {
-            Err(Refusal::Header { name: secret.header.clone(), why: "is added by the host; send none" })
-        }
-        None => Ok(()),
-    }
-}
-
-/// Adds the secrets of a target, last of all. From then on they are looked for in all that comes back.
-pub(crate) async fn add(
-    grants: &Grants,
-    known: &KnownSecrets,
-    headers: &mut http::HeaderMap,
-    to: &Target,
-) -> Result<(), SendError> {
-    for (at, secret) in grants.secrets.iter().enumerate() {
-        if !secret.is_for(to) {
-            known.ensure(at, secret).await;
-            continue;
-        }
-        let (value, header) = secret.load().await.map_err(|why| {
-            let (host, header) = (&secret.host, &secret.header);
-            tracing::error!(host, header, source = ?secret.source, why, "a secret cannot be used");
-            SendError::Secret(host.clone())
-        })?;
-        let name: HeaderName = secret.header.parse().map_err(|_| SendError::Secret(secret.host.clone()))?;
-        known.learn(at, value, &header, secret.public());
-        headers.insert(name, header);
-        // The middle of an echo would hold the end of a secret, which nobody could tell from other text. A server may
-        // always answer with the whole.
-        headers.remove(http::header::RANGE);
-        headers.remove(http::header::IF_RANGE);
-    }
-    if !grants.secrets.is_empty() {
-        // In compressed text no secret could be found.
-        headers.insert(http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! TLS, by the name that the request has, whatever address it leads to.
+//! TLS, verified by the name in the request, whatever address it resolves to.
 
 use std::{io, sync::Arc};
 
@@ -11,26 +11,30 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use crate::{SendError, destination::Target, error::TlsFault, host::Host};
 
-/// The authorities that this machine trusts. Reading them takes tens of milliseconds, so it happens at the first https
-/// request of the process, and never where there is none.
+/// Certificate authorities that this machine trusts. Reading them takes tens of milliseconds, so it happens at the first https
+/// request of the process.
 static AUTHORITIES: OnceCell<Arc<RootCertStore>> = OnceCell::const_new();
 
 /// The TLS side of one plugin's client. Session tickets are its own: a shared store would let an upstream see that two
 /// plugins run on one machine.
 #[derive(Default)]
-pub(crate) struct Tls {
+pub(crate) struct TlsClient {
     extra: Vec<CertificateDer<'static>>,
     connector: OnceCell<TlsConnector>,
 }
 
-impl Tls {
-    /// Trusts these authorities besides the machine's.
-    pub fn with(extra: Vec<CertificateDer<'static>>) -> Self {
+impl TlsClient {
+    /// Creates a client that trusts these authorities in addition to the machine's.
+    pub(crate) fn with(extra: Vec<CertificateDer<'static>>) -> Self {
         Self { extra, connector: OnceCell::new() }
     }
 
-    /// Greets the host over a connection that has been made.
-    pub async fn wrap(&self, to: &Target, stream: TcpStream) -> Result<TlsStream<TcpStream>, SendError> {
+    /// Runs the handshake over an open connection.
+    pub(crate) async fn handshake(
+        &self,
+        to: &Target,
+        stream: TcpStream,
+    ) -> Result<TlsStream<TcpStream>, SendError> {
         let fault = |why| SendError::Tls { to: to.to_string(), why };
         let connector = self.connector.get_or_try_init(|| self.connector()).await.map_err(fault)?;
         let name = match &to.host {
@@ -73,7 +77,7 @@ fn read_authorities() -> Result<RootCertStore, TlsFault> {
     if !roots.is_empty() {
         return Ok(roots);
     }
-    // Whoever names authorities wants those and no others.
+    // An operator who names authorities wants those and no others.
     if ["SSL_CERT_FILE", "SSL_CERT_DIR"].iter().any(|name| std::env::var_os(name).is_some()) {
         tracing::error!(
             "SSL_CERT_FILE or SSL_CERT_DIR is set, but no certificate authority could be read from it"

@@ -1,4 +1,4 @@
-//! A plugin's bytes: what kind of file they are, and the digest that names them everywhere.
+//! A plugin's bytes: the kind of file, and the digest that identifies them.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::LoadError;
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// The digest of these bytes.
+    /// Computes the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -29,21 +29,21 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// A plugin's bytes with the digest that names them.
+/// A plugin's bytes with their digest.
 #[derive(Clone)]
 pub struct Artifact {
     /// The component, as it was read.
     pub bytes: Vec<u8>,
-    /// Of `bytes`.
+    /// Digest of `bytes`.
     pub digest: Digest,
 }
 
 impl Artifact {
-    /// Takes bytes that look like a component.
+    /// Checks that these bytes look like a component.
     ///
     /// # Errors
     ///
-    /// Says what the bytes are instead. Only the first eight bytes are read; the compiler validates the rest.
+    /// The kind of file that the bytes are instead. Only the first eight bytes are read; the compiler validates the rest.
     pub fn new(bytes: Vec<u8>) -> Result<Self, LoadError> {
         match bytes.get(..8) {
             Some([0, b'a', b's', b'm', version @ ..]) => match version {
@@ -67,8 +67,8 @@ mod tests {
     #[test]
     fn only_a_component_is_taken_and_everything_else_is_named() {
         let check = |bytes: &[u8], expected: &str| {
-            let said = Artifact::new(bytes.to_vec()).map_or_else(|e| e.to_string(), |_| "taken".into());
-            assert!(said.starts_with(expected), "{bytes:?}: {said}");
+            let message = Artifact::new(bytes.to_vec()).map_or_else(|e| e.to_string(), |_| "taken".into());
+            assert!(message.starts_with(expected), "{bytes:?}: {message}");
         };
         check(b"\0asm\x0d\0\x01\0", "taken");
         check(b"\0asm\x01\0\0\0", "a core WebAssembly module");

@@ -1,8 +1,7 @@
-//! Machine code kept on disk, named by the digest of what it was compiled from and by the engine it was compiled
-//! for.
+//! Machine code on disk, named by the digest of its component and by the engine that it was compiled for.
 //!
-//! Loading machine code is trusting it, so the folder is the owner's alone: whoever can write there can run code as
-//! the host. Files are written beside and renamed, never changed in place, because they are mapped while they run.
+//! Machine code is trusted when it is loaded, so only the owner may write to the folder: anyone who can, can run code as the
+//! host. Files are written under a temporary name and renamed, never changed in place, because they are mapped while they run.
 
 use std::{
     fs::File,
@@ -12,45 +11,48 @@ use std::{
     time::Duration,
 };
 
-use crate::{Artifact, Component, Engine, LoadError, compile::Compiler, private::PrivateFolder};
+use crate::{
+    Artifact, Component, Engine, LoadError, compile::Compiler, private_folder::PrivateFolder,
+    wasmtime_errors::is_pool_limit,
+};
 
-/// So long takes no file to be written.
+/// Age from which a temporary file is a leftover: writing one takes far less.
 const LEFTOVER: Duration = Duration::from_secs(3600);
 
 /// A folder of compiled components.
 #[derive(Debug, Clone)]
 pub struct Cache {
     dir: Arc<Path>,
-    /// The engine's name, which is its folder's.
+    /// Hash of the engine: the name of its folder.
     engine: Arc<str>,
 }
 
-/// A component, and what it took to get it.
+/// A loaded component.
 pub struct Loaded {
-    /// Ready to be described.
+    /// The component, ready to be described.
     pub component: Component,
-    /// It was compiled just now rather than found.
+    /// True if it was compiled rather than found in the cache.
     pub compiled: bool,
 }
 
 impl Cache {
-    /// Opens the cache below `dir` for one engine; makes the folder where it is missing.
+    /// Opens the cache below `dir` for one engine; creates the folder if it is missing.
     ///
     /// # Errors
     ///
-    /// If the folder cannot be made, or belongs to, or can be written by, somebody else.
+    /// If the folder cannot be created, belongs to another user, or is writable by others.
     pub fn open(dir: &Path, engine: &Engine) -> io::Result<Self> {
         let cache = Self { dir: dir.into(), engine: engine.hash().into() };
         cache.folder()?.remove_leftovers(LEFTOVER);
         Ok(cache)
     }
 
-    /// Opened and checked each time: it may have been taken away and made again.
+    /// Opens and checks the folder, each time: it may have been removed and created again.
     fn folder(&self) -> io::Result<PrivateFolder> {
         PrivateFolder::open(&self.dir)?.below(&self.engine)
     }
 
-    /// The component of these bytes: from the cache, or compiled and put there.
+    /// Loads the component of these bytes from the cache, or compiles it and adds it.
     ///
     /// Processes that load the same bytes at once compile them once: the others wait for the first.
     ///
@@ -69,13 +71,13 @@ impl Cache {
         if let Some(component) = find(engine, &folder, &name, &sum)? {
             return Ok(Loaded { component, compiled: false });
         }
-        let lock = Lock::take(folder, named("lock")).await.map_err(LoadError::io("lock the cache"))?;
+        let lock = CacheLock::take(folder, named("lock")).await.map_err(LoadError::io("lock the cache"))?;
         let folder = &lock.folder;
         if let Some(component) = find(engine, folder, &name, &sum)? {
             return Ok(Loaded { component, compiled: false });
         }
         let code = compiler.compile(&artifact.bytes).await?;
-        // The sum first: code without its sum is not used.
+        // The checksum first: code without it is not used.
         folder
             .write(&sum, checksum(&code).as_bytes())
             .and_then(|()| folder.write(&name, &code))
@@ -84,15 +86,15 @@ impl Cache {
         let written = written.map_err(LoadError::io("read from the cache"))?;
         drop(lock);
         let component = Component::map(engine, &written).map_err(|error| match error {
-            // What was made a moment ago and is more than the pool has room for will not fit later either.
-            LoadError::Code(reason) if reason.contains("exceeds the") => LoadError::TooMuch(reason),
+            // Code that was made a moment ago and exceeds the pool will not fit later either.
+            LoadError::Code(reason) if is_pool_limit(&reason) => LoadError::TooMuch(reason),
             other => other,
         })?;
         Ok(Loaded { component, compiled: true })
     }
 }
 
-/// The component, unless there is none or it cannot be used, in which case it is compiled again.
+/// Finds a cached component. One that cannot be used is compiled again.
 fn find(
     engine: &Engine,
     folder: &PrivateFolder,
@@ -100,7 +102,7 @@ fn find(
     sum: &str,
 ) -> Result<Option<Component>, LoadError> {
     let Some(code) = folder.read(name) else { return Ok(None) };
-    if !is_whole(&code, folder.read(sum)) {
+    if !is_intact(&code, folder.read(sum)) {
         tracing::warn!("a cached component is damaged and is compiled again");
         return Ok(None);
     }
@@ -114,8 +116,8 @@ fn find(
     }
 }
 
-/// Whether the code is what was written. Against disks, not against people: they cannot write here.
-fn is_whole(mut code: &File, sum: Option<File>) -> bool {
+/// Verifies the checksum. Protects against disk errors, not attackers: they cannot write here.
+fn is_intact(mut code: &File, sum: Option<File>) -> bool {
     let mut bytes = Vec::new();
     let sum = sum.and_then(|sum| io::read_to_string(sum).ok());
     code.read_to_end(&mut bytes).is_ok() && sum.is_some_and(|sum| sum == checksum(&bytes))
@@ -125,14 +127,15 @@ fn checksum(code: &[u8]) -> String {
     format!("{:08x} {}", crc32fast::hash(code), code.len())
 }
 
-/// A file lock that is held while it lives.
-struct Lock {
+/// A file lock, held until it is dropped. Taken by one load of a component at a time, over all processes; nothing else is
+/// locked while it is waited for.
+struct CacheLock {
     _file: File,
     folder: PrivateFolder,
     name: String,
 }
 
-impl Lock {
+impl CacheLock {
     async fn take(folder: PrivateFolder, name: String) -> io::Result<Self> {
         let wait = move || {
             let file = folder.lockable(&name)?;
@@ -143,7 +146,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for CacheLock {
     fn drop(&mut self) {
         // A process that waits on the removed file compiles once more at worst.
         self.folder.remove(&self.name);

@@ -1,8 +1,8 @@
-//! Machine code, made by a child process: compiling is the one step whose cost wasmtime does not bound, and
-//! Cranelift's memory stays out of the host.
+//! Compilation in a child process: wasmtime does not limit its cost, and Cranelift's memory stays out of the host.
 //!
 //! The child is the host's own binary. It reads a component from stdin and writes machine code to stdout; it has no
-//! environment, and before it reads a byte it limits itself and gives up what compiling does not need (`confine.rs`).
+//! environment, and before it reads a byte it limits itself and drops the privileges that compiling does not need
+//! (`confine.rs`).
 
 use std::{
     io::{Read, Write},
@@ -10,6 +10,7 @@ use std::{
     process::Stdio,
 };
 
+use loggia_text::units::{bytes_text, duration_text};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
@@ -18,38 +19,38 @@ use tokio::{
 use crate::{
     LoadError, confine,
     engine::{self, Space},
-    limits::{Compile, bytes_text, duration_text},
+    limits::Compile,
     proposals,
 };
 
-/// Largest component the child reads; the host refuses larger files before this.
+/// Largest component that the child reads; the host refuses larger files before.
 const COMPONENT: u64 = 128 << 20;
-/// Most machine code that the host takes from the child, in bytes for each byte of the component, and in any case.
+/// Limit of the machine code that the host accepts: bytes per byte of the component, plus a constant.
 const CODE: (usize, usize) = (16, 32 << 20);
-/// A child that is not even given its processor time is waited for half as long again.
+/// Wall-clock timeout as a multiple of the CPU limit: a busy machine may not give the child its CPU time.
 const PATIENCE: (u32, u32) = (3, 2);
-/// Bytes of the child's complaint that are shown.
-const COMPLAINT: u64 = 2000;
+/// Bytes of the child's stderr that are shown.
+const STDERR: u64 = 2000;
 
-/// How to start the child.
+/// Starts compiling children.
 #[derive(Debug, Clone)]
 pub struct Compiler {
     /// The host's own binary.
     pub program: PathBuf,
-    /// What makes it call [`child`]; what it may take is added to them.
+    /// Arguments that make it call [`child`]; the limits are appended.
     pub args: Vec<String>,
-    /// What it may take.
+    /// Limits of the child.
     pub limits: Compile,
 }
 
 impl Compiler {
-    /// The same compiler for a plugin whose policy says what it may take.
+    /// Returns the compiler with the limits of a plugin's policy.
     #[must_use]
     pub fn within(&self, limits: Compile) -> Self {
         Self { limits, ..self.clone() }
     }
 
-    /// Compiles a component; the machine code.
+    /// Compiles a component to machine code.
     ///
     /// # Errors
     ///
@@ -83,22 +84,22 @@ impl Compiler {
             return Err(LoadError::Io("start the compiler", std::io::ErrorKind::BrokenPipe.into()));
         };
         let write = async move {
-            // A child that refuses early closes its end; its own words say why.
+            // A child that fails early closes its end; its stderr has the reason.
             let _ = stdin.write_all(wasm).await;
         };
         let most = CODE.0 * wasm.len() + CODE.1;
-        // Each end is closed when enough was read: a child that has more to say would wait for ever for a reader. One byte
-        // more than may come tells that there was more.
+        // Each end is closed when enough was read: a child that writes more would otherwise block forever. One byte beyond
+        // the limit shows that there was more.
         let read = async move {
             let mut code = Vec::new();
             stdout.take(most as u64 + 1).read_to_end(&mut code).await.map(|_| code)
         };
-        let hear = async move {
-            let mut said = Vec::new();
-            let _ = stderr.take(COMPLAINT).read_to_end(&mut said).await;
-            said
+        let read_stderr = async move {
+            let mut text = Vec::new();
+            let _ = stderr.take(STDERR).read_to_end(&mut text).await;
+            text
         };
-        let (_, code, said) = tokio::join!(write, read, hear);
+        let (_, code, stderr) = tokio::join!(write, read, read_stderr);
         let code = code.map_err(io("read from the compiler"))?;
         if code.len() > most {
             return Err(LoadError::Compile(format!(
@@ -110,28 +111,28 @@ impl Compiler {
         if status.success() {
             return Ok(code);
         }
-        let said = String::from_utf8_lossy(&said).trim().to_owned();
+        let message = String::from_utf8_lossy(&stderr).trim().to_owned();
         Err(match status.code() {
-            Some(REFUSED) => LoadError::Compile(said),
-            // What Rust's allocator says before it gives up.
-            None if said.contains("memory allocation of") => LoadError::CompileLimit(format!(
+            Some(REFUSED) => LoadError::Compile(message),
+            // Written by Rust's allocator before it aborts.
+            None if message.contains("memory allocation of") => LoadError::CompileLimit(format!(
                 "it needs more than {} of address space (`limits.compile-memory`)",
-                bytes_text(usize::try_from(self.limits.memory).unwrap_or(usize::MAX)),
+                bytes_text(self.limits.memory),
             )),
             _ => LoadError::CompileLimit(format!(
                 "it needs more CPU time than {} (`limits.compile-cpu`) or more memory than {} \
                  (`limits.compile-memory`): {status}",
                 duration_text(self.limits.cpu),
-                bytes_text(usize::try_from(self.limits.memory).unwrap_or(usize::MAX)),
+                bytes_text(self.limits.memory),
             )),
         })
     }
 }
 
-/// The child's exit code for a component that is invalid.
+/// Exit code of the child for an invalid component.
 const REFUSED: i32 = 3;
 
-/// What the child does: reads a component from stdin, writes its machine code to stdout. The exit code.
+/// Runs the child: reads a component from stdin and writes its machine code to stdout. Returns the exit code.
 pub fn child(space: Space, limits: Compile) -> i32 {
     match compile_stdin(space, limits) {
         Ok(()) => 0,
@@ -143,10 +144,10 @@ pub fn child(space: Space, limits: Compile) -> i32 {
 }
 
 fn compile_stdin(space: Space, limits: Compile) -> Result<(), wasmtime::Error> {
-    confine::limit(limits);
+    confine::set_limits(limits);
     confine::start_threads();
     let engine = engine::compiler(space)?;
-    confine::give_up();
+    confine::drop_privileges();
     let mut wasm = Vec::new();
     std::io::stdin().take(COMPONENT).read_to_end(&mut wasm)?;
     let code = machine_code(&engine, &wasm)?;
@@ -154,7 +155,7 @@ fn compile_stdin(space: Space, limits: Compile) -> Result<(), wasmtime::Error> {
     Ok(())
 }
 
-/// What the child makes of a component.
+/// Validates and compiles a component.
 pub(crate) fn machine_code(engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Vec<u8>, wasmtime::Error> {
     proposals::check(wasm).map_err(wasmtime::Error::msg)?;
     engine.precompile_component(wasm)
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
     use crate::limits::Limits;
 
-    async fn said(script: &str) -> String {
+    async fn error_of(script: &str) -> String {
         let args = ["-c", script, "sh"].map(str::to_owned).into();
         let compiler = Compiler { program: "/bin/sh".into(), args, limits: Limits::default().compile };
         compiler.compile(b"").await.expect_err("refused").to_string()
@@ -175,11 +176,14 @@ mod tests {
     async fn a_child_that_says_more_than_is_heard_holds_nobody_up() {
         let complains =
             "trap '' PIPE; i=0; while [ $i -lt 3000 ]; do printf %0100d 0 >&2; i=$((i+1)); done; exit 3";
-        let told = said(complains).await;
-        assert!(told.starts_with("the component does not compile: 000") && told.len() < 4000, "{told:.100}");
+        let message = error_of(complains).await;
+        assert!(
+            message.starts_with("the component does not compile: 000") && message.len() < 4000,
+            "{message:.100}"
+        );
         let floods = "trap '' PIPE; while printf %065536d 0; do :; done; exit 3";
         assert_eq!(
-            said(floods).await,
+            error_of(floods).await,
             "the component does not compile: it becomes more than 32 MiB of machine code"
         );
     }

@@ -1,8 +1,8 @@
-//! What the compiling child takes from itself before it reads a byte that a plugin's author wrote.
+//! Sandbox of the compiling child, set up before it reads a byte of a plugin.
 //!
-//! Its limits are the kernel's; on top of them it gives up what compiling needs no more: new privileges, further threads,
-//! processes and files, and every system call but those that compute. Where a kernel lacks one of these it compiles
-//! without it: each is a second wall.
+//! The kernel enforces its resource limits; in addition it drops what compiling does not need: new privileges, further
+//! threads, processes and files, and most system calls. If a kernel lacks one of these, the child compiles without it: each is
+//! a second line of defence.
 
 use std::{collections::BTreeMap, fs};
 
@@ -16,56 +16,56 @@ use seccompiler::{
 
 use crate::limits::Compile;
 
-/// Threads that compile, at most: each takes address space, which is limited.
+/// Compiling threads, at most: each takes address space, which is limited.
 const THREADS: usize = 8;
 /// Arenas of glibc's allocator: each reserves 64 MiB of address space.
 const ARENAS: i32 = 2;
-/// The child is the first that a machine without memory kills.
+/// Makes the child the first process that the kernel kills when memory runs out.
 const OOM_SCORE: &str = "1000";
 
-/// Limits the current process for good. A limit that cannot be set (because a lower one is in force) is in force.
-pub fn limit(limits: Compile) {
+/// Limits the current process irrevocably. A limit that cannot be set is already in force at a lower value.
+pub(crate) fn set_limits(limits: Compile) {
     // Counted in whole seconds.
-    most(Resource::Cpu, limits.cpu.as_secs_f64().ceil() as u64);
-    most(Resource::As, limits.memory);
-    most(Resource::Core, 0);
-    most(Resource::Fsize, 0);
-    // Calls go first.
+    set_limit(Resource::Cpu, limits.cpu.as_secs_f64().ceil() as u64);
+    set_limit(Resource::As, limits.memory);
+    set_limit(Resource::Core, 0);
+    set_limit(Resource::Fsize, 0);
+    // Calls have priority over compiling.
     let _ = setpriority_process(None, 10);
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
 }
 
-fn most(resource: Resource, most: u64) {
-    let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+fn set_limit(resource: Resource, max: u64) {
+    let _ = setrlimit(resource, Rlimit { current: Some(max), maximum: Some(max) });
 }
 
-/// Starts the threads that compile: later there are no more.
-pub fn start_threads() {
+/// Starts the compiling threads: later none can be started.
+pub(crate) fn start_threads() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code)]
-    // SAFETY: a setting of the allocator, which takes its own lock; one that it does not know is left as it was.
+    // SAFETY: sets an option of the allocator, which takes its own lock and ignores unknown options.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, ARENAS);
     }
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS);
-    // Where there cannot be so many, the first use makes what it can.
+    // If it fails, the first use starts as many threads as it can.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
 }
 
-/// Gives up what compiling does not need, on all threads.
-pub fn give_up() {
+/// Drops everything that compiling does not need, on all threads.
+pub(crate) fn drop_privileges() {
     let _ = rustix::thread::set_no_new_privs(true);
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    most(Resource::Nproc, 0);
-    // What is open stays open.
-    most(Resource::Nofile, 0);
+    set_limit(Resource::Nproc, 0);
+    // Open files stay open.
+    set_limit(Resource::Nofile, 0);
     if let Some(filter) = filter() {
         let _ = seccompiler::apply_filter_all_threads(&filter);
     }
 }
 
-/// System calls that compute, wait for other threads, read, write and end. Any other fails as if it were not permitted,
-/// rather than ending the process: a C library that tries something else has its own way without it.
+/// Allowed system calls: to compute, wait for other threads, read, write and exit. Others fail with EPERM rather than killing
+/// the process: a C library that tries another call has a fallback.
 const CALLS: &[libc::c_long] = &[
     libc::SYS_brk,
     libc::SYS_clock_getres,
@@ -105,12 +105,12 @@ fn filter() -> Option<BpfProgram> {
         Some(vec![SeccompRule::new(vec![condition]).ok()?])
     };
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = CALLS.iter().map(|call| (*call, Vec::new())).collect();
-    // Code is made, never run.
+    // Code is generated, never executed.
     let executable = libc::PROT_EXEC as u64;
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, only(2, SeccompCmpOp::MaskedEq(executable), 0)?);
     }
-    // An abort is a signal to itself.
+    // An abort is a signal to the process itself.
     rules.insert(libc::SYS_tgkill, only(0, SeccompCmpOp::Eq, u64::from(std::process::id()))?);
     let arch = TargetArch::try_from(std::env::consts::ARCH).ok()?;
     let refused = SeccompAction::Errno(libc::EPERM as u32);

@@ -12,10 +12,10 @@ use wasmtime::{
 
 use crate::{
     EngineError, abi,
-    guest::Guest,
+    guest::GuestState,
     limits::{self, Limits},
     proposals,
-    ticker::{Running, Ticker},
+    ticker::{EpochTicker, RunningGuard},
 };
 
 /// Instances that can live at once: 64 running and 64 parked, which are the gate's own limits, and a few that load.
@@ -24,11 +24,11 @@ const INSTANCES: u32 = 160;
 /// The most memory that a policy may allow a call. Decides how much address space the pool reserves.
 pub const MEMORY_CEILING: usize = 1 << 30;
 
-/// Deepest recursion of guest code, in bytes of stack, where the host's operator does not say. Not a policy's to
-/// change: wasmtime knows one limit for all that an engine runs.
+/// Default stack of guest code, in bytes. Not a policy's to change: wasmtime has one limit for all code that an engine
+/// runs.
 pub const STACK: usize = 512 << 10;
 
-/// The most that the operator may allow.
+/// The largest stack that the operator may allow.
 pub const STACK_CEILING: usize = 8 << 20;
 
 /// Host functions run on the same stack, after the guest's part of it.
@@ -40,30 +40,30 @@ pub const HANDLES_CEILING: usize = 4096;
 /// An engine with everything linked that a plugin may import. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) state: Arc<EngineState>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct EngineState {
     pub engine: wasmtime::Engine,
-    pub linker: Linker<Guest>,
-    ticker: Ticker,
+    pub linker: Linker<GuestState>,
+    ticker: EpochTicker,
     hash: String,
     space: Space,
-    /// Handles that a guest may hold at once, whatever its policy says: what the machine has for one.
+    /// Handles that a guest may hold at once, whatever its policy says: a share of the machine's descriptors.
     pub handles: usize,
     /// Bytes of stack of guest code.
     pub stack: usize,
 }
 
 impl Engine {
-    /// Sets the engine up: pooled instances, or, where address space is short, instances made on demand with
-    /// memories that reserve none. Guests may recurse this deep, in bytes of stack.
+    /// Sets the engine up with this many bytes of stack for guests: with pooled instances, or, where address space is short,
+    /// with instances made on demand whose memories reserve none.
     ///
     /// # Errors
     ///
-    /// If neither can be had.
+    /// If neither is possible.
     pub fn new(stack: usize) -> Result<Self, EngineError> {
-        let purpose = Use::Run { stack: stack.clamp(1, STACK_CEILING) };
+        let purpose = EngineUse::Run { stack: stack.clamp(1, STACK_CEILING) };
         let (engine, space) = match wasmtime::Engine::new(&config(Space::Ample, purpose)) {
             Ok(engine) => (Ok(engine), Space::Ample),
             Err(error) => {
@@ -74,33 +74,33 @@ impl Engine {
         let engine = engine.map_err(|e| EngineError(format!("{e:#}")))?;
         let mut linker = Linker::new(&engine);
         abi::link(&mut linker).map_err(|e| EngineError(format!("{e:#}")))?;
-        let ticker = Ticker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
+        let ticker = EpochTicker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
         let hash = compatibility(&engine);
-        let inner = Inner { engine, linker, ticker, hash, space, handles: handles(), stack };
-        Ok(Self { inner: Arc::new(inner) })
+        let state = EngineState { engine, linker, ticker, hash, space, handles: handles(), stack };
+        Ok(Self { state: Arc::new(state) })
     }
 
-    /// Names the engine's version and settings: code compiled under another name cannot be loaded.
+    /// Hash of the engine's version and settings: code compiled with another one cannot be loaded.
     pub fn hash(&self) -> &str {
-        &self.inner.hash
+        &self.state.hash
     }
 
-    /// How much address space there is: code must be compiled for the same.
+    /// The address space that code must be compiled for.
     pub fn space(&self) -> Space {
-        self.inner.space
+        self.state.space
     }
 
-    /// How many handles a call within these limits may hold.
+    /// Number of handles that a call within these limits may hold.
     pub(crate) fn handles(&self, limits: &Limits) -> usize {
-        limits.handles.min(self.inner.handles)
+        limits.handles.min(self.state.handles)
     }
 
-    pub(crate) fn running(&self) -> Running {
-        self.inner.ticker.guard()
+    pub(crate) fn running(&self) -> RunningGuard {
+        self.state.ticker.guard()
     }
 }
 
-/// A guest's handles may be file descriptors of the host: all calls together must leave some for the host itself.
+/// Handles of one guest. They may be file descriptors of the host: all calls together must leave some for the host itself.
 fn handles() -> usize {
     const MOST: usize = HANDLES_CEILING;
     const FOR_THE_HOST: u64 = 256;
@@ -110,32 +110,32 @@ fn handles() -> usize {
     share.and_then(|share| usize::try_from(share).ok()).map_or(MOST, |share| share.clamp(16, MOST))
 }
 
-/// How much address space the process has.
+/// Address space of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Space {
-    /// Each memory reserves all that it could ever grow to, so that no access needs a check: 15 µs a call.
+    /// Each memory reserves the most that it could grow to, so that no access needs a check: 15 µs a call.
     Ample,
-    /// Memories reserve what they have, and accesses are checked.
+    /// Memories reserve only their size, and accesses are checked.
     Short,
 }
 
-/// An engine that only compiles, in little address space, for an engine that runs what it made.
+/// Makes an engine that only compiles, in little address space, for an engine that runs its code.
 pub(crate) fn compiler(space: Space) -> Result<wasmtime::Engine, wasmtime::Error> {
-    wasmtime::Engine::new(&config(space, Use::Compile))
+    wasmtime::Engine::new(&config(space, EngineUse::Compile))
 }
 
-/// The same for all engines that can run each other's code; hexadecimal.
+/// Computes a hash that is equal for all engines that can run each other's code; hexadecimal.
 pub(crate) fn compatibility(engine: &wasmtime::Engine) -> String {
-    // Not a secret and not an address: 64 bits are enough to tell engine versions apart. The hasher's algorithm is
+    // Not a secret and not an address: 64 bits are enough to distinguish engine versions. The hasher's algorithm is
     // fixed by its name, unlike the standard library's default.
-    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    let mut hasher = FnvHasher(0xcbf2_9ce4_8422_2325);
     engine.precompile_compatibility_hash().hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
-struct Fnv(u64);
+struct FnvHasher(u64);
 
-impl Hasher for Fnv {
+impl Hasher for FnvHasher {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -148,31 +148,31 @@ impl Hasher for Fnv {
 }
 
 #[derive(Clone, Copy)]
-enum Use {
+enum EngineUse {
     Run { stack: usize },
     Compile,
 }
 
-fn config(space: Space, purpose: Use) -> Config {
+fn config(space: Space, purpose: EngineUse) -> Config {
     let mut config = Config::new();
     // Winch had most of 2026's sandbox escapes and cannot be interrupted.
     config.strategy(Strategy::Cranelift);
     config.epoch_interruption(true);
-    if let Use::Run { stack } = purpose {
+    if let EngineUse::Run { stack } = purpose {
         config.max_wasm_stack(stack).async_stack_size(stack + HOST_STACK);
     }
     // No guest of ours uses the async component model; without it a call costs half.
     config.concurrency_support(false);
     config.wasm_backtrace_max_frames(std::num::NonZeroUsize::new(16));
-    // What a guest may use is listed; all else is off, whatever this version of wasmtime has on.
+    // An allow-list: all other proposals are off, whatever this version of wasmtime enables.
     config.wasm_features(proposals::ENGINE, true);
     config.wasm_features(WasmFeatures::all().difference(proposals::ENGINE), false);
     if space == Space::Short {
         config.memory_reservation(0).memory_reservation_for_growth(1 << 20).memory_guard_size(64 << 10);
-    } else if let Use::Run { .. } = purpose {
+    } else if let EngineUse::Run { .. } = purpose {
         let mut pool = PoolingAllocationConfig::new();
         pool.total_component_instances(INSTANCES)
-            // What each call may have at most, so that no plugin's calls leave too little for another's.
+            // The most that each call may have, so that no plugin's calls leave too little for another's.
             .total_core_instances(INSTANCES * limits::CORE_INSTANCES)
             .total_memories(INSTANCES * limits::MEMORIES)
             .total_tables(INSTANCES * limits::TABLES)
@@ -181,7 +181,7 @@ fn config(space: Space, purpose: Use) -> Config {
             .max_tables_per_module(limits::TABLES)
             .max_memory_size(MEMORY_CEILING)
             .table_elements(limits::TABLES_CEILING)
-            // What a slot keeps resident is paid per slot, so few stay warm.
+            // Resident memory is kept per slot, so few stay warm.
             .max_unused_warm_slots(16)
             .linear_memory_keep_resident(1 << 20)
             .table_keep_resident(64 << 10)
@@ -199,7 +199,7 @@ mod tests {
     fn code_of_the_compiling_engine_runs_on_the_running_one() {
         for space in [Space::Ample, Space::Short] {
             for stack in [STACK, STACK_CEILING] {
-                let running = wasmtime::Engine::new(&config(space, Use::Run { stack })).unwrap();
+                let running = wasmtime::Engine::new(&config(space, EngineUse::Run { stack })).unwrap();
                 assert_eq!(compatibility(&compiler(space).unwrap()), compatibility(&running), "{space:?}");
             }
         }
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn code_compiled_with_other_proposals_has_another_name_and_is_refused() {
-        let ours = wasmtime::Engine::new(&config(Space::Short, Use::Run { stack: STACK })).unwrap();
-        let mut other = config(Space::Short, Use::Compile);
+        let ours = wasmtime::Engine::new(&config(Space::Short, EngineUse::Run { stack: STACK })).unwrap();
+        let mut other = config(Space::Short, EngineUse::Compile);
         other.wasm_features(WasmFeatures::TAIL_CALL, true);
         let other = wasmtime::Engine::new(&other).unwrap();
         assert_ne!(compatibility(&other), compatibility(&ours));
@@ -216,8 +216,8 @@ mod tests {
         #[allow(unsafe_code)]
         // SAFETY: the code was made by the line above.
         let refused = unsafe { wasmtime::component::Component::deserialize(&ours, &code) };
-        let said = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
-        assert!(said.contains("tail_call"), "{said}");
+        let message = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        assert!(message.contains("tail_call"), "{message}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Why an engine could not start, or a component could not be loaded.
+//! Errors of starting an engine and of loading a component.
 
 use std::io;
 
@@ -9,19 +9,19 @@ use loggia_text::{printable, shorten_bytes};
 #[error("failed to set up the sandbox engine: {0}")]
 pub struct EngineError(pub String);
 
-/// Why a plugin's bytes do not become a facade, in words for its author.
+/// Error of loading a plugin, in words for its author.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The bytes are not WebAssembly.
     #[error("not a WebAssembly component: the file does not begin with the WebAssembly magic number")]
     NotWasm,
-    /// A core module, as targets other than `wasm32-wasip2` make it.
+    /// A core module, as compiled for targets other than `wasm32-wasip2`.
     #[error(
         "a core WebAssembly module, not a component: build it for the target wasm32-wasip2, or wrap it with \
          `wasm-tools component new`"
     )]
     CoreModule,
-    /// Machine code compiled ahead of time, which nobody but the host itself may supply.
+    /// Machine code compiled ahead of time, which only the host itself may supply.
     #[error("compiled machine code, not a WebAssembly component: give the .wasm file itself")]
     Precompiled,
     /// The component exports no facade.
@@ -33,76 +33,76 @@ pub enum LoadError {
     /// The component was built for a contract that this host does not speak.
     #[error(
         "the component speaks contract {}, this host speaks {spoken}: rebuild it with a matching SDK",
-        shown(.found, NAME)
+        one_line(.found, NAME)
     )]
     ContractVersion {
-        /// What the component exports.
+        /// Version that the component exports.
         found: String,
-        /// What this host can bind.
+        /// Version that this host binds.
         spoken: &'static str,
     },
     /// A function of the facade is missing or has another type.
-    #[error("the component's export `{function}` does not match the contract: {}", shown(.reason, REASON))]
+    #[error("the component's export `{function}` does not match the contract: {}", one_line(.reason, REASON))]
     WrongExport {
-        /// Which function.
+        /// Name of the function.
         function: &'static str,
-        /// What is wrong with it.
+        /// Reason.
         reason: String,
     },
     /// The component needs something this host does not offer.
-    #[error("the component imports what this host does not offer: {}", shown(.0, NAME))]
+    #[error("the component imports what this host does not offer: {}", one_line(.0, NAME))]
     UnknownImport(String),
     /// The compiler refused the bytes.
-    #[error("the component does not compile: {}", shown(.0, REASON))]
+    #[error("the component does not compile: {}", one_line(.0, REASON))]
     Compile(String),
-    /// The compiler used more than it may.
+    /// The compiler exceeded a limit.
     #[error("compiling was stopped: {0}")]
     CompileLimit(String),
-    /// The compiler could not be run, or the cache not be written.
+    /// The compiler could not be run, or the cache could not be written.
     #[error("failed to {0}: {1}")]
     Io(&'static str, #[source] io::Error),
     /// `describe` or `schema` failed.
-    #[error("`{}` failed: {}", shown(.function, NAME), shown(.reason, REASON))]
+    #[error("`{}` failed: {}", one_line(.function, NAME), one_line(.reason, REASON))]
     Describe {
         /// `describe` or `schema("add")`.
         function: String,
-        /// The fault, in a sentence.
+        /// The fault, in one sentence.
         reason: String,
     },
-    /// `describe` or `schema` did not answer in time, which may be the machine's doing.
-    #[error("`{}` timed out after {wall} (`limits.describe-wall`)", shown(.function, NAME))]
+    /// `describe` or `schema` timed out, maybe because the machine is busy.
+    #[error("`{}` timed out after {wall} (`limits.describe-wall`)", one_line(.function, NAME))]
     DescribeTime {
         /// `describe` or `schema("add")`.
         function: String,
-        /// How long it was given.
+        /// The timeout.
         wall: String,
     },
-    /// `describe` or `schema` said something else the second time.
+    /// `describe` or `schema` gave another answer the second time.
     #[error(
         "`{}` gave two different answers in two calls: it must depend on nothing but the plugin itself (no clock, \
-         no random numbers, no hash map order)", shown(.0, NAME)
+         no random numbers, no hash map order)", one_line(.0, NAME)
     )]
     Unstable(String),
     /// `schema` gave something that is not a JSON Schema object.
-    #[error("`schema(\"{}\")` is not usable: {}", shown(.action, NAME), shown(.reason, REASON))]
+    #[error("`schema(\"{}\")` is not usable: {}", one_line(.action, NAME), one_line(.reason, REASON))]
     Schema {
-        /// Of which action.
+        /// Name of the action.
         action: String,
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
     /// The component needs more than the engine has for one call: memories, tables, or room for its instances.
-    #[error("the component is made of more than a call may have: {}", shown(.0, REASON))]
+    #[error("the component is made of more than a call may have: {}", one_line(.0, REASON))]
     TooMuch(String),
     /// The engine refused the compiled code.
-    #[error("the compiled component could not be loaded: {}", shown(.0, REASON))]
+    #[error("the compiled component could not be loaded: {}", one_line(.0, REASON))]
     Code(String),
     /// A granted directory cannot be opened.
     #[error("the granted directory `{path}` cannot be opened: {error}{}", remedy(.path, .error))]
     Directory {
-        /// As the policy names it.
+        /// Path in the policy.
         path: String,
-        /// Why.
+        /// Reason.
         error: io::Error,
     },
 }
@@ -113,7 +113,7 @@ impl LoadError {
     }
 }
 
-/// What the operator can do about a directory that cannot be opened.
+/// Suggests what the operator can do about a directory that cannot be opened.
 fn remedy(path: &str, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => format!("; make it (mkdir -p {path}), or grant another one"),
@@ -121,29 +121,28 @@ fn remedy(path: &str, error: &io::Error) -> String {
     }
 }
 
-/// Bytes of a name that a plugin chose, as far as it is told.
+/// Bytes of a plugin's name in a message, at most.
 const NAME: usize = 200;
-/// The same of a reason, in which such names may stand.
+/// Bytes of a reason in a message, at most; it may contain such names.
 const REASON: usize = 2000;
-/// Exported interfaces that are told.
+/// Exported interfaces in a message, at most.
 const EXPORTS: usize = 16;
 
 fn exports(names: &[String]) -> String {
     if names.is_empty() {
         return " (it exports nothing)".to_owned();
     }
-    let told: Vec<String> = names.iter().take(EXPORTS).map(|name| shown(name, NAME)).collect();
-    let more = names.len() - told.len();
+    let listed: Vec<String> = names.iter().take(EXPORTS).map(|name| one_line(name, NAME)).collect();
+    let more = names.len() - listed.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!(" (it exports {}{more})", told.join(", "))
+    format!(" (it exports {}{more})", listed.join(", "))
 }
 
-/// A text with a plugin's words in it, on one line of so many bytes: what nobody would see, or a terminal would act on, is
-/// escaped.
-fn shown(text: &str, most: usize) -> String {
-    let beginning = &text[..text.floor_char_boundary(most + 1)];
+/// Formats a text with a plugin's words on one line of at most `max` bytes, with hidden and control characters escaped.
+fn one_line(text: &str, max: usize) -> String {
+    let beginning = &text[..text.floor_char_boundary(max + 1)];
     let mut out = printable(&beginning.replace('\n', " ")).into_owned();
-    shorten_bytes(&mut out, most);
+    shorten_bytes(&mut out, max);
     out
 }
 
@@ -169,12 +168,12 @@ mod tests {
                 LoadError::Schema { action: again(), reason: again() },
                 LoadError::Code(again()),
             ] {
-                let said = error.to_string();
-                assert!(said.len() < 4096, "{} bytes", said.len());
-                assert!(!said.contains(['\u{1b}', '\u{202e}', '\u{e0041}', '\n']), "{said:?}");
+                let message = error.to_string();
+                assert!(message.len() < 4096, "{} bytes", message.len());
+                assert!(!message.contains(['\u{1b}', '\u{202e}', '\u{e0041}', '\n']), "{message:?}");
             }
         }
-        assert_eq!(shown("`a\"b\\c'`: é\u{7}", 100), "`a\"b\\c'`: é\\u{7}");
+        assert_eq!(one_line("`a\"b\\c'`: é\u{7}", 100), "`a\"b\\c'`: é\\u{7}");
         assert!(LoadError::NoFacade(vec!["a:b/c".into(); 20]).to_string().contains("a:b/c and 4 more)"));
     }
 }

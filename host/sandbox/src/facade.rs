@@ -3,37 +3,42 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_util::future::BoxFuture;
-use loggia_facade::{Call, Effect, Facade, Next, Reply, ScopeKey, Stop, Surface, Usage};
+use loggia_facade::{Call, Effect, Facade, Next, Reply, Stop, Surface, Usage};
 use loggia_state::Store;
 
 use crate::{
     Component, Grants, LoadError,
-    abi::v0_1,
-    capability::Capabilities,
-    fault::Blame,
-    guest::{self, Guest, Purpose},
+    capability::{ConfigureContext, FacadeCapabilities},
+    contract::{PluginCall, RawFailure, RawReply},
+    fault::FaultContext,
+    guest::GuestState,
     limits::Limits,
-    meter::{Meter, Metered, Spent},
+    log_rate::LogRate,
+    meter::{BudgetSpent, CpuMeter, MeteredFuture},
+    store::{CallSetup, StorePurpose, new_store},
+    usage::UsageCounters,
 };
 
-/// One component with its surface, its grants and its limits. Calls share nothing but the compiled code.
+/// One component with its surface, its grants and its limits. Calls share the compiled code, the opened grants and counters.
 pub struct WasmFacade {
     component: Component,
     surface: Arc<Surface>,
     name: String,
-    capabilities: Capabilities,
+    capabilities: FacadeCapabilities,
     limits: Limits,
+    log_rate: Arc<LogRate>,
+    usage: Arc<UsageCounters>,
 }
 
-/// What a facade is confined to.
+/// Configuration of a facade's sandbox.
 pub struct Confines<'a> {
-    /// The name that it is called by, for messages: the surface's own, or the operator's.
+    /// Name of the facade in messages: the surface's own, or the operator's.
     pub name: &'a str,
-    /// What it may use.
+    /// Capabilities that it may use.
     pub grants: &'a Grants,
-    /// How much of it.
+    /// Limits of its calls.
     pub limits: Limits,
-    /// Its own state, where the policy grants one.
+    /// The facade's own store, if the policy grants one.
     pub store: Option<Store>,
 }
 
@@ -49,11 +54,14 @@ impl WasmFacade {
         confines: Confines<'_>,
     ) -> Result<Self, LoadError> {
         let Confines { name, grants, limits, store } = confines;
-        let capabilities = grants.configure(&limits, store)?;
-        Ok(Self { component, surface, name: name.to_owned(), capabilities, limits })
+        let capabilities =
+            FacadeCapabilities::configure(&ConfigureContext { grants, limits: &limits, store })?;
+        let log_rate = Arc::new(LogRate::new(limits.log_rate));
+        let usage = Arc::default();
+        Ok(Self { component, surface, name: name.to_owned(), capabilities, limits, log_rate, usage })
     }
 
-    /// The directories that were opened for it, in the order of the grants, by device and inode.
+    /// Returns the opened directories in the order of the grants, by device and inode.
     pub fn dirs(&self) -> impl Iterator<Item = (u64, u64)> {
         self.capabilities.dirs()
     }
@@ -64,68 +72,72 @@ impl WasmFacade {
         let effect = action.map_or(Effect::Read, |action| action.effect);
         let (budget, cpu, _) = self.limits.budget(action.is_some_and(|action| action.long_running));
         let engine = &self.component.engine;
-        let blame = Blame {
+        let context = FaultContext {
             facade: &self.name,
             limits: &self.limits,
             engine,
             cpu,
             answer: Some(self.limits.result_limit()),
         };
-        let meter = Meter::new(budget.cpu);
-        let _computes = self.capabilities.used.computes(&meter);
-        let purpose = Purpose::Call {
-            session: call.session.clone(),
-            capabilities: &self.capabilities,
+        let meter = CpuMeter::new(budget.cpu);
+        let _cpu = self.usage.count_cpu(&meter);
+        let purpose = StorePurpose::Call(CallSetup {
+            session: &call.session,
             effect,
             scope: call.scope.clone(),
-        };
-        let mut store = guest::store(engine, &self.limits, Arc::clone(&meter), purpose);
+            capabilities: &self.capabilities,
+            log_rate: &self.log_rate,
+            usage: &self.usage,
+        });
+        let mut store = new_store(engine, &self.limits, Arc::clone(&meter), purpose);
         let future = Box::pin(self.run(&mut store, &call));
-        let ran = Metered { meter, future }.await;
-        let answered = match ran {
-            Ok(Ok(answered)) => answered,
-            Ok(Err(error)) => return Err(blame.of(&error, &store).into()),
-            Err(Spent) => {
-                store.data().finish();
-                return Err(blame.spent().into());
+        let answer = match (MeteredFuture { meter, future }).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(context.fault(&error, &store).into()),
+            Err(BudgetSpent) => {
+                store.data().finish_log();
+                return Err(context.cpu_fault().into());
             }
         };
-        store.data().finish();
-        let size = v0_1::size(&answered);
+        store.data().finish_log();
+        let size = answer.as_ref().map_or_else(RawFailure::size, RawReply::size);
         if size > self.limits.result {
-            return Err(blame.output_size(size).into());
+            return Err(context.output_size_fault(size).into());
         }
-        match answered {
-            Ok(reply) => match v0_1::reply(reply) {
-                Ok(reply) => Ok(Reply { next: reply.next.map(|next| self.named(next)), ..reply }),
-                Err(error) => Err(blame.bad_output(error).into()),
+        match answer {
+            Ok(reply) => match reply.parse() {
+                Ok(reply) => Ok(Reply { next: reply.next.map(|next| self.rename_own(next)), ..reply }),
+                Err(error) => Err(context.bad_output_fault(error).into()),
             },
-            Err(failure) => Err(match v0_1::failure(failure) {
+            Err(failure) => Err(match failure.parse() {
                 Ok(mut failure) => {
-                    // The guest saw that something was refused, and cannot know why.
-                    failure.hint = failure.hint.or_else(|| store.data().given.unsaid(&failure.code));
-                    failure.next = failure.next.map(|next| self.named(next));
+                    let capabilities = &store.data().capabilities;
+                    failure.hint = failure.hint.or_else(|| capabilities.explain_refusal(&failure.code));
+                    failure.next = failure.next.map(|next| self.rename_own(next));
                     Stop::Failure(failure)
                 }
-                Err(error) => blame.bad_output(error).into(),
+                Err(error) => context.bad_output_fault(error).into(),
             }),
         }
     }
 
-    /// A plugin knows itself by the name that it was built with, whatever the operator calls it.
-    fn named(&self, mut next: Next) -> Next {
+    /// Replaces the plugin's built-in name in a next call by the operator's, which the plugin does not know.
+    fn rename_own(&self, mut next: Next) -> Next {
         if next.facade == self.surface.name {
             next.facade.clone_from(&self.name);
         }
         next
     }
 
-    async fn run(&self, store: &mut wasmtime::Store<Guest>, call: &Call) -> wasmtime::Result<v0_1::Answered> {
-        let plugin = self.component.pre.instantiate_async(&mut *store).await?;
-        let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
-        let caller = call.scope.as_ref().filter(|_| self.capabilities.caller).map(ScopeKey::caller);
-        let call = v0_1::call(call, u64::try_from(left).unwrap_or(u64::MAX), caller);
-        plugin.loggia_plugin_facade().call_dispatch(store, &call).await
+    async fn run(
+        &self,
+        store: &mut wasmtime::Store<GuestState>,
+        call: &Call,
+    ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
+        let plugin = self.component.pre.instantiate(store).await?;
+        let time_left = call.deadline.saturating_duration_since(Instant::now());
+        let caller = store.data_mut().capabilities.caller.take();
+        plugin.dispatch(store, PluginCall { call, time_left, caller }).await
     }
 }
 
@@ -139,6 +151,6 @@ impl Facade for WasmFacade {
     }
 
     fn usage(&self) -> Usage {
-        self.capabilities.used.usage()
+        self.usage.snapshot()
     }
 }

@@ -4,32 +4,42 @@
 //! bytes ─▶ artifact ─▶ compile (in a child) ─▶ cache ─▶ component ─▶ describe (twice) ─▶ facade
 //! ```
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`engine`] | the one place that configures wasmtime |
-//! | [`artifact`] | the plugin's bytes: digest, and what kind of file they are |
-//! | [`compile`] | machine code, made by a child process under limits |
-//! | `confine` | what the child takes from itself before it reads a plugin's bytes |
-//! | [`cache`] | machine code, kept on disk |
-//! | `private` | the folder of the cache: its owner's alone, held by descriptor |
-//! | [`component`] | a compiled component that fulfils the contract |
-//! | [`describe`] | its surface, read in a store that can do nothing |
+//! | [`artifact`] | the plugin's bytes: digest and kind of file |
+//! | [`compile`] | compilation in a child process under limits |
+//! | `confine` | the sandbox of that child |
+//! | [`cache`] | machine code on disk |
+//! | `private_folder` | the folder of the cache: writable by its owner alone, held by descriptor |
+//! | [`component`] | a compiled component that implements the contract |
+//! | [`describe`] | its surface, read in a store without capabilities |
 //! | [`facade`] | the component as a [`Facade`](loggia_facade::Facade): a fresh instance per call |
-//! | [`limits`] | what a call may use |
-//! | [`capability`] | what a policy may grant |
-//! | `proposals` | what a guest may be made of: the WebAssembly proposals that are allowed |
-//! | `abi` | one module per version of the contract, converting up to today's types |
+//! | `store`, `guest` | a store for one call, and its data |
+//! | `meter`, `ticker` | CPU time of a call; the epochs by which guests yield |
+//! | `call_log`, `log_rate` | the log of a call, and the rate at which a plugin may log |
+//! | `usage` | resources that a facade's calls have used |
+//! | `fault` | faults of a guest, from wasmtime's errors (`wasmtime_errors`) |
+//! | [`limits`] | limits of a call |
+//! | [`capability`] | capabilities that a policy may grant |
+//! | `proposals` | the WebAssembly proposals that are allowed |
+//! | `contract` | version-free form of what passes between host and guest |
+//! | `abi` | one module per version of the contract: bindings and conversions |
 //!
 //! This is the only crate that names wasmtime. WASI's bindings are generic over the store's data, so they are
 //! compiled here once, and editing the host does not compile them again.
 
+#![warn(unreachable_pub)]
+
 mod abi;
 pub mod artifact;
 pub mod cache;
+mod call_log;
 pub mod capability;
 pub mod compile;
 pub mod component;
 mod confine;
+mod contract;
 pub mod describe;
 pub mod engine;
 mod error;
@@ -37,16 +47,18 @@ pub mod facade;
 mod fault;
 mod guest;
 pub mod limits;
+mod log_rate;
 mod meter;
-mod output;
-mod private;
+mod private_folder;
 mod proposals;
+mod store;
 mod ticker;
-mod used;
+mod usage;
+mod wasmtime_errors;
 
 pub use artifact::{Artifact, Digest};
 pub use cache::Cache;
-pub use capability::{Grants, fs::DirGrant};
+pub use capability::{DirGrant, Grants};
 pub use component::Component;
 pub use engine::{Engine, Space};
 pub use error::{EngineError, LoadError};

@@ -1,55 +1,54 @@
-//! What a call may use, and the limiter that holds guests to it.
+//! Limits of a call, and the limiter that enforces those of memory.
 
 use std::time::Duration;
 
 use loggia_facade::Limit;
+use loggia_text::units::{bytes_text, duration_text};
 use wasmtime::ResourceLimiter;
 
-/// What one call may use. The defaults are DESIGN §6's.
+/// Limits of a plugin. The defaults are those of DESIGN §6.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the plugin's file.
     pub artifact: u64,
-    /// What compiling it may take.
+    /// Limits of compiling it.
     pub compile: Compile,
-    /// Bytes, summed over all linear memories of a call: a limit per memory would be none, since a component may
-    /// have thousands.
+    /// Bytes, summed over all linear memories of a call: a limit per memory would be useless, since a component may have
+    /// thousands.
     pub memory: usize,
     /// Elements, summed over all tables of a call.
     pub tables: usize,
-    /// What a call may hold open of the host's at once: files, requests, streams, whatever the host gives by a handle.
-    /// The machine may not have so many: see `Engine::handles`.
+    /// Handles that a call may hold at once: files, requests, streams. The machine may allow fewer: see `Engine::handles`.
     pub handles: usize,
-    /// Bytes that a guest may pass to the host at once: in one call of a host's function, or as its answer. Stops a guest
-    /// that makes the host copy its whole memory; a write to a file is cut into pieces far smaller than this.
+    /// Bytes that a guest may pass to the host at once: in one call of a host function, or as its answer. Stops a guest that
+    /// makes the host copy its whole memory; writes to files are split into far smaller pieces.
     pub host_data: usize,
     /// Bytes of randomness that a guest may ask for at once.
     pub random: u64,
-    /// For an action that ends within its request.
+    /// Budget of an action that ends within its request.
     pub call: Budget,
-    /// For a long-running action.
+    /// Budget of a long-running action.
     pub long: Budget,
-    /// For `describe` and all `schema` calls of one reading together.
+    /// Budget of `describe` and all `schema` calls of one reading together.
     pub describe: Budget,
     /// Bytes of a result: its JSON and its content.
     pub result: usize,
-    /// Bytes of log lines, stdout and stderr of a call, and something for each line; what comes after is dropped and
-    /// counted.
+    /// Bytes of log lines, stdout and stderr of a call, with an overhead per line; the rest is dropped and counted.
     pub logs: usize,
-    /// Log lines of a plugin per second, over all of its calls; what comes faster is dropped and counted.
+    /// Log lines of a plugin per second, over all of its calls; lines above the rate are dropped and counted.
     pub log_rate: u32,
     /// Bytes that a call may write to files.
     pub written: u64,
     /// Files and directories that a call may have open at once.
     pub descriptors: usize,
-    /// What it may send and receive.
+    /// Limits of its requests.
     pub http: loggia_egress::Limits,
 }
 
-/// What the compiling child may take.
+/// Limits of the compiling child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compile {
-    /// Time on a processor. On the wall it may take half as much again. An 18 MB Python guest takes 36 s.
+    /// CPU time. Wall time may be half as much again. An 18 MB Python guest takes 36 s.
     pub cpu: Duration,
     /// Bytes of address space.
     pub memory: u64,
@@ -58,9 +57,9 @@ pub struct Compile {
 /// The two clocks of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// CPU time, host calls included, also where the host does them on other threads (files, state).
+    /// CPU time, including that of host calls, also on other threads (files, state).
     pub cpu: Duration,
-    /// Time on the wall.
+    /// Wall-clock time.
     pub wall: Duration,
 }
 
@@ -88,7 +87,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The budget of an action, with the keys that change its two clocks.
+    /// Returns the budget of an action, with the keys that change its two clocks.
     pub fn budget(&self, long_running: bool) -> (Budget, Limit, Limit) {
         let (budget, cpu, wall) = if long_running {
             (self.long, "limits.long-cpu", "limits.long-wall")
@@ -100,7 +99,7 @@ impl Limits {
     }
 
     pub(crate) fn memory_limit(&self) -> Limit {
-        Limit { key: "limits.memory", value: bytes_text(self.memory) }
+        Limit { key: "limits.memory", value: bytes_text(self.memory as u64) }
     }
 
     pub(crate) fn tables_limit(&self) -> Limit {
@@ -111,21 +110,21 @@ impl Limits {
         Limit { key: "limits.handles", value: self.handles.to_string() }
     }
 
-    /// Never less than a result takes: its own limit tells more of one that is too large than this one would.
+    /// Returns the limit, but never less than a result takes: the error of a result's own limit is more helpful.
     pub(crate) fn host_data(&self) -> usize {
         self.host_data.max(self.result + (64 << 10))
     }
 
     pub(crate) fn host_data_limit(&self) -> Limit {
-        Limit { key: "limits.host-data", value: bytes_text(self.host_data()) }
+        Limit { key: "limits.host-data", value: bytes_text(self.host_data() as u64) }
     }
 
     pub(crate) fn random_limit(&self) -> Limit {
-        Limit { key: "limits.random", value: bytes_text(usize::try_from(self.random).unwrap_or(usize::MAX)) }
+        Limit { key: "limits.random", value: bytes_text(self.random) }
     }
 
     pub(crate) fn result_limit(&self) -> Limit {
-        Limit { key: "limits.result", value: bytes_text(self.result) }
+        Limit { key: "limits.result", value: bytes_text(self.result as u64) }
     }
 
     pub(crate) fn describe_limit(&self) -> Limit {
@@ -133,48 +132,29 @@ impl Limits {
     }
 }
 
-/// As a policy file writes it: `64MiB`, `512KiB`, `100B`.
-pub fn bytes_text(bytes: usize) -> String {
-    match bytes {
-        0 => "0B".to_owned(),
-        b if b.is_multiple_of(1 << 20) => format!("{}MiB", b >> 20),
-        b if b.is_multiple_of(1 << 10) => format!("{}KiB", b >> 10),
-        b => format!("{b}B"),
-    }
-}
-
-/// As a policy file writes it: `30m`, `2s`, `250ms`.
-pub fn duration_text(duration: Duration) -> String {
-    match duration.as_millis() {
-        ms if ms > 0 && ms.is_multiple_of(60_000) => format!("{}m", ms / 60_000),
-        ms if ms > 0 && ms.is_multiple_of(1000) => format!("{}s", ms / 1000),
-        ms => format!("{ms}ms"),
-    }
-}
-
-/// The most elements that a policy may allow a table. Decides how much address space the pool reserves.
+/// The most elements that a policy may allow a table. Determines how much address space the pool reserves.
 pub const TABLES_CEILING: usize = 1_000_000;
-/// Core instances of a call. A Rust guest has 3, a Python one some twenty.
+/// Core instances of a call. A Rust guest has 3, a Python guest about twenty.
 pub const CORE_INSTANCES: u32 = 48;
 /// Memories of a call. A JavaScript guest has 3.
 pub const MEMORIES: u32 = 4;
 /// Tables of a call.
 pub const TABLES: u32 = 16;
 
-/// Actions of a facade. More are refused before their schemas are asked for.
+/// Actions of a facade. More are refused before their schemas are read.
 pub(crate) const ACTIONS: usize = 64;
 /// Bytes of one action's schemas and examples.
 pub(crate) const SCHEMA_BYTES: usize = 64 << 10;
 /// Bytes of a whole surface, before it is parsed.
 pub(crate) const SURFACE_BYTES: usize = 512 << 10;
 
-/// What a line of the log costs beside its text.
+/// Bytes that a log line counts beside its text.
 pub(crate) const LINE_OVERHEAD: usize = 64;
 
-/// Sums what the guest's memories and tables hold, and remembers which limit was hit: a Rust guest whose allocation
-/// fails aborts, which looks like a panic otherwise.
+/// Sums the sizes of a guest's memories and tables, and records which limit was hit: a Rust guest whose allocation fails
+/// aborts, which otherwise looks like a panic.
 #[derive(Debug)]
-pub(crate) struct Limiter {
+pub(crate) struct MemoryLimiter {
     memory: Sum,
     tables: Sum,
 }
@@ -202,23 +182,23 @@ impl Sum {
     }
 }
 
-impl Limiter {
-    pub fn new(limits: &Limits) -> Self {
+impl MemoryLimiter {
+    pub(crate) fn new(limits: &Limits) -> Self {
         Self { memory: Sum::new(limits.memory), tables: Sum::new(limits.tables) }
     }
 
-    /// The guest asked for more memory than it may have.
-    pub fn memory_hit(&self) -> bool {
+    /// True if the guest asked for more memory than it may have.
+    pub(crate) fn memory_hit(&self) -> bool {
         self.memory.hit
     }
 
-    /// The guest asked for larger tables than it may have.
-    pub fn tables_hit(&self) -> bool {
+    /// True if the guest asked for larger tables than it may have.
+    pub(crate) fn tables_hit(&self) -> bool {
         self.tables.hit
     }
 }
 
-impl ResourceLimiter for Limiter {
+impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         Ok(self.memory.grow(current, desired))
     }
@@ -246,7 +226,7 @@ mod tests {
 
     #[test]
     fn memory_is_summed_over_all_memories() {
-        let mut limiter = Limiter::new(&Limits { memory: 100, ..Limits::default() });
+        let mut limiter = MemoryLimiter::new(&Limits { memory: 100, ..Limits::default() });
         let mut grow = |from, to| limiter.memory_growing(from, to, None).unwrap();
         assert!(grow(0, 60), "a first memory");
         assert!(!grow(0, 60), "a second that would make 120");

@@ -15,36 +15,39 @@ use std::{
 use rustix::time::{ClockId, clock_gettime};
 use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn_blocking};
 
-/// Shared by the future that polls the guest, the callback that the guest's epochs reach, and work on other threads. Each
-/// number stands for itself, so the order of loads and stores does not matter.
-pub(crate) struct Meter {
-    /// Nanoseconds of all polls and of all work on other threads that have ended.
+/// CPU time of one call.
+///
+/// Shared by the future that polls the guest, the callback of the guest's epochs, and work on other threads. Each number
+/// stands for itself, so the order of loads and stores does not matter. `began` is written only by the polling thread, and
+/// read only by it: the epoch callback runs inside the poll.
+pub(crate) struct CpuMeter {
+    /// Nanoseconds of completed polls and of completed work on other threads.
     spent: AtomicU64,
-    /// What the polling thread's clock said when this poll began.
+    /// CPU clock of the polling thread at the start of the current poll.
     began: AtomicU64,
     budget: u64,
 }
 
-impl Meter {
-    pub fn new(budget: Duration) -> Arc<Self> {
+impl CpuMeter {
+    pub(crate) fn new(budget: Duration) -> Arc<Self> {
         let budget = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
         Arc::new(Self { spent: AtomicU64::new(0), began: AtomicU64::new(0), budget })
     }
 
-    /// From within a poll: whether the budget is used up.
-    pub fn is_spent(&self) -> bool {
+    /// Tests, from within a poll, whether the budget is used up.
+    pub(crate) fn is_spent(&self) -> bool {
         let slice = thread_time().saturating_sub(self.began.load(Ordering::Relaxed));
         self.spent.load(Ordering::Relaxed).saturating_add(slice) > self.budget
     }
 
-    /// Nanoseconds of all polls, and of all work on other threads, that have ended.
-    pub fn spent(&self) -> u64 {
+    /// Returns the nanoseconds of completed polls and of completed work on other threads.
+    pub(crate) fn spent(&self) -> u64 {
         self.spent.load(Ordering::Relaxed)
     }
 
-    /// Does something for the call on a thread that may block, and charges the call for the CPU time it takes there.
-    /// Dropping the handle cancels what has not begun.
-    pub fn away<T: Send + 'static>(
+    /// Runs work for the call on a thread that may block, and charges the call for its CPU time there. Dropping the handle
+    /// cancels work that has not begun.
+    pub(crate) fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> AbortOnDropJoinHandle<T> {
@@ -61,31 +64,31 @@ impl Meter {
         self.began.store(thread_time(), Ordering::Relaxed);
     }
 
-    /// Whether the budget still holds.
+    /// Ends a poll; true while the budget lasts.
     fn end(&self) -> bool {
         let slice = thread_time().saturating_sub(self.began.load(Ordering::Relaxed));
         self.spent.fetch_add(slice, Ordering::Relaxed).saturating_add(slice) <= self.budget
     }
 }
 
-/// Nanoseconds that the current thread has run. Not the wall's: a machine that is busy elsewhere must not use up a
-/// plugin's budget.
+/// CPU time of the current thread in nanoseconds. Not wall time: a machine that is busy elsewhere must not use up a plugin's
+/// budget.
 fn thread_time() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// The budget was used up while the guest was not running its own code, so that no trap could tell.
-pub(crate) struct Spent;
+/// The budget was used up outside the guest's own code, where no trap reports it.
+pub(crate) struct BudgetSpent;
 
 /// Polls a guest and charges each poll to its meter.
-pub(crate) struct Metered<F> {
-    pub meter: Arc<Meter>,
+pub(crate) struct MeteredFuture<F> {
+    pub meter: Arc<CpuMeter>,
     pub future: Pin<Box<F>>,
 }
 
-impl<F: Future> Future for Metered<F> {
-    type Output = Result<F::Output, Spent>;
+impl<F: Future> Future for MeteredFuture<F> {
+    type Output = Result<F::Output, BudgetSpent>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.meter.begin();
@@ -93,7 +96,7 @@ impl<F: Future> Future for Metered<F> {
         match (polled, self.meter.end()) {
             (Poll::Ready(output), _) => Poll::Ready(Ok(output)),
             (Poll::Pending, true) => Poll::Pending,
-            (Poll::Pending, false) => Poll::Ready(Err(Spent)),
+            (Poll::Pending, false) => Poll::Ready(Err(BudgetSpent)),
         }
     }
 }
@@ -104,14 +107,14 @@ mod tests {
 
     #[tokio::test]
     async fn work_on_another_thread_is_charged_by_its_cpu_time() {
-        let meter = Meter::new(Duration::from_millis(20));
-        meter.away(|| std::thread::sleep(Duration::from_millis(40))).await;
+        let meter = CpuMeter::new(Duration::from_millis(20));
+        meter.run_blocking(|| std::thread::sleep(Duration::from_millis(40))).await;
         assert!(!meter.is_spent(), "waiting is free: {}", meter.spent());
         let computes = || {
             let began = thread_time();
             while thread_time() - began < 40_000_000 {}
         };
-        meter.away(computes).await;
+        meter.run_blocking(computes).await;
         assert!(meter.is_spent() && meter.spent() >= 40_000_000, "{}", meter.spent());
     }
 }

@@ -14,56 +14,59 @@ use std::{
 use wasmtime::EngineWeak;
 
 /// One epoch. Guest code runs at most this long before it yields.
-pub const EPOCH: Duration = Duration::from_millis(1);
+pub(crate) const EPOCH: Duration = Duration::from_millis(1);
 
-/// How many idle epochs pass before the thread sleeps. Lingering spares a stream of short calls a wake-up each.
+/// Idle epochs before the thread sleeps. Lingering saves a stream of short calls a wake-up each.
 const LINGER: u32 = 200;
 
-/// Shared by the thread and all guards.
-struct Shared {
-    /// Calls that run now.
+/// State shared by the thread and all guards.
+///
+/// A call increments `running` and then clears `asleep`; the thread sets `asleep` and then reads `running`. With sequential
+/// consistency one of them sees the other, so a call never runs while the thread sleeps.
+struct TickerState {
+    /// Calls running now.
     running: AtomicUsize,
-    /// The thread sleeps (or is about to) and must be woken by the next call.
+    /// Set while the thread sleeps, or is about to: the next call must wake it.
     asleep: AtomicBool,
 }
 
-/// Starts and stops the epochs.
+/// Handle of the thread.
 #[derive(Clone)]
-pub struct Ticker {
-    shared: Arc<Shared>,
+pub(crate) struct EpochTicker {
+    shared: Arc<TickerState>,
     thread: Thread,
 }
 
-impl Ticker {
-    /// Starts the thread. It ends when the engine is gone and something wakes it.
-    pub fn start(engine: EngineWeak) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared { running: AtomicUsize::new(0), asleep: AtomicBool::new(false) });
+impl EpochTicker {
+    /// Starts the thread. It ends at its first wake-up after the engine was dropped.
+    pub(crate) fn start(engine: EngineWeak) -> std::io::Result<Self> {
+        let shared = Arc::new(TickerState { running: AtomicUsize::new(0), asleep: AtomicBool::new(false) });
         let seen = Arc::clone(&shared);
         let handle =
             thread::Builder::new().name("loggia-epochs".into()).spawn(move || run(&engine, &seen))?;
         Ok(Self { shared, thread: handle.thread().clone() })
     }
 
-    /// Epochs pass for as long as the guard lives.
-    pub fn guard(&self) -> Running {
+    /// Keeps epochs passing for as long as the guard lives.
+    pub(crate) fn guard(&self) -> RunningGuard {
         self.shared.running.fetch_add(1, Ordering::SeqCst);
         if self.shared.asleep.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
         }
-        Running(Arc::clone(&self.shared))
+        RunningGuard(Arc::clone(&self.shared))
     }
 }
 
-/// Keeps the epochs passing.
-pub struct Running(Arc<Shared>);
+/// A call that runs: epochs pass while it lives.
+pub(crate) struct RunningGuard(Arc<TickerState>);
 
-impl Drop for Running {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-fn run(engine: &EngineWeak, shared: &Shared) {
+fn run(engine: &EngineWeak, shared: &TickerState) {
     let mut idle = 0;
     while let Some(engine) = engine.upgrade() {
         engine.increment_epoch();
@@ -75,7 +78,7 @@ fn run(engine: &EngineWeak, shared: &Shared) {
         }
         idle = 0;
         shared.asleep.store(true, Ordering::SeqCst);
-        // A call that began before `asleep` was set did not wake this thread, so look once more.
+        // A call that began before `asleep` was set did not wake this thread, so check once more.
         while shared.asleep.load(Ordering::SeqCst) && shared.running.load(Ordering::SeqCst) == 0 {
             thread::park();
         }

@@ -6,52 +6,57 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::{
     Change, Expect, Operation, Space, StateError,
-    error::Trouble,
+    error::ConnectionError,
     limits,
     read::snapshot,
-    row::{self, Meta},
+    row::{self, StoreMeta},
     sweep,
 };
 
-/// What is there under a key.
-struct Old {
+/// An entry that a change finds under its key.
+struct OldEntry {
     version: u64,
     size: u64,
     expired: bool,
 }
 
-impl Old {
-    fn find(connection: &Connection, space: &Space, key: &str, now: u64) -> Result<Option<Self>, Trouble> {
+impl OldEntry {
+    fn find(
+        connection: &Connection,
+        space: &Space,
+        key: &str,
+        now: u64,
+    ) -> Result<Option<Self>, ConnectionError> {
         let mut statement = connection
             .prepare_cached("SELECT version, size, until <= ?3 FROM entries WHERE space = ?1 AND key = ?2")?;
-        let old = statement.query_row((row::space(space), key.as_bytes(), now), |row| {
+        let old = statement.query_row((row::space_key(space), key.as_bytes(), now), |row| {
             let expired = row.get::<_, Option<bool>>(2)?.unwrap_or(false);
             Ok(Self { version: row.get(0)?, size: row.get(1)?, expired })
         });
         Ok(old.optional()?)
     }
 
-    fn live(&self) -> bool {
+    fn is_live(&self) -> bool {
         !self.expired
     }
 }
 
-/// What is there under each change's key, if all expectations hold.
-fn expected(
+/// Finds the entry of each change, and fails unless all expectations hold.
+fn check_expectations(
     connection: &Connection,
     space: &Space,
     changes: &[Change],
     now: u64,
-) -> Result<Vec<Option<Old>>, Trouble> {
-    let old = changes.iter().map(|change| Old::find(connection, space, &change.key, now));
+) -> Result<Vec<Option<OldEntry>>, ConnectionError> {
+    let old = changes.iter().map(|change| OldEntry::find(connection, space, &change.key, now));
     let old = old.collect::<Result<Vec<_>, _>>()?;
-    let versions = old.iter().map(|old| old.as_ref().filter(|old| old.live()).map(|old| old.version));
-    conflicts(changes, versions)?;
+    let versions = old.iter().map(|old| old.as_ref().filter(|old| old.is_live()).map(|old| old.version));
+    check_versions(changes, versions)?;
     Ok(old)
 }
 
-/// Names all keys whose expectations do not hold of these versions.
-fn conflicts(changes: &[Change], versions: impl Iterator<Item = Option<u64>>) -> Result<(), StateError> {
+/// Fails with all keys whose expectations do not hold for these versions.
+fn check_versions(changes: &[Change], versions: impl Iterator<Item = Option<u64>>) -> Result<(), StateError> {
     let failed = changes.iter().zip(versions).filter(|(change, found)| match change.expect {
         Expect::Any => false,
         Expect::Absent => found.is_some(),
@@ -61,29 +66,34 @@ fn conflicts(changes: &[Change], versions: impl Iterator<Item = Option<u64>>) ->
     if keys.is_empty() { Ok(()) } else { Err(StateError::Conflict(keys)) }
 }
 
-/// A commit of checks alone: reads, so it waits for nobody.
-pub fn check(connection: &Connection, space: &Space, changes: &[Change], now: u64) -> Result<u64, Trouble> {
+/// Commits checks alone: reads, so it waits for no lock.
+pub(crate) fn check(
+    connection: &Connection,
+    space: &Space,
+    changes: &[Change],
+    now: u64,
+) -> Result<u64, ConnectionError> {
     let _snapshot = snapshot(connection)?;
-    expected(connection, space, changes, now)?;
-    Ok(Meta::read(connection)?.revision)
+    check_expectations(connection, space, changes, now)?;
+    Ok(StoreMeta::read(connection)?.revision)
 }
 
-/// The same where there is no file.
-pub fn check_nothing(changes: &[Change]) -> Result<u64, StateError> {
-    conflicts(changes, changes.iter().map(|_| None)).map(|()| 0)
+/// Commits checks alone where there is no file.
+pub(crate) fn check_without_file(changes: &[Change]) -> Result<u64, StateError> {
+    check_versions(changes, changes.iter().map(|_| None)).map(|()| 0)
 }
 
-/// A commit that writes.
-pub fn commit(
+/// Commits changes that write.
+pub(crate) fn commit(
     connection: &mut Connection,
     space: &Space,
     changes: &[Change],
     quota: u64,
     now: u64,
-) -> Result<u64, Trouble> {
+) -> Result<u64, ConnectionError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let old = expected(&transaction, space, changes, now)?;
-    let mut meta = Meta::read(&transaction)?;
+    let old = check_expectations(&transaction, space, changes, now)?;
+    let mut meta = StoreMeta::read(&transaction)?;
     meta.revision += 1;
     let (mut added, mut replaced) = (0u64, 0u64);
     let mut touched = BTreeSet::new();
@@ -93,28 +103,31 @@ pub fn commit(
         }
         if let Some(old) = old {
             meta.bytes = meta.bytes.saturating_sub(old.size);
-            replaced = if old.live() { old.size.saturating_add(replaced) } else { replaced };
+            replaced = if old.is_live() { old.size.saturating_add(replaced) } else { replaced };
         }
-        if let Some((value, until)) = written(&change.operation, now) {
+        if let Some((value, until)) = resulting_value(&change.operation, now) {
             let size = limits::size(&change.key, value);
             added += size;
-            put(&transaction, &Put { space, key: &change.key, version: meta.revision, until, size, value })?;
+            put(
+                &transaction,
+                &EntryWrite { space, key: &change.key, version: meta.revision, until, size, value },
+            )?;
         } else if old.is_some() {
             delete(&transaction, space, &change.key)?;
-            touched.insert(row::space(space).to_vec());
+            touched.insert(row::space_key(space).to_vec());
         }
     }
     meta.bytes += added;
-    let swept = sweep::some(&transaction, now, changes.len(), &mut touched)?;
+    let swept = sweep::remove_expired(&transaction, now, changes.len(), &mut touched)?;
     meta.bytes = meta.bytes.saturating_sub(swept);
-    // What shrinks is welcome, or nobody could get below a quota that was lowered.
+    // A commit that frees bytes is accepted above the quota, which may have been lowered.
     if added > replaced && meta.bytes > quota {
-        let needed = meta.bytes.saturating_sub(sweep::left(&transaction, now)?);
+        let needed = meta.bytes.saturating_sub(sweep::expired_bytes(&transaction, now)?);
         if needed > quota {
             return Err(StateError::Quota { needed, quota }.into());
         }
     }
-    wrote(&transaction, space, meta.revision)?;
+    record_write(&transaction, space, meta.revision)?;
     for space in &touched {
         sweep::forget_if_empty(&transaction, space, &mut meta)?;
     }
@@ -123,11 +136,11 @@ pub fn commit(
     Ok(meta.revision)
 }
 
-/// The value that an operation leaves behind, if any, and until when.
-fn written(operation: &Operation, now: u64) -> Option<(&[u8], Option<u64>)> {
+/// Returns the value that an operation leaves behind, if any, and when it expires.
+fn resulting_value(operation: &Operation, now: u64) -> Option<(&[u8], Option<u64>)> {
     match operation {
         Operation::Put(value) => Some((value, None)),
-        // What ends later than the tables can say ends in 292 million years.
+        // The largest time that the tables can hold is in 292 million years.
         Operation::PutUntil(value, until) => {
             (*until > now).then_some((value, Some((*until).min(i64::MAX as u64))))
         }
@@ -136,7 +149,7 @@ fn written(operation: &Operation, now: u64) -> Option<(&[u8], Option<u64>)> {
 }
 
 /// An entry to be written.
-pub struct Put<'a> {
+pub(crate) struct EntryWrite<'a> {
     pub space: &'a Space,
     pub key: &'a str,
     pub version: u64,
@@ -145,35 +158,39 @@ pub struct Put<'a> {
     pub value: &'a [u8],
 }
 
-pub fn put(transaction: &Transaction<'_>, put: &Put<'_>) -> Result<(), Trouble> {
+pub(crate) fn put(transaction: &Transaction<'_>, entry: &EntryWrite<'_>) -> Result<(), ConnectionError> {
     let mut statement = transaction.prepare_cached(
         "INSERT INTO entries (space, key, version, until, size, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
          ON CONFLICT (space, key) DO UPDATE SET \
          version = excluded.version, until = excluded.until, size = excluded.size, value = excluded.value",
     )?;
     statement.execute((
-        row::space(put.space),
-        put.key.as_bytes(),
-        put.version,
-        put.until,
-        put.size,
-        put.value,
+        row::space_key(entry.space),
+        entry.key.as_bytes(),
+        entry.version,
+        entry.until,
+        entry.size,
+        entry.value,
     ))?;
     Ok(())
 }
 
-fn delete(transaction: &Transaction<'_>, space: &Space, key: &str) -> Result<(), Trouble> {
+fn delete(transaction: &Transaction<'_>, space: &Space, key: &str) -> Result<(), ConnectionError> {
     let mut statement = transaction.prepare_cached("DELETE FROM entries WHERE space = ?1 AND key = ?2")?;
-    statement.execute((row::space(space), key.as_bytes()))?;
+    statement.execute((row::space_key(space), key.as_bytes()))?;
     Ok(())
 }
 
-/// Notes when the space was last written to.
-pub fn wrote(transaction: &Transaction<'_>, space: &Space, revision: u64) -> Result<(), Trouble> {
+/// Records the revision of the last write to a space.
+pub(crate) fn record_write(
+    transaction: &Transaction<'_>,
+    space: &Space,
+    revision: u64,
+) -> Result<(), ConnectionError> {
     let mut statement = transaction.prepare_cached(
         "INSERT INTO spaces (space, revision) VALUES (?1, ?2) \
          ON CONFLICT (space) DO UPDATE SET revision = excluded.revision",
     )?;
-    statement.execute((row::space(space), revision))?;
+    statement.execute((row::space_key(space), revision))?;
     Ok(())
 }

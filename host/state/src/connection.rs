@@ -1,4 +1,4 @@
-//! Connections to a store's file, made safe against what may stand in it.
+//! Connections to a store's file, hardened against hostile contents.
 
 use std::{
     collections::hash_map::RandomState,
@@ -10,52 +10,54 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use crate::{StateError, error::Trouble, schema};
+use crate::{StateError, error::ConnectionError, schema};
 
-/// How long a request waits for other processes.
-pub const PATIENCE: Duration = Duration::from_secs(5);
-/// The first sleep, and the longest, while another process writes. A commit takes less than a millisecond, so whoever
-/// sleeps longer comes too late again and again; SQLite's own sleeps grow to 100 ms.
+/// Longest wait of a request for other processes.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The first sleep, and the longest, while another process writes. A commit takes less than a millisecond, so a longer sleep
+/// would starve; SQLite's own sleeps grow to 100 ms.
 const SLEEPS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(1)];
-/// More than there are statements in this crate.
+/// Prepared statements that are kept: more than this crate has.
 const STATEMENTS: usize = 32;
 
-/// Opens a file that is there, for reading and writing.
-pub fn open(path: &Path) -> Result<Connection, StateError> {
+/// Opens an existing file for reading and writing.
+pub(crate) fn open(path: &Path) -> Result<Connection, StateError> {
     let open = || {
-        let connection = bare(path, OpenFlags::empty())?;
+        let connection = connect(path, OpenFlags::empty())?;
         schema::check(&connection)?;
         Ok(connection)
     };
-    open().map_err(|trouble: Trouble| trouble.at(path))
+    open().map_err(|error: ConnectionError| error.with_path(path))
 }
 
-/// Opens a file that is there, for reading.
-pub fn open_reader(path: &Path) -> Result<Connection, StateError> {
+/// Opens an existing file for reading.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, StateError> {
     let connection = open(path)?;
-    connection.pragma_update(None, "query_only", true).map_err(|error| Trouble::from(error).at(path))?;
+    connection
+        .pragma_update(None, "query_only", true)
+        .map_err(|error| ConnectionError::from(error).with_path(path))?;
     Ok(connection)
 }
 
-/// Makes the tables in an empty file. It is in place when this returns, without a log beside it.
-pub fn create(path: &Path, revision: u64) -> Result<(), StateError> {
-    let made = bare(path, OpenFlags::SQLITE_OPEN_CREATE).and_then(|connection| {
+/// Creates the tables in an empty file. All of it is in the file when this returns: no log is left beside it.
+pub(crate) fn create(path: &Path, revision: u64) -> Result<(), StateError> {
+    let made = connect(path, OpenFlags::SQLITE_OPEN_CREATE).and_then(|connection| {
         schema::create(&connection, revision)?;
         connection.close().map_err(|(_, error)| error)
     });
-    made.map_err(|error| Trouble::from(error).at(path))
+    made.map_err(|error| ConnectionError::from(error).with_path(path))
 }
 
-/// `synchronous = FULL` waits for the disk at each commit, so that an acknowledged one also survives a power failure.
+/// Opens a connection without checking the tables. `synchronous = FULL` waits for the disk at each commit, so that an acknowledged one also survives a power failure.
 /// (`NORMAL` would survive `kill -9`, and lose the last commits with the power.) Measured by `benches/speed.rs` on ext4 on a
 /// virtual disk: 4,600 commits a second, against 13,000 with `NORMAL`. A call takes longer than the 0.2 ms anyway.
-fn bare(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let flags = flags
         | OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_handler(Some(waiting(None)))?;
+    connection.busy_handler(Some(backoff(None)))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     for (option, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -79,19 +81,19 @@ fn bare(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Lets the next requests wait until this moment at most.
-pub fn wait_until(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
-    connection.busy_handler(Some(waiting(Some(deadline))))
+/// Makes the next requests wait for other processes until this deadline.
+pub(crate) fn wait_until(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(backoff(Some(deadline))))
 }
 
-/// Sleeps briefly, with chance in it, so that two processes which commit in tight loops both get their turns.
-/// Without a deadline each wait has one of its own.
-fn waiting(deadline: Option<Instant>) -> impl FnMut(i32) -> bool + Send + 'static {
+/// Returns a busy handler that sleeps with jitter, so that two processes which commit in tight loops both make progress.
+/// Without a deadline, each wait has one of [`BUSY_TIMEOUT`].
+fn backoff(deadline: Option<Instant>) -> impl FnMut(i32) -> bool + Send + 'static {
     let chance = RandomState::new();
     let mut ends = Instant::now();
     move |tried| {
         if tried <= 0 {
-            ends = deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
+            ends = deadline.unwrap_or_else(|| Instant::now() + BUSY_TIMEOUT);
         } else if Instant::now() >= ends {
             return false;
         }

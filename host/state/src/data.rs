@@ -1,11 +1,11 @@
-//! What goes in and out of a store.
+//! Inputs and outputs of a store.
 
-/// Whose state.
+/// A space of a plugin's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Space {
-    /// The plugin's, for all callers alike.
+    /// Shared by all callers.
     Shared,
-    /// One caller's, by an opaque key.
+    /// One caller's own, by an opaque key.
     Caller([u8; 32]),
 }
 
@@ -16,7 +16,7 @@ pub struct Entry {
     pub key: String,
     /// At most 1 MiB.
     pub value: Vec<u8>,
-    /// Of the commit that wrote it: from one counter per store, never repeated.
+    /// Version of the commit that wrote it: from one counter per store, never repeated.
     pub version: u64,
 }
 
@@ -25,51 +25,51 @@ pub struct Entry {
 pub struct Entries {
     /// In the order of their keys' bytes.
     pub items: Vec<Entry>,
-    /// There are further ones after the last.
+    /// True if there are further entries after the last.
     pub more: bool,
-    /// The store's counter when the page was read: a further page that asks for it is of the same state, or a conflict.
+    /// The store's counter when the page was read: a further page that asks for it is of the same state, or fails.
     pub revision: u64,
 }
 
-/// What must hold of a key, and what is done with it.
+/// A change of one key, and the condition for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Which key.
+    /// The key.
     pub key: String,
-    /// What must hold before.
+    /// Condition that must hold before.
     pub expect: Expect,
-    /// What is done.
+    /// Operation on the key.
     pub operation: Operation,
 }
 
-/// What must hold of a key before a commit.
+/// Condition on a key before a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// Nothing.
+    /// None.
     Any,
-    /// It is not there.
+    /// The key is missing.
     Absent,
-    /// It is there with this version.
+    /// The key has this version.
     Version(u64),
 }
 
-/// What a commit does with a key.
+/// Operation of a commit on a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// Nothing: only its expectation counts.
+    /// None: only the condition counts.
     Check,
     /// Writes it.
     Put(Vec<u8>),
-    /// Writes it until a moment, in milliseconds since 1970.
+    /// Writes it with a time of expiry, in milliseconds since 1970.
     PutUntil(Vec<u8>, u64),
-    /// Takes it away, if it is there.
+    /// Deletes it, if it exists.
     Delete,
 }
 
-/// Why a store did not do what it was asked.
+/// Error of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// The expectations of these keys did not hold, so nothing was written.
+    /// The conditions on these keys did not hold, so nothing was written.
     #[error("the state has changed: {}", .0.join(", "))]
     Conflict(Vec<String>),
     /// The store was written to since the scan's first page.
@@ -78,15 +78,15 @@ pub enum StateError {
     /// The commit would make the store larger than its quota; bytes.
     #[error("the state would take {needed} bytes, and may take {quota}")]
     Quota {
-        /// What it would take.
+        /// Bytes that the store would take.
         needed: u64,
-        /// What it may take.
+        /// Bytes that it may take.
         quota: u64,
     },
-    /// The request itself is wrong.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// Another process holds the store for too long.
+    /// Another process held the store for too long.
     #[error("the state is busy")]
     Busy,
     /// The file cannot be read or written.

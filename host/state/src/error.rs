@@ -1,4 +1,4 @@
-//! What can go wrong with a file, in the words of a store.
+//! Errors of a store's file.
 
 use std::{fmt::Display, path::Path};
 
@@ -6,26 +6,26 @@ use rusqlite::{Error, ErrorCode};
 
 use crate::StateError;
 
-/// What went wrong while a connection was used, before it is known of which file.
+/// Error of a connection, without the path of its file.
 #[derive(Debug)]
-pub enum Trouble {
-    /// SQLite's.
+pub(crate) enum ConnectionError {
+    /// SQLite failed.
     Sql(Error),
-    /// The store's own.
+    /// The request failed.
     State(StateError),
-    /// What was read is nothing that a store writes.
+    /// The file has contents that no store writes.
     Damaged(&'static str),
-    /// A newer host has written it, in this format.
+    /// A newer host wrote the file, in this format.
     Newer(i32),
 }
 
-impl Trouble {
-    /// The same, said of this file.
-    pub fn at(self, path: &Path) -> StateError {
+impl ConnectionError {
+    /// Adds the path of the file.
+    pub(crate) fn with_path(self, path: &Path) -> StateError {
         match self {
-            Self::Sql(error) => sql(path, error),
+            Self::Sql(error) => sql_error(path, error),
             Self::State(error) => error,
-            Self::Damaged(why) => damaged(path, &why),
+            Self::Damaged(why) => damaged_error(path, &why),
             Self::Newer(format) => StateError::Storage(format!(
                 "{} was made by a newer Loggia (format {format}): update this one",
                 path.display()
@@ -34,39 +34,39 @@ impl Trouble {
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for ConnectionError {
     fn from(error: Error) -> Self {
         Self::Sql(error)
     }
 }
 
-impl From<StateError> for Trouble {
+impl From<StateError> for ConnectionError {
     fn from(error: StateError) -> Self {
         Self::State(error)
     }
 }
 
-fn sql(path: &Path, error: Error) -> StateError {
+fn sql_error(path: &Path, error: Error) -> StateError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StateError::Busy,
         Some(ErrorCode::DiskFull) => StateError::Storage(format!("{}: the disk is full", path.display())),
-        // Without a code: a column has a value of a type that it cannot have. A constraint that fails is one of the
-        // tables' own, which hold as long as they are whole.
+        // Without a code: a column has a value of an impossible type. A constraint that fails is one of the tables' own,
+        // which hold unless the file is damaged.
         None
         | Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation) => {
-            damaged(path, &error)
+            damaged_error(path, &error)
         }
-        _ => io(path, &error),
+        _ => io_error(path, &error),
     }
 }
 
-/// A file that cannot be made, read or written.
-pub fn io(path: &Path, error: &dyn Display) -> StateError {
+/// Converts an error of a file that cannot be created, read or written.
+pub(crate) fn io_error(path: &Path, error: &dyn Display) -> StateError {
     StateError::Storage(format!("{}: {error}", path.display()))
 }
 
-/// A file that is not as a store wrote it.
-fn damaged(path: &Path, why: &dyn Display) -> StateError {
+/// Makes the error of a file that is not as a store wrote it.
+fn damaged_error(path: &Path, why: &dyn Display) -> StateError {
     StateError::Storage(format!(
         "{} is damaged, or no file of Loggia's ({why}): move it away, and bring back what was exported",
         path.display()

@@ -7,56 +7,56 @@ use serde::Serialize;
 
 use crate::{
     StateError,
-    error::Trouble,
-    line::{FORMAT, Head, Line, VERSION},
+    error::ConnectionError,
+    line::{ExportHead, ExportLine, FORMAT, VERSION},
     list,
     read::snapshot,
     row,
 };
 
 /// Writes a head and a line for each entry, one at a time. Others may commit meanwhile.
-pub fn export(
+pub(crate) fn export(
     connection: &Connection,
     facade: &str,
     now: u64,
     writer: &mut impl Write,
-) -> Result<u64, Trouble> {
+) -> Result<u64, ConnectionError> {
     let snapshot = snapshot(connection)?;
     let entries = list::count(connection, now)?.entries;
-    head(facade, entries, writer)?;
+    write_head(facade, entries, writer)?;
     let mut statement = snapshot.prepare_cached(
         "SELECT space, key, until, value FROM entries WHERE until IS NULL OR until > ?1 ORDER BY space, key",
     )?;
     let mut rows = statement.query([now])?;
     while let Some(row) = rows.next()? {
         let (space, key) = (row::space_at(row, 0)?, row::key_at(row, 1)?);
-        line(&Line::new(&space, &key, row::blob(row, 3)?, row.get(2)?), writer)?;
+        write_line(&ExportLine::new(&space, &key, row::blob(row, 3)?, row.get(2)?), writer)?;
     }
     flush(writer)?;
     Ok(entries)
 }
 
-/// The same where there is no file.
-pub fn nothing(facade: &str, writer: &mut impl Write) -> Result<u64, StateError> {
-    head(facade, 0, writer)?;
+/// Writes the export of a store without a file.
+pub(crate) fn export_empty(facade: &str, writer: &mut impl Write) -> Result<u64, StateError> {
+    write_head(facade, 0, writer)?;
     flush(writer)?;
     Ok(0)
 }
 
-fn head(facade: &str, entries: u64, writer: &mut impl Write) -> Result<(), StateError> {
+fn write_head(facade: &str, entries: u64, writer: &mut impl Write) -> Result<(), StateError> {
     let (format, facade) = (Cow::Borrowed(FORMAT), Cow::Borrowed(facade));
-    line(&Head { format, version: VERSION, facade, entries: Some(entries) }, writer)
+    write_line(&ExportHead { format, version: VERSION, facade, entries: Some(entries) }, writer)
 }
 
-fn line(line: &impl Serialize, writer: &mut impl Write) -> Result<(), StateError> {
+fn write_line(line: &impl Serialize, writer: &mut impl Write) -> Result<(), StateError> {
     let written = serde_json::to_writer(&mut *writer, line).map_err(std::io::Error::from);
-    written.and_then(|()| writer.write_all(b"\n")).map_err(failed)
+    written.and_then(|()| writer.write_all(b"\n")).map_err(write_error)
 }
 
 fn flush(writer: &mut impl Write) -> Result<(), StateError> {
-    writer.flush().map_err(failed)
+    writer.flush().map_err(write_error)
 }
 
-fn failed(error: std::io::Error) -> StateError {
+fn write_error(error: std::io::Error) -> StateError {
     StateError::Storage(format!("the export cannot be written: {error}"))
 }

@@ -1,6 +1,6 @@
-//! A store's file: made whole or not at all, and told apart from another of the same name.
+//! A store's file: created atomically, and distinguished from a later file of the same name.
 //!
-//! It is never opened in this process but by SQLite: closing any other descriptor of it would drop SQLite's locks.
+//! Only SQLite may open it in this process: closing any other descriptor of it would drop SQLite's locks.
 
 use std::{
     fs::{self, File},
@@ -11,47 +11,47 @@ use std::{
 
 use crate::{StateError, connection, error};
 
-/// Its ending.
-pub const ENDING: &str = "db";
-/// What SQLite keeps beside a file.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
-/// Held while a file is made or taken away. Its name is no store's.
+/// Extension of a store's file.
+pub(crate) const ENDING: &str = "db";
+/// Suffixes of the files that SQLite keeps beside a database.
+const SIDE_FILES: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Lock file, held while a store's file is created or removed. No store has its name.
 const LOCK: &str = ".lock";
-/// How a file's name begins until it is complete.
+/// Prefix of a file's name until the file is complete.
 const UNFINISHED: &str = ".new-";
 
-/// Where a store's file is, or would be.
+/// Path of a store's file, which may not exist.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub(crate) struct StoreFile {
     folder: PathBuf,
     path: PathBuf,
 }
 
-/// Which file it is: device and inode. While a connection has it open, no other file gets the same.
+/// Device and inode of a file. While a connection has it open, no other file gets the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity(u64, u64);
+pub(crate) struct FileIdentity(u64, u64);
 
-impl Place {
-    pub fn new(folder: &Path, name: &str) -> Self {
+impl StoreFile {
+    pub(crate) fn new(folder: &Path, name: &str) -> Self {
         Self { folder: folder.to_owned(), path: folder.join(format!("{name}.{ENDING}")) }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which file is there; `None` if there is none.
-    pub fn identity(&self) -> Result<Option<Identity>, StateError> {
+    /// Returns the identity of the current file; `None` if there is none.
+    pub(crate) fn identity(&self) -> Result<Option<FileIdentity>, StateError> {
         match fs::symlink_metadata(&self.path) {
-            Ok(meta) => Ok(Some(Identity(meta.dev(), meta.ino()))),
+            Ok(meta) => Ok(Some(FileIdentity(meta.dev(), meta.ino()))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.failed(error)),
         }
     }
 
-    /// Makes the file, unless it is there. It is complete from the moment it has its name, so that no other process
-    /// finds half of it. Its versions go on from this revision.
-    pub fn create(&self, revision: u64) -> Result<(), StateError> {
+    /// Creates the file, unless it exists. It gets its name when it is complete, so that no other process finds half of it. Its
+    /// versions continue from this revision.
+    pub(crate) fn create(&self, revision: u64) -> Result<(), StateError> {
         let _lock = self.lock().map_err(|error| self.failed(error))?;
         if self.identity()?.is_some() {
             return Ok(());
@@ -60,39 +60,39 @@ impl Place {
         let made = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder);
         let made = made.map_err(|error| self.failed(error))?.into_temp_path();
         connection::create(&made, revision)?;
-        // Left by somebody who took only the file away: SQLite would play an old log into the new file.
-        self.remove_beside().map_err(|error| self.failed(error))?;
+        // Left where only the database was removed: SQLite would replay the old log into the new file.
+        self.remove_side_files().map_err(|error| self.failed(error))?;
         made.persist_noclobber(&self.path).map_err(|error| self.failed(error.error))?;
         self.sync().map_err(|error| self.failed(error))
     }
 
-    /// Takes the file away, if it is there. Processes that use it notice at their next request.
-    pub fn remove(&self) -> Result<(), StateError> {
+    /// Removes the file, if it exists. Processes that use it notice at their next request.
+    pub(crate) fn remove(&self) -> Result<(), StateError> {
         let remove = || {
             let _lock = self.lock()?;
-            absent(fs::remove_file(&self.path))?;
-            self.remove_beside()?;
+            ignore_missing(fs::remove_file(&self.path))?;
+            self.remove_side_files()?;
             self.sync()
         };
         remove().map_err(|error| self.failed(error))
     }
 
-    /// Removes what a process left that was killed while it made a file. Under the lock nobody else makes one.
+    /// Removes unfinished files of killed processes. The lock keeps other processes from creating one meanwhile.
     fn remove_unfinished(&self) -> io::Result<()> {
         for file in fs::read_dir(&self.folder)? {
             let file = file?;
             if file.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
-                absent(fs::remove_file(file.path()))?;
+                ignore_missing(fs::remove_file(file.path()))?;
             }
         }
         Ok(())
     }
 
-    fn remove_beside(&self) -> io::Result<()> {
-        for ending in BESIDE {
+    fn remove_side_files(&self) -> io::Result<()> {
+        for ending in SIDE_FILES {
             let mut path = self.path.clone().into_os_string();
             path.push(ending);
-            absent(fs::remove_file(path))?;
+            ignore_missing(fs::remove_file(path))?;
         }
         Ok(())
     }
@@ -104,17 +104,17 @@ impl Place {
         Ok(file)
     }
 
-    /// Names last, too.
+    /// Syncs the folder, so that names survive a power failure too.
     fn sync(&self) -> io::Result<()> {
         File::open(&self.folder)?.sync_all()
     }
 
     fn failed(&self, error: io::Error) -> StateError {
-        error::io(&self.path, &error)
+        error::io_error(&self.path, &error)
     }
 }
 
-fn absent(removed: io::Result<()>) -> io::Result<()> {
+fn ignore_missing(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,

@@ -1,4 +1,4 @@
-//! The folder in which the stores of all plugins are.
+//! The folder of all plugins' stores.
 
 use std::{
     collections::HashMap,
@@ -7,80 +7,82 @@ use std::{
     io,
     os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, Weak},
-    time::{SystemTime, UNIX_EPOCH},
+    sync::{Arc, Weak},
 };
 
+use parking_lot::Mutex;
+
 use crate::{
-    StateError, Store, error,
-    file::{ENDING, Place},
-    pool::Pool,
+    StateError, Store,
+    clock::{Clock, system_time},
+    error,
+    file::{ENDING, StoreFile},
+    pool::StorePool,
     secret,
 };
 
-/// Tells the time, in milliseconds since 1970.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
-
-/// Where the stores' files are.
+/// Subfolder of the stores' files.
 const STORES: &str = "stores";
 const SECRET: &str = "secret";
 
-/// The state folder: only its owner can look into it. A clone is the same folder.
+/// The state folder, readable by its owner only. A clone is the same folder.
 #[derive(Clone)]
 pub struct Folder {
     path: PathBuf,
     clock: Clock,
-    /// The stores that are in use here, so that two of one name share their connections.
-    pools: Arc<Mutex<HashMap<String, Weak<Pool>>>>,
+    /// Connections of the stores in use, so that two stores of one name share them. Locked to look up or add one; no file is
+    /// touched meanwhile.
+    pools: Arc<Mutex<HashMap<String, Weak<StorePool>>>>,
 }
 
 impl Folder {
-    /// Opens the folder, and makes it where it is missing.
+    /// Opens the folder, and creates it if it is missing.
     ///
     /// # Errors
     ///
-    /// [`StateError::Storage`] if it cannot be made, or belongs to another user, or others can write to it.
+    /// [`StateError::Storage`] if it cannot be created, belongs to another user, or is writable by others.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StateError> {
-        Self::with_clock(path, Arc::new(now))
+        Self::with_clock(path, Arc::new(system_time))
     }
 
-    /// Opens the folder with another clock than the machine's, for tests of what expires.
+    /// Opens the folder with another clock than the machine's, for tests of expiry.
     ///
     /// # Errors
     ///
     /// As [`Folder::open`].
     pub fn with_clock(path: impl AsRef<Path>, clock: Clock) -> Result<Self, StateError> {
         let path = path.as_ref();
-        let path = own(path).and_then(fs::canonicalize).map_err(|error| error::io(path, &error))?;
+        let path =
+            ensure_private(path).and_then(fs::canonicalize).map_err(|error| error::io_error(path, &error))?;
         let stores = path.join(STORES);
-        own(&stores).map_err(|error| error::io(&stores, &error))?;
+        ensure_private(&stores).map_err(|error| error::io_error(&stores, &error))?;
         Ok(Self { path, clock, pools: Arc::default() })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The store of this name, which may take so many bytes: keys, values and [`OVERHEAD`](crate::OVERHEAD) for each
-    /// entry, over all spaces. Costs nothing: the file is opened at first use, and made at the first commit.
+    /// Returns the store of this name. Its quota counts the bytes of keys and values and [`OVERHEAD`](crate::OVERHEAD) for
+    /// each entry, over all spaces. Touches no file: the file is opened at first use and created at the first commit.
     ///
     /// # Errors
     ///
     /// [`StateError::Invalid`] if the name does not match `^[a-z][a-z0-9_-]{0,31}$`.
     pub fn store(&self, name: &str, quota: u64) -> Result<Store, StateError> {
-        let place = self.place(name)?;
-        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = self.file(name)?;
+        let mut pools = self.pools.lock();
         pools.retain(|_, pool| pool.strong_count() > 0);
         let pool = pools.get(name).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let pool = Arc::new(Pool::new(place));
+            let pool = Arc::new(StorePool::new(file));
             pools.insert(name.to_owned(), Arc::downgrade(&pool));
             pool
         });
         Ok(Store { name: name.into(), pool, quota, clock: Arc::clone(&self.clock) })
     }
 
-    /// The names of the stores that have a file, sorted.
+    /// Returns the names of the stores that have a file, sorted.
     ///
     /// # Errors
     ///
@@ -101,35 +103,36 @@ impl Folder {
             names.sort_unstable();
             io::Result::Ok(names)
         };
-        list().map_err(|error| error::io(&stores, &error))
+        list().map_err(|error| error::io_error(&stores, &error))
     }
 
-    /// Random bytes that belong to the folder, the same for all processes, made at first use.
+    /// Returns the folder's random secret, shared by all processes and created at first use.
     ///
     /// # Errors
     ///
-    /// [`StateError::Storage`] if the file cannot be read or made, or has not 32 bytes.
+    /// [`StateError::Storage`] if the file cannot be read or created, or does not have 32 bytes.
     pub fn secret(&self) -> Result<[u8; 32], StateError> {
-        secret::read_or_make(&self.path, SECRET).map_err(|error| error::io(&self.path.join(SECRET), &error))
+        secret::read_or_create(&self.path, SECRET)
+            .map_err(|error| error::io_error(&self.path.join(SECRET), &error))
     }
 
-    /// Takes a store's file away, if it is there. Processes that use it go on with an empty store, whose versions are
-    /// higher than all before. [`Store::clear`] is gentler: it leaves the file.
+    /// Removes a store's file, if it exists. Processes that use it continue with an empty store, whose versions are higher
+    /// than all before. [`Store::clear`] keeps the file.
     ///
     /// # Errors
     ///
-    /// [`StateError::Storage`] if it cannot be removed, [`StateError::Invalid`] for what is no name.
+    /// [`StateError::Storage`] if it cannot be removed, [`StateError::Invalid`] for an invalid name.
     pub fn remove(&self, name: &str) -> Result<(), StateError> {
-        self.place(name)?.remove()
+        self.file(name)?.remove()
     }
 
-    fn place(&self, name: &str) -> Result<Place, StateError> {
+    fn file(&self, name: &str) -> Result<StoreFile, StateError> {
         if !is_name(name) {
-            let said =
+            let message =
                 format!("`{name}` is no name of a store: up to 32 of a-z, 0-9, _ and -, a letter first");
-            return Err(StateError::Invalid(said));
+            return Err(StateError::Invalid(message));
         }
-        Ok(Place::new(&self.path.join(STORES), name))
+        Ok(StoreFile::new(&self.path.join(STORES), name))
     }
 }
 
@@ -144,22 +147,17 @@ fn is_name(name: &str) -> bool {
     name.len() <= 32 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(rest)
 }
 
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Makes a folder where it is missing, and sees to it that nobody else can write there. One that is there keeps its
-/// mode: it may be more than ours.
-fn own(path: &Path) -> io::Result<&Path> {
+/// Creates a folder if it is missing, and fails if others own it or can write to it. An existing folder keeps its mode: it
+/// may hold more than our files.
+fn ensure_private(path: &Path) -> io::Result<&Path> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     let meta = fs::metadata(path)?;
-    let said = if meta.uid() != rustix::process::geteuid().as_raw() {
+    let message = if meta.uid() != rustix::process::geteuid().as_raw() {
         "the folder belongs to another user"
     } else if meta.mode() & 0o022 != 0 {
         "others can write to the folder: take that right from them (chmod go-w), or choose another folder"
     } else {
         return Ok(path);
     };
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, said))
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
 }

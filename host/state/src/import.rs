@@ -1,7 +1,7 @@
 //! JSON Lines into a store: all of them, or none.
 //!
-//! They are first read into a temporary database, line by line, and checked. Only then is the store locked, so whoever
-//! writes to a pipe slowly holds up no plugin.
+//! Lines are first read into a temporary database, one by one, and checked. Only then is the store locked, so a slow pipe
+//! holds up no plugin.
 
 use std::io::{BufRead, Read};
 
@@ -9,86 +9,101 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::{
     StateError,
-    commit::{self, Put},
-    error::Trouble,
+    commit::{self, EntryWrite},
+    error::ConnectionError,
     limits,
-    line::{FORMAT, Head, Line, Record, VERSION},
-    row::{self, Meta},
+    line::{ExportHead, ExportLine, ExportRecord, FORMAT, VERSION},
+    row::{self, StoreMeta},
 };
 
-/// Bytes of a line, at most: a value of control characters, each of which JSON writes with six.
+/// Bytes of a line, at most: those of a value of control characters, which JSON escapes with six bytes each.
 const LINE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// What was taken in.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// Whose state it was, by its head.
+    /// Name of the facade whose state it was, by the export's head.
     pub facade: String,
     /// Entries that were written.
     pub entries: u64,
-    /// Entries that had expired, and were not.
+    /// Entries that were skipped because they had expired.
     pub expired: u64,
 }
 
-/// What was read and checked, on a disk of its own until it is dropped.
-pub struct Staged {
+/// Entries that were read and checked, in a temporary database until it is dropped.
+pub(crate) struct StagedImport {
     connection: Connection,
     facade: String,
     lines: u64,
 }
 
-impl Staged {
+impl StagedImport {
     /// Reads and checks all lines.
-    pub fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
-        let head = Text::next(&mut reader, 1)?;
-        let head = head.ok_or_else(|| wrong(1, "it is empty, and must begin with a head"))?;
-        let no_export =
-            || wrong(1, "it is no export of state, which begins with a line of `loggia state export`");
-        let head: Head<'_> = head.parse().map_err(|_| no_export())?;
+    pub(crate) fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
+        let head = InputLine::read(&mut reader, 1)?;
+        let head = head.ok_or_else(|| line_error(1, "it is empty, and must begin with a head"))?;
+        let not_an_export =
+            || line_error(1, "it is no export of state, which begins with a line of `loggia state export`");
+        let head: ExportHead<'_> = head.parse().map_err(|_| not_an_export())?;
         if head.format != FORMAT || head.version == 0 {
-            return Err(no_export());
+            return Err(not_an_export());
         }
         if head.version > VERSION {
-            return Err(wrong(1, "a newer Loggia wrote it: update this one"));
+            return Err(line_error(1, "a newer Loggia wrote it: update this one"));
         }
-        let mut staged =
-            Self { connection: temporary().map_err(unstaged)?, facade: head.facade.into_owned(), lines: 0 };
+        let mut staged = Self {
+            connection: open_temporary().map_err(staging_error)?,
+            facade: head.facade.into_owned(),
+            lines: 0,
+        };
         let mut number = 1;
-        while let Some(text) = Text::next(&mut reader, number + 1)? {
+        while let Some(text) = InputLine::read(&mut reader, number + 1)? {
             number += 1;
             if text.bytes.trim_ascii().is_empty() {
                 continue;
             }
             staged.lines += 1;
-            let record = text.parse::<Line<'_>>()?.record().map_err(|said| wrong(number, &said))?;
-            if !staged.add(&record).map_err(unstaged)? {
-                return Err(wrong(number, &format!("`{}` is there twice", record.key)));
+            let record = text
+                .parse::<ExportLine<'_>>()?
+                .into_record()
+                .map_err(|message| line_error(number, &message))?;
+            if !staged.add(&record).map_err(staging_error)? {
+                return Err(line_error(number, &format!("`{}` is there twice", record.key)));
             }
         }
         match head.entries {
             Some(entries) if entries != staged.lines => {
-                let said = format!("it ends after {} of {entries} entries: it was cut off", staged.lines);
-                Err(wrong(number, &said))
+                let message = format!("it ends after {} of {entries} entries: it was cut off", staged.lines);
+                Err(line_error(number, &message))
             }
             _ => Ok(staged),
         }
     }
 
-    /// Keeps an entry; `false` if it is there.
-    fn add(&self, record: &Record) -> rusqlite::Result<bool> {
+    /// Adds an entry; `false` if its key was read before.
+    fn add(&self, record: &ExportRecord) -> rusqlite::Result<bool> {
         let mut statement = self.connection.prepare_cached(
             "INSERT OR IGNORE INTO staged (space, key, until, value) VALUES (?1, ?2, ?3, ?4)",
         )?;
         let until = record.until.map(|until| until.min(i64::MAX as u64));
-        let added =
-            statement.execute((row::space(&record.space), record.key.as_bytes(), until, &record.value))?;
+        let added = statement.execute((
+            row::space_key(&record.space),
+            record.key.as_bytes(),
+            until,
+            &record.value,
+        ))?;
         Ok(added == 1)
     }
 
-    /// Writes all to the store, in one transaction.
-    pub fn apply(self, store: &mut Connection, replace: bool, now: u64) -> Result<Imported, Trouble> {
+    /// Writes all entries to the store, in one transaction.
+    pub(crate) fn apply(
+        self,
+        store: &mut Connection,
+        replace: bool,
+        now: u64,
+    ) -> Result<Imported, ConnectionError> {
         let transaction = store.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut meta = Meta::read(&transaction)?;
+        let mut meta = StoreMeta::read(&transaction)?;
         meta.revision += 1;
         if replace {
             transaction.execute_batch("DELETE FROM entries; DELETE FROM spaces")?;
@@ -102,8 +117,8 @@ impl Staged {
         Ok(Imported { facade: self.facade, entries, expired: self.lines - entries })
     }
 
-    /// Writes what has not expired; answers how many.
-    fn write(&self, transaction: &Transaction<'_>, version: u64, now: u64) -> Result<u64, Trouble> {
+    /// Writes the entries that have not expired and returns their number.
+    fn write(&self, transaction: &Transaction<'_>, version: u64, now: u64) -> Result<u64, ConnectionError> {
         let mut statement = self.connection.prepare(
             "SELECT space, key, until, value FROM staged WHERE until IS NULL OR until > ?1 ORDER BY space, key",
         )?;
@@ -114,9 +129,9 @@ impl Staged {
             let (space, key) = (row::space_at(row, 0)?, row::key_at(row, 1)?);
             let (until, value) = (row.get(2)?, row::blob(row, 3)?);
             let size = limits::size(&key, value);
-            commit::put(transaction, &Put { space: &space, key: &key, version, until, size, value })?;
+            commit::put(transaction, &EntryWrite { space: &space, key: &key, version, until, size, value })?;
             if last != Some(space) {
-                commit::wrote(transaction, &space, version)?;
+                commit::record_write(transaction, &space, version)?;
                 last = Some(space);
             }
         }
@@ -124,8 +139,8 @@ impl Staged {
     }
 }
 
-/// A database without a name, which SQLite keeps in memory while it is small, and else in a file that goes with it.
-fn temporary() -> rusqlite::Result<Connection> {
+/// Opens a database without a name: SQLite keeps it in memory while it is small, and otherwise in a temporary file.
+fn open_temporary() -> rusqlite::Result<Connection> {
     let connection = Connection::open("")?;
     connection.execute_batch(
         "PRAGMA journal_mode = OFF;
@@ -135,37 +150,37 @@ fn temporary() -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// One line, and which.
-struct Text {
+/// One line of the input, with its number.
+struct InputLine {
     bytes: Vec<u8>,
     number: u64,
 }
 
-impl Text {
-    fn next(reader: &mut impl BufRead, number: u64) -> Result<Option<Self>, StateError> {
+impl InputLine {
+    fn read(reader: &mut impl BufRead, number: u64) -> Result<Option<Self>, StateError> {
         let mut bytes = Vec::new();
         let read = reader.by_ref().take(LINE_BYTES + 1).read_until(b'\n', &mut bytes);
         read.map_err(|error| StateError::Storage(format!("line {number} cannot be read: {error}")))?;
         if bytes.len() as u64 > LINE_BYTES {
-            return Err(wrong(number, "it is longer than 8 MiB"));
+            return Err(line_error(number, "it is longer than 8 MiB"));
         }
         Ok((!bytes.is_empty()).then_some(Self { bytes, number }))
     }
 
     fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, StateError> {
-        // serde counts lines too, and knows of this one alone.
+        // serde counts lines too, but sees only this one.
         serde_json::from_slice(&self.bytes).map_err(|error| {
-            let said = error.to_string();
-            let said = said.split(" at line ").next().unwrap_or_default();
-            wrong(self.number, &format!("{said} (column {})", error.column()))
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            line_error(self.number, &format!("{message} (column {})", error.column()))
         })
     }
 }
 
-fn wrong(line: u64, said: &str) -> StateError {
-    StateError::Invalid(format!("line {line}: {said}"))
+fn line_error(line: u64, message: &str) -> StateError {
+    StateError::Invalid(format!("line {line}: {message}"))
 }
 
-fn unstaged(error: rusqlite::Error) -> StateError {
+fn staging_error(error: rusqlite::Error) -> StateError {
     StateError::Storage(format!("the lines cannot be kept meanwhile: {error}"))
 }

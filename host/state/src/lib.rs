@@ -1,16 +1,19 @@
 //! Durable key-value state of plugins: one SQLite file each, shared safely by several host processes.
 //!
-//! A [`Folder`] holds the stores of all plugins, a [`Store`] is one plugin's. Everything blocks, mostly for
-//! microseconds, and for a commit until the disk has it; a caller that must not wait uses a thread.
+//! A [`Folder`] holds the stores of all plugins; a [`Store`] is one plugin's. All functions block, mostly for microseconds, a
+//! commit until it is on the disk; a caller that must not block uses a thread.
 //!
 //! An acknowledged commit is on the disk: it survives `kill -9` and a power failure. Several processes may use one
 //! store at once; a commit waits for another's, at most five seconds ([`StateError::Busy`]). The folder must be on a
 //! local disk: SQLite's log does not work over network file systems.
 //!
-//! An entry that has expired is invisible from that moment on, to whoever asks, and does not count for the quota; later
-//! commits remove it, some at a time. Expiry is no write: it moves no revision, so a scan in pages may lose entries that
-//! expire between them. It goes by the machine's clock, as do all processes that share the store.
+//! An expired entry is invisible at once and does not count for the quota; later commits remove such entries, some at a time.
+//! Expiry is no write: it changes no revision, so a scan in pages may lose entries that expire between two pages. All processes
+//! that share a store use the machine's clock.
 
+#![warn(unreachable_pub)]
+
+mod clock;
 mod commit;
 mod connection;
 mod data;
@@ -29,10 +32,10 @@ mod schema;
 mod secret;
 mod store;
 mod sweep;
-mod turn;
 
+pub use clock::Clock;
 pub use data::{Change, Entries, Entry, Expect, Operation, Space, StateError};
-pub use folder::{Clock, Folder};
+pub use folder::Folder;
 pub use import::Imported;
 pub use limits::{
     COMMIT_BYTES, COMMIT_CHANGES, GET_BYTES, GET_KEYS, KEY_BYTES, OVERHEAD, PAGE_BYTES, PAGE_ENTRIES,

@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Space, limits};
 
-/// What the head's `format` says.
-pub const FORMAT: &str = "loggia-state";
-/// Of the lines below.
-pub const VERSION: u32 = 1;
+/// Value of the head's `format`.
+pub(crate) const FORMAT: &str = "loggia-state";
+/// Version of the format.
+pub(crate) const VERSION: u32 = 1;
 const SHARED: &str = "shared";
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head<'a> {
+pub(crate) struct ExportHead<'a> {
     pub format: Cow<'a, str>,
     pub version: u32,
-    /// Whose state it was.
+    /// Name of the facade whose state it was.
     pub facade: Cow<'a, str>,
-    /// How many lines follow, so that a text which was cut off shows. A hand-written one may leave it out.
+    /// Number of lines that follow, to detect truncation. A hand-written head may omit it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<u64>,
 }
 
-/// Each further line: an entry. Its value is text, or else base64.
+/// Each further line: an entry. The value is text, or base64 where it is not UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line<'a> {
+pub(crate) struct ExportLine<'a> {
     space: Cow<'a, str>,
     key: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,15 +42,15 @@ pub struct Line<'a> {
 
 /// An entry as it is exported.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Record {
+pub(crate) struct ExportRecord {
     pub space: Space,
     pub key: String,
     pub value: Vec<u8>,
     pub until: Option<u64>,
 }
 
-impl<'a> Line<'a> {
-    pub fn new(space: &Space, key: &'a str, value: &'a [u8], until: Option<u64>) -> Self {
+impl<'a> ExportLine<'a> {
+    pub(crate) fn new(space: &Space, key: &'a str, value: &'a [u8], until: Option<u64>) -> Self {
         let space = match space {
             Space::Shared => Cow::Borrowed(SHARED),
             Space::Caller(caller) => Cow::Owned(caller.iter().map(|byte| format!("{byte:02x}")).collect()),
@@ -60,9 +60,9 @@ impl<'a> Line<'a> {
         Self { space, key: Cow::Borrowed(key), text, base64, until }
     }
 
-    /// The entry, checked as a commit would be; or what is wrong with it.
-    pub fn record(self) -> Result<Record, String> {
-        let space = space(&self.space).ok_or("`space` must be \"shared\" or 64 hexadecimal digits")?;
+    /// Parses the entry and checks it as a commit would; the error describes the mistake.
+    pub(crate) fn into_record(self) -> Result<ExportRecord, String> {
+        let space = parse_space(&self.space).ok_or("`space` must be \"shared\" or 64 hexadecimal digits")?;
         let value = match (self.text, self.base64) {
             (Some(text), None) => text.into_owned().into_bytes(),
             (None, Some(code)) => BASE64_STANDARD
@@ -71,12 +71,14 @@ impl<'a> Line<'a> {
             _ => return Err("it must have `text` or `base64`, and not both".to_owned()),
         };
         let key = self.key.into_owned();
-        limits::key(&key).and_then(|()| limits::value(&key, &value)).map_err(|error| error.to_string())?;
-        Ok(Record { space, key, value, until: self.until })
+        limits::check_key(&key)
+            .and_then(|()| limits::check_value(&key, &value))
+            .map_err(|error| error.to_string())?;
+        Ok(ExportRecord { space, key, value, until: self.until })
     }
 }
 
-fn space(text: &str) -> Option<Space> {
+fn parse_space(text: &str) -> Option<Space> {
     if text == SHARED {
         return Some(Space::Shared);
     }

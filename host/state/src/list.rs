@@ -1,21 +1,21 @@
-//! What an operator sees of a store, and clearing it.
+//! Listing and clearing a store, for its operator.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::{
     Space,
-    error::Trouble,
+    error::ConnectionError,
     limits::OVERHEAD,
     read::snapshot,
-    row::{self, Meta},
+    row::{self, StoreMeta},
 };
 
-/// What a store takes.
+/// Size of a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Entries that have not expired, of all spaces.
     pub entries: u64,
-    /// What they count for the quota.
+    /// Bytes that they count for the quota.
     pub bytes: u64,
     /// The counter of versions; 0 while there is no file.
     pub revision: u64,
@@ -24,33 +24,33 @@ pub struct Usage {
 /// An entry without its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Whose.
+    /// The space that it is in.
     pub space: Space,
-    /// Its key.
+    /// Key of the entry.
     pub key: String,
     /// Bytes of its value.
     pub bytes: u64,
-    /// Its version.
+    /// Version of the entry.
     pub version: u64,
-    /// When it expires, in milliseconds since 1970.
+    /// Time of expiry, in milliseconds since 1970.
     pub until: Option<u64>,
 }
 
-pub fn usage(connection: &Connection, now: u64) -> Result<Usage, Trouble> {
+pub(crate) fn usage(connection: &Connection, now: u64) -> Result<Usage, ConnectionError> {
     let _snapshot = snapshot(connection)?;
     count(connection, now)
 }
 
-/// The same within a transaction.
-pub fn count(connection: &Connection, now: u64) -> Result<Usage, Trouble> {
-    let revision = Meta::read(connection)?.revision;
+/// Counts within a transaction.
+pub(crate) fn count(connection: &Connection, now: u64) -> Result<Usage, ConnectionError> {
+    let revision = StoreMeta::read(connection)?.revision;
     let mut statement = connection.prepare_cached(
         "SELECT count(*), coalesce(sum(size), 0) FROM entries WHERE until IS NULL OR until > ?1",
     )?;
     Ok(statement.query_row([now], |row| Ok(Usage { entries: row.get(0)?, bytes: row.get(1)?, revision }))?)
 }
 
-pub fn list(connection: &Connection, now: u64) -> Result<Vec<Listed>, Trouble> {
+pub(crate) fn list(connection: &Connection, now: u64) -> Result<Vec<Listed>, ConnectionError> {
     let mut statement = connection.prepare_cached(
         "SELECT space, key, size, version, until FROM entries \
          WHERE until IS NULL OR until > ?1 ORDER BY space, key",
@@ -66,14 +66,14 @@ pub fn list(connection: &Connection, now: u64) -> Result<Vec<Listed>, Trouble> {
     Ok(listed)
 }
 
-pub fn clear(connection: &mut Connection, now: u64) -> Result<u64, Trouble> {
+pub(crate) fn clear(connection: &mut Connection, now: u64) -> Result<u64, ConnectionError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let entries = count(&transaction, now)?.entries;
-    let revision = Meta::read(&transaction)?.revision + 1;
+    let revision = StoreMeta::read(&transaction)?.revision + 1;
     transaction.execute_batch("DELETE FROM entries; DELETE FROM spaces")?;
-    Meta { revision, bytes: 0, floor: revision }.write(&transaction)?;
+    StoreMeta { revision, bytes: 0, floor: revision }.write(&transaction)?;
     transaction.commit()?;
-    // Gives the disk back. The entries are gone in any case, so it may wait where others use the store.
+    // Frees disk space. May fail while others use the store; the entries are deleted in any case.
     let _ = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
     Ok(entries)
 }

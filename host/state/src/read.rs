@@ -4,26 +4,26 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::{
     Entries, Entry, Space, StateError,
-    error::Trouble,
+    error::ConnectionError,
     limits::{self, GET_BYTES, OVERHEAD, PAGE_BYTES, PAGE_ENTRIES},
-    row::{self, Meta},
+    row::{self, StoreMeta},
 };
 
-/// No UTF-8 has this byte, so all keys come before it.
+/// UTF-8 never has this byte, so all keys sort before it.
 const BEYOND: u8 = 0xff;
 
-/// Reads as one moment's state.
-pub fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
+/// Begins a transaction that reads one snapshot.
+pub(crate) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     Transaction::new_unchecked(connection, TransactionBehavior::Deferred)
 }
 
-pub fn get(
+pub(crate) fn get(
     connection: &Connection,
     space: &Space,
     keys: &[String],
     now: u64,
-) -> Result<Vec<Option<Entry>>, Trouble> {
-    // A single statement is of one moment anyway.
+) -> Result<Vec<Option<Entry>>, ConnectionError> {
+    // A single statement reads one snapshot anyway.
     let _snapshot = if keys.len() > 1 { Some(snapshot(connection)?) } else { None };
     let mut statement = connection.prepare_cached(
         "SELECT version, value FROM entries WHERE space = ?1 AND key = ?2 AND (until IS NULL OR until > ?3)",
@@ -31,7 +31,7 @@ pub fn get(
     let mut found = Vec::with_capacity(keys.len());
     let mut bytes = 0;
     for key in keys {
-        let mut rows = statement.query((row::space(space), key.as_bytes(), now))?;
+        let mut rows = statement.query((row::space_key(space), key.as_bytes(), now))?;
         let Some(row) = rows.next()? else {
             found.push(None);
             continue;
@@ -39,45 +39,55 @@ pub fn get(
         let value = row::blob(row, 1)?;
         bytes += value.len();
         if bytes > GET_BYTES {
-            let said = format!("these keys have values of more than {GET_BYTES} bytes: get fewer at once");
-            return Err(StateError::Invalid(said).into());
+            let message = format!("these keys have values of more than {GET_BYTES} bytes: get fewer at once");
+            return Err(StateError::Invalid(message).into());
         }
         found.push(Some(Entry { key: key.clone(), value: value.to_vec(), version: row.get(0)? }));
     }
     Ok(found)
 }
 
-/// Which page is wanted.
+/// The keys of one page.
 #[derive(Debug)]
-pub struct Wanted {
-    /// The first key that may be in it.
+pub(crate) struct ScanRange {
+    /// The first key that may be in the page.
     from: Vec<u8>,
-    /// The first that may not.
+    /// The first key after the range.
     to: Vec<u8>,
     limit: usize,
     at: Option<u64>,
 }
 
-impl Wanted {
-    pub fn new(prefix: &str, after: Option<&str>, limit: u32, at: Option<u64>) -> Result<Self, StateError> {
-        limits::bound(prefix, "the prefix")?;
-        limits::bound(after.unwrap_or_default(), "the key to go on after")?;
+impl ScanRange {
+    pub(crate) fn new(
+        prefix: &str,
+        after: Option<&str>,
+        limit: u32,
+        at: Option<u64>,
+    ) -> Result<Self, StateError> {
+        limits::check_bound(prefix, "the prefix")?;
+        limits::check_bound(after.unwrap_or_default(), "the key to go on after")?;
         if limit == 0 {
             return Err(StateError::Invalid("the limit is 0, and must be 1 or more".to_owned()));
         }
         let prefix = prefix.as_bytes();
-        // The key that comes next after another is the same with a NUL.
+        // The smallest key after another is that key with a NUL appended.
         let after = after.map_or_else(Vec::new, |after| [after.as_bytes(), &[0]].concat());
         let to = [prefix, &[BEYOND]].concat();
         Ok(Self { from: after.max(prefix.to_vec()), to, limit: limit.min(PAGE_ENTRIES) as usize, at })
     }
 }
 
-pub fn scan(connection: &Connection, space: &Space, wanted: &Wanted, now: u64) -> Result<Entries, Trouble> {
+pub(crate) fn scan(
+    connection: &Connection,
+    space: &Space,
+    range: &ScanRange,
+    now: u64,
+) -> Result<Entries, ConnectionError> {
     let _snapshot = snapshot(connection)?;
-    let meta = Meta::read(connection)?;
-    if let Some(at) = wanted.at
-        && (at > meta.revision || at < written(connection, space, &meta)?)
+    let meta = StoreMeta::read(connection)?;
+    if let Some(at) = range.at
+        && (at > meta.revision || at < last_write(connection, space, &meta)?)
     {
         return Err(StateError::Moved.into());
     }
@@ -86,12 +96,12 @@ pub fn scan(connection: &Connection, space: &Space, wanted: &Wanted, now: u64) -
         "SELECT key, version, size, value FROM entries \
          WHERE space = ?1 AND key >= ?2 AND key < ?3 AND (until IS NULL OR until > ?4) ORDER BY key",
     )?;
-    let mut rows = statement.query((row::space(space), &wanted.from, &wanted.to, now))?;
+    let mut rows = statement.query((row::space_key(space), &range.from, &range.to, now))?;
     let mut bytes = 0u64;
     while let Some(row) = rows.next()? {
-        // Known without the value, which is read only if it is wanted.
+        // Computed without reading the value.
         bytes = row.get::<_, u64>(2)?.saturating_sub(OVERHEAD).saturating_add(bytes);
-        if page.items.len() == wanted.limit || (bytes > PAGE_BYTES as u64 && !page.items.is_empty()) {
+        if page.items.len() == range.limit || (bytes > PAGE_BYTES as u64 && !page.items.is_empty()) {
             page.more = true;
             break;
         }
@@ -101,9 +111,9 @@ pub fn scan(connection: &Connection, space: &Space, wanted: &Wanted, now: u64) -
     Ok(page)
 }
 
-/// When the space was last written to, or a later revision, if it has no entries.
-fn written(connection: &Connection, space: &Space, meta: &Meta) -> Result<u64, Trouble> {
+/// Returns the revision of the last write to a space, or a later one if it has no entries.
+fn last_write(connection: &Connection, space: &Space, meta: &StoreMeta) -> Result<u64, ConnectionError> {
     let mut statement = connection.prepare_cached("SELECT revision FROM spaces WHERE space = ?1")?;
-    let written = statement.query_row([row::space(space)], |row| row.get(0)).optional()?;
-    Ok(written.unwrap_or(meta.floor))
+    let revision = statement.query_row([row::space_key(space)], |row| row.get(0)).optional()?;
+    Ok(revision.unwrap_or(meta.floor))
 }

@@ -5,14 +5,14 @@
 
 use rusqlite::Connection;
 
-use crate::error::Trouble;
+use crate::error::ConnectionError;
 
-/// "Logg", in the file's header: says whose file it is.
+/// "Logg", the application id in the file's header.
 const APPLICATION: i32 = 0x4c6f_6767;
-/// Of the tables below. A newer one is refused rather than misread.
+/// Version of the tables. A newer one is refused rather than misread.
 const VERSION: i32 = 1;
 
-/// In the order of their texts, since `VACUUM` changes the order they are stored in. `meta` has one row, [`Meta`](crate::row::Meta).
+/// Sorted by their texts, since `VACUUM` changes the order in which they are stored. `meta` has one row, [`StoreMeta`](crate::row::StoreMeta).
 const TABLES: [&str; 5] = [
     "CREATE INDEX by_expiry ON entries (until, size) WHERE until IS NOT NULL",
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, space BLOB NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL, \
@@ -23,8 +23,8 @@ const TABLES: [&str; 5] = [
     "CREATE UNIQUE INDEX by_key ON entries (space, key)",
 ];
 
-/// Makes the tables in a new file, whose versions go on from this one.
-pub fn create(connection: &Connection, revision: u64) -> rusqlite::Result<()> {
+/// Creates the tables in a new file, whose versions continue from this revision.
+pub(crate) fn create(connection: &Connection, revision: u64) -> rusqlite::Result<()> {
     // Tables before their indexes.
     let (tables, indexes): (Vec<&str>, Vec<&str>) =
         TABLES.into_iter().partition(|sql| sql.starts_with("CREATE TABLE"));
@@ -40,22 +40,22 @@ pub fn create(connection: &Connection, revision: u64) -> rusqlite::Result<()> {
     ))
 }
 
-/// Refuses a file whose tables are not these: a trigger or a view in it would run with the host's rights.
-pub fn check(connection: &Connection) -> Result<(), Trouble> {
+/// Refuses a file with other tables: a trigger or a view in it would run with the host's rights.
+pub(crate) fn check(connection: &Connection) -> Result<(), ConnectionError> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     if number("application_id")? != APPLICATION {
-        return Err(Trouble::Damaged("another program made it"));
+        return Err(ConnectionError::Damaged("another program made it"));
     }
     match number("user_version")? {
         VERSION => {}
-        newer if newer > VERSION => return Err(Trouble::Newer(newer)),
-        _ => return Err(Trouble::Damaged("its format is unknown")),
+        newer if newer > VERSION => return Err(ConnectionError::Newer(newer)),
+        _ => return Err(ConnectionError::Damaged("its format is unknown")),
     }
     let mut statement =
         connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY sql")?;
     let found = statement.query_map([], |row| row.get::<_, String>(0))?;
     if found.collect::<Result<Vec<_>, _>>()? != TABLES {
-        return Err(Trouble::Damaged("it has other tables"));
+        return Err(ConnectionError::Damaged("it has other tables"));
     }
     Ok(())
 }

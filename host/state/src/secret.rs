@@ -1,4 +1,4 @@
-//! The folder's secret: what the host makes opaque keys of callers with.
+//! The folder's secret, from which the host derives opaque keys of callers.
 
 use std::{
     fs::{self, File},
@@ -8,24 +8,24 @@ use std::{
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Reads the secret, and makes it where there is none. Two processes that race get the same: it is written beside and
-/// then takes its name, unless another one has it already.
-pub fn read_or_make(folder: &Path, name: &str) -> io::Result<[u8; 32]> {
+/// Reads the secret, or creates it. Two processes that race get the same secret: a new file gets its name only if no other
+/// has it.
+pub(crate) fn read_or_create(folder: &Path, name: &str) -> io::Result<[u8; 32]> {
     let path = folder.join(name);
     match fs::read(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => make(folder, &path)?,
-        found => return whole(found?),
+        Err(error) if error.kind() == ErrorKind::NotFound => create(folder, &path)?,
+        found => return parse_secret(found?),
     }
-    whole(fs::read(&path)?)
+    parse_secret(fs::read(&path)?)
 }
 
-fn make(folder: &Path, path: &Path) -> io::Result<()> {
+fn create(folder: &Path, path: &Path) -> io::Result<()> {
     let mut secret = [0; 32];
     let mut filled = 0;
     while filled < secret.len() {
         filled += getrandom(&mut secret[filled..], GetRandomFlags::empty())?;
     }
-    // Only its owner may read such a file.
+    // Temporary files are readable by their owner only.
     let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
     file.write_all(&secret)?;
     file.as_file().sync_all()?;
@@ -36,9 +36,9 @@ fn make(folder: &Path, path: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-fn whole(bytes: Vec<u8>) -> io::Result<[u8; 32]> {
+fn parse_secret(bytes: Vec<u8>) -> io::Result<[u8; 32]> {
     bytes.try_into().map_err(|bytes: Vec<u8>| {
-        let said = format!("it must have 32 bytes, and has {}: bring back the original", bytes.len());
-        io::Error::new(ErrorKind::InvalidData, said)
+        let message = format!("it must have 32 bytes, and has {}: bring back the original", bytes.len());
+        io::Error::new(ErrorKind::InvalidData, message)
     })
 }

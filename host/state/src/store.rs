@@ -9,39 +9,40 @@ use std::{
 use rusqlite::Connection;
 
 use crate::{
-    Change, Clock, Entries, Entry, Imported, Listed, Operation, Space, StateError, Usage, commit,
-    error::Trouble, export, import::Staged, limits, list, pool::Pool, read,
+    Change, Entries, Entry, Imported, Listed, Operation, Space, StateError, Usage, clock::Clock, commit,
+    error::ConnectionError, export, import::StagedImport, limits, list, pool::StorePool, read,
 };
 
 /// One plugin's state. A clone is the same store; threads and processes may use it at once.
 ///
-/// If the file is taken away while it is in use, then the store is empty, and its next commit begins a new file: its
-/// versions are higher than all before, so nothing that a plugin remembers matches by chance.
+/// If the file is removed while it is in use, the store is empty, and its next commit creates a new file. Versions in it are
+/// higher than all before, so versions that a plugin remembers cannot match by chance.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) name: Arc<str>,
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) pool: Arc<StorePool>,
     pub(crate) quota: u64,
     pub(crate) clock: Clock,
 }
 
 impl Store {
-    /// The entries of these keys, in their order, all of one moment; `None` for a key that is not there.
+    /// Returns the entries of these keys, in their order, from one snapshot; `None` for a missing key.
     ///
     /// # Errors
     ///
-    /// [`StateError::Invalid`] for more than [`GET_KEYS`](crate::GET_KEYS) keys, one that no entry can have, or values of
+    /// [`StateError::Invalid`] for more than [`GET_KEYS`](crate::GET_KEYS) keys, an invalid key, or values of
     /// more than [`GET_BYTES`](crate::GET_BYTES) in all; [`StateError::Busy`], [`StateError::Storage`].
     pub fn get(&self, space: Space, keys: &[String]) -> Result<Vec<Option<Entry>>, StateError> {
-        limits::keys(keys)?;
+        limits::check_keys(keys)?;
         let found = self.pool.read(|connection| read::get(connection, &space, keys, self.now()))?;
         Ok(found.unwrap_or_else(|| keys.iter().map(|_| None).collect()))
     }
 
-    /// A page of the entries whose keys begin with `prefix` and come after `after`, in the order of their bytes.
+    /// Returns a page of the entries whose keys begin with `prefix` and come after `after`, in the order of their bytes.
     ///
-    /// It holds at most `limit`, [`PAGE_ENTRIES`](crate::PAGE_ENTRIES) and [`PAGE_BYTES`](crate::PAGE_BYTES), but one
-    /// entry in any case, if there is one. `at`, the `revision` of an earlier page, asks for a page of the same state.
+    /// A page holds at most `limit` and [`PAGE_ENTRIES`](crate::PAGE_ENTRIES) entries and
+    /// [`PAGE_BYTES`](crate::PAGE_BYTES), but at least one entry, if there is one. With `at`, the `revision` of an earlier
+    /// page, the page is of the same state as that one.
     ///
     /// # Errors
     ///
@@ -55,43 +56,43 @@ impl Store {
         limit: u32,
         at: Option<u64>,
     ) -> Result<Entries, StateError> {
-        let wanted = read::Wanted::new(prefix, after, limit, at)?;
-        let found = self.pool.read(|connection| read::scan(connection, &space, &wanted, self.now()))?;
+        let range = read::ScanRange::new(prefix, after, limit, at)?;
+        let found = self.pool.read(|connection| read::scan(connection, &space, &range, self.now()))?;
         match (found, at) {
             (Some(page), _) => Ok(page),
-            // What was read at some revision is gone with the file.
+            // The file of the earlier page was removed.
             (None, Some(1..)) => Err(StateError::Moved),
             (None, _) => Ok(Entries { items: Vec::new(), more: false, revision: 0 }),
         }
     }
 
-    /// Does all of these changes, or none. Answers the version that its entries have, on the disk by then; a commit of
-    /// checks alone, or of nothing, writes nothing and answers the current revision.
+    /// Commits all of these changes, or none. Returns the version of the written entries once they are on the disk; a commit
+    /// of checks alone, or of nothing, writes nothing and returns the current revision.
     ///
-    /// A delete takes a version too, also of a key that is not there. A put whose moment has passed is a delete.
+    /// A delete takes a version too, even of a missing key. A put that has expired already is a delete.
     ///
     /// # Errors
     ///
     /// [`StateError::Conflict`] with all keys whose expectations do not hold; [`StateError::Quota`] if the entries would
     /// take more than the quota, and more than before; [`StateError::Invalid`] for more than
     /// [`COMMIT_CHANGES`](crate::COMMIT_CHANGES) changes or [`COMMIT_BYTES`](crate::COMMIT_BYTES) bytes, a key twice, or
-    /// a key or value that no entry can have; [`StateError::Busy`], [`StateError::Storage`].
+    /// an invalid key or value; [`StateError::Busy`], [`StateError::Storage`].
     pub fn commit(&self, space: Space, changes: Vec<Change>) -> Result<u64, StateError> {
-        limits::changes(&changes)?;
+        limits::check_changes(&changes)?;
         if changes.iter().all(|change| change.operation == Operation::Check) {
             let now = self.now();
             let checked = self.pool.read(|connection| commit::check(connection, &space, &changes, now))?;
-            return checked.map_or_else(|| commit::check_nothing(&changes), Ok);
+            return checked.map_or_else(|| commit::check_without_file(&changes), Ok);
         }
         self.write(|connection, now| commit::commit(connection, &space, &changes, self.quota, now))
     }
 
-    /// Its name.
+    /// Returns the store's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it takes.
+    /// Returns the size of the store.
     ///
     /// # Errors
     ///
@@ -101,7 +102,7 @@ impl Store {
         Ok(usage.unwrap_or_default())
     }
 
-    /// All keys, without their values: by space, the shared one first, and by bytes.
+    /// Lists all keys without their values: by space, the shared one first, and by bytes.
     ///
     /// # Errors
     ///
@@ -111,8 +112,8 @@ impl Store {
         Ok(listed.unwrap_or_default())
     }
 
-    /// Writes all entries as JSON Lines, in one moment's state: a head, and a line for each entry. Callers' spaces keep
-    /// their opaque keys, which mean something only with the same folder secret. Answers how many entries.
+    /// Writes all entries as JSON Lines, from one snapshot: a head, and a line for each entry. Callers' spaces keep their
+    /// opaque keys, which are meaningful only with the same folder secret. Returns the number of entries.
     ///
     /// # Errors
     ///
@@ -121,37 +122,37 @@ impl Store {
         let mut writer = BufWriter::new(writer);
         let written =
             self.pool.read(|connection| export::export(connection, &self.name, self.now(), &mut writer))?;
-        written.map_or_else(|| export::nothing(&self.name, &mut writer), Ok)
+        written.map_or_else(|| export::export_empty(&self.name, &mut writer), Ok)
     }
 
-    /// Takes in what [`Store::export`] wrote: all of it, or nothing. With `replace` the store holds nothing else
-    /// afterwards; without, other entries stay. Entries that have expired are left out. The quota does not apply.
+    /// Imports an export of [`Store::export`]: all of it, or nothing. With `replace` the store holds nothing else afterwards;
+    /// without, other entries stay. Expired entries are skipped. The quota does not apply.
     ///
     /// # Errors
     ///
-    /// [`StateError::Invalid`] with the line's number for what is no entry, and for a text that was cut off;
+    /// [`StateError::Invalid`] with the line's number for a malformed line, and for a truncated text;
     /// [`StateError::Storage`], [`StateError::Busy`].
     pub fn import(&self, reader: impl BufRead, replace: bool) -> Result<Imported, StateError> {
-        let staged = Staged::read(reader)?;
+        let staged = StagedImport::read(reader)?;
         self.write(|connection, now| staged.apply(connection, replace, now))
     }
 
-    /// Takes all entries of all spaces away, and leaves the counter of versions. Answers how many there were.
+    /// Deletes all entries of all spaces and keeps the counter of versions. Returns the number of deleted entries.
     ///
     /// # Errors
     ///
     /// [`StateError::Busy`], [`StateError::Storage`].
     pub fn clear(&self) -> Result<u64, StateError> {
-        if self.pool.place().identity()?.is_none() {
+        if self.pool.file().identity()?.is_none() {
             return Ok(0);
         }
         self.write(list::clear)
     }
 
-    /// What is asked for is done at the time when its turn has come, not when it was asked for.
+    /// Runs a write. The time that it sees is read once it holds the connection, not when it was requested.
     fn write<R>(
         &self,
-        work: impl FnOnce(&mut Connection, u64) -> Result<R, Trouble>,
+        work: impl FnOnce(&mut Connection, u64) -> Result<R, ConnectionError>,
     ) -> Result<R, StateError> {
         self.pool.write(first_revision(self.now()), |connection| work(connection, self.now()))
     }
@@ -167,9 +168,8 @@ impl fmt::Debug for Store {
     }
 }
 
-/// Where the counter of a new file begins: the microseconds since 1970. A file of the same name that was taken away has
-/// counted no further, since nobody commits a million times in each second; and it is a safe integer in JavaScript
-/// until the year 2255.
+/// Computes the first value of a new file's counter: the microseconds since 1970. A removed file of the same name has counted
+/// no further, since commits take longer than a microsecond; and it is a safe integer in JavaScript until the year 2255.
 fn first_revision(now: u64) -> u64 {
     now.saturating_mul(1000).min(1 << 53)
 }

@@ -1,25 +1,25 @@
-//! What is left behind by expiry, and by spaces that have become empty.
+//! Removal of expired entries and of empty spaces.
 
 use std::collections::BTreeSet;
 
 use rusqlite::Transaction;
 
 use crate::{
-    error::Trouble,
-    row::{self, Meta},
+    error::ConnectionError,
+    row::{self, StoreMeta},
 };
 
-/// Expired entries that a commit removes: so many, and twice as many as it has changes, so that they do not pile up.
+/// Expired entries that a commit removes, beside twice the number of its changes, so that they do not pile up.
 const SWEEP: usize = 100;
 
-/// Removes some expired entries in a commit of so many changes; answers what they counted, and adds the
-/// spaces they were in.
-pub fn some(
+/// Removes some expired entries in a commit of this many changes. Returns the bytes that they counted for the quota, and adds
+/// their spaces to `touched`.
+pub(crate) fn remove_expired(
     transaction: &Transaction<'_>,
     now: u64,
     changes: usize,
     touched: &mut BTreeSet<Vec<u8>>,
-) -> Result<u64, Trouble> {
+) -> Result<u64, ConnectionError> {
     let mut statement = transaction.prepare_cached(
         "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE until <= ?1 ORDER BY until LIMIT ?2) \
          RETURNING space, size",
@@ -33,15 +33,19 @@ pub fn some(
     Ok(bytes)
 }
 
-/// What expired entries count that are still there.
-pub fn left(transaction: &Transaction<'_>, now: u64) -> Result<u64, Trouble> {
+/// Returns the bytes that remaining expired entries count for the quota.
+pub(crate) fn expired_bytes(transaction: &Transaction<'_>, now: u64) -> Result<u64, ConnectionError> {
     let mut statement =
         transaction.prepare_cached("SELECT coalesce(sum(size), 0) FROM entries WHERE until <= ?1")?;
     Ok(statement.query_row([now], |row| row.get(0))?)
 }
 
-/// Forgets when a space was last written to, if it has no entries: there may be one for each caller that ever was.
-pub fn forget_if_empty(transaction: &Transaction<'_>, space: &[u8], meta: &mut Meta) -> Result<(), Trouble> {
+/// Removes the record of a space's last write if the space has no entries: there may be a space for each past caller.
+pub(crate) fn forget_if_empty(
+    transaction: &Transaction<'_>,
+    space: &[u8],
+    meta: &mut StoreMeta,
+) -> Result<(), ConnectionError> {
     let mut statement = transaction.prepare_cached("SELECT 1 FROM entries WHERE space = ?1")?;
     if statement.exists([space])? {
         return Ok(());

@@ -1,41 +1,37 @@
-//! Credentials, taken out of whatever is about to be logged or told, whoever wrote it.
+//! Redaction of credentials in texts that are logged or returned.
 //!
-//! Two kinds are found: what looks like one (`likely.rs`), and the values of secrets that the operator's policies name
-//! (`known.rs`).
-//! Nothing of ours logs either; this is for what guests print, for a library's debugging output, and for what we get
-//! wrong. Time is linear in the text, which may be anybody's.
+//! Two kinds are found: texts that look like credentials (`likely.rs`), and the values of secrets that the operator's policies
+//! name (`known.rs`). Our own code logs neither; this is for output of guests, debugging output of libraries, and mistakes.
+//! Time is linear in the text, which may be hostile.
 
 use std::borrow::Cow;
 
-use crate::{known, likely};
+use crate::{known, likely, redacted::REDACTED};
 
-/// What stands in the place of a credential.
-pub const REDACTED: &str = "[redacted]";
-
-/// A text without credentials.
+/// Redacts credentials.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    without(text, false)
+    redact_spans(text, false)
 }
 
-/// The beginning of a text, which goes on: without credentials, nor what may be the beginning of one at its end.
+/// Redacts the beginning of a longer text: credentials, and a possible beginning of one at the end.
 pub fn redact_beginning(text: &str) -> Cow<'_, str> {
-    without(text, true)
+    redact_spans(text, true)
 }
 
-/// Where a text may be broken in two at or before the byte `at`, so that no credential is torn apart; behind it where a
-/// credential stands at the very beginning. Never 0, but for an empty text or where `at` is.
+/// Finds a position at or before the byte `at` where a text can be split without splitting a credential; after `at` if a
+/// credential begins the text. Never 0, unless the text is empty or `at` is 0.
 pub fn seam(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
     }
     let known = known::spans(text, true).into_iter().map(|span| (span.start, span.end));
     let likely = likely::spans(text, true).into_iter().map(|span| (span.sign, span.end));
-    let mut torn: Vec<(usize, usize)> = known.chain(likely).collect();
-    torn.sort_unstable();
+    let mut spans: Vec<(usize, usize)> = known.chain(likely).collect();
+    spans.sort_unstable();
     let mut at = text.floor_char_boundary(at);
-    if let Some((from, _)) = torn.iter().rev().find(|(from, end)| *from < at && at < *end) {
-        // What holds the place may itself lie in another.
-        at = torn
+    if let Some((from, _)) = spans.iter().rev().find(|(from, end)| *from < at && at < *end) {
+        // The credential around the position may itself lie in another.
+        at = spans
             .iter()
             .rev()
             .find(|(other, end)| other < from && from < end)
@@ -44,24 +40,25 @@ pub fn seam(text: &str, at: usize) -> usize {
     if at > 0 || text.is_empty() {
         return at;
     }
-    torn.iter()
+    spans
+        .iter()
         .filter(|(from, _)| *from == 0)
         .map(|(_, end)| *end)
         .max()
         .unwrap_or_else(|| text.ceil_char_boundary(1))
 }
 
-fn without(text: &str, cut: bool) -> Cow<'_, str> {
-    let text = replaced(text, known::spans(text, cut).into_iter().map(|span| (span.start, span.end)));
+fn redact_spans(text: &str, cut: bool) -> Cow<'_, str> {
+    let text = replace_spans(text, known::spans(text, cut).into_iter().map(|span| (span.start, span.end)));
     let likely = likely::spans(&text, cut);
     let spans = likely.into_iter().map(|span| (span.from, span.end));
     match text {
-        Cow::Borrowed(text) => replaced(text, spans),
-        Cow::Owned(text) => replaced(&text, spans).into_owned().into(),
+        Cow::Borrowed(text) => replace_spans(text, spans),
+        Cow::Owned(text) => replace_spans(&text, spans).into_owned().into(),
     }
 }
 
-fn replaced(text: &str, spans: impl Iterator<Item = (usize, usize)>) -> Cow<'_, str> {
+fn replace_spans(text: &str, spans: impl Iterator<Item = (usize, usize)>) -> Cow<'_, str> {
     let mut out = String::new();
     let mut done = 0;
     for (from, end) in spans {
@@ -177,7 +174,7 @@ mod tests {
         }
         // What names a credential stays with it.
         let text = "Authorization: Basic dXNlcjpwYXNz";
-        assert_eq!(seam(text, 20), text.len(), "nothing stands before it");
+        assert_eq!(seam(text, 20), text.len(), "nothing precedes it");
         assert_eq!(seam(&format!("> {text}"), 20), 2);
         assert_eq!(seam("plain text", 5), 5);
         assert_eq!(seam("plain", 50), 5);

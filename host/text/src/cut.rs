@@ -1,8 +1,6 @@
-//! Text that is cut. What may hold a secret is [redacted](crate::redact) first.
+//! Truncation. A text that may contain a secret must be [redacted](crate::redact) first.
 
-use crate::sanitise_line;
-
-/// A text of at most `max` characters, the last of them an ellipsis where some are missing.
+/// Truncates to `max` characters, the last of them an ellipsis.
 pub fn shorten(text: &str, max: usize) -> String {
     if text.chars().nth(max).is_none() {
         return text.to_owned();
@@ -13,7 +11,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     out
 }
 
-/// Shortens to `max` bytes, at a character; the last three are an ellipsis, where there is room for one.
+/// Truncates to `max` bytes at a character boundary; the last three are an ellipsis, if there is room for one.
 pub fn shorten_bytes(text: &mut String, max: usize) {
     const ELLIPSIS: char = '…';
     if text.len() <= max {
@@ -24,13 +22,6 @@ pub fn shorten_bytes(text: &mut String, max: usize) {
     if room < max {
         text.push(ELLIPSIS);
     }
-}
-
-/// A name or a word that somebody chose, as a message shows it: on one line, nothing hidden, at most `max` characters.
-/// Of a long one only the beginning is looked at.
-pub fn mention(text: &str, max: usize) -> String {
-    let beginning = text.char_indices().nth(max + 1).map_or(text, |(end, _)| &text[..end]);
-    shorten(&sanitise_line(beginning, usize::MAX), max)
 }
 
 #[cfg(test)]
@@ -49,11 +40,5 @@ mod tests {
         assert_eq!(text, "äöüäöü");
         shorten_bytes(&mut text, 8);
         assert_eq!(text, "äö…");
-    }
-
-    #[test]
-    fn a_word_is_mentioned_on_one_line() {
-        assert_eq!(mention("a\u{1b}[31mb\n\u{202e}c", 80), "ab c");
-        assert_eq!(mention(&"x".repeat(100_000), 4), "xxx…");
     }
 }

@@ -1,25 +1,25 @@
-//! Text whose hidden characters are escaped, so that whoever reads it sees that they are there: for logs and terminals.
+//! Escaping of hidden characters, so that they show: for logs and terminals.
 
 use std::{borrow::Cow, fmt::Write as _};
 
-use crate::hidden::{is_hidden, is_odd};
+use crate::hidden::{breaks_line, is_hidden};
 
-/// On one line: it can neither forge another line nor steer a terminal.
+/// Escapes a text on one line: it can neither forge another line nor control a terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    escaped(text, is_odd, |c, out| out.extend(c.escape_default()))
+    escape_if(text, breaks_line, |c, out| out.extend(c.escape_default()))
 }
 
-/// The same, on as many lines as the text has; tabs are kept as well.
+/// Escapes a text and keeps its line breaks and tabs.
 pub fn printable_text(text: &str) -> Cow<'_, str> {
-    let odd = |c| is_odd(c) && !matches!(c, '\n' | '\t');
-    escaped(text, odd, |c, out| out.extend(c.escape_default()))
+    let odd = |c| breaks_line(c) && !matches!(c, '\n' | '\t');
+    escape_if(text, odd, |c, out| out.extend(c.escape_default()))
 }
 
-/// JSON that was written already, for a terminal: writers of JSON escape C0 alone, and leave C1 (which holds another CSI),
-/// bidi overrides and what is not drawn. It stays the same JSON, since such characters stand in strings only.
+/// Escapes serialised JSON for a terminal: JSON writers escape C0 only, and leave C1 (which has another CSI), bidi overrides and
+/// invisible characters. The JSON stays equivalent, since such characters occur in strings only.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     let odd = |c| is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}');
-    escaped(json, odd, |c, out| {
+    escape_if(json, odd, |c, out| {
         for unit in c.encode_utf16(&mut [0; 2]) {
             // Writing to a string does not fail.
             let _ = write!(out, "\\u{unit:04x}");
@@ -27,7 +27,7 @@ pub fn printable_json(json: &str) -> Cow<'_, str> {
     })
 }
 
-fn escaped(text: &str, odd: impl Fn(char) -> bool, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
+fn escape_if(text: &str, odd: impl Fn(char) -> bool, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
     let Some(first) = text.find(&odd) else { return text.into() };
     let mut out = String::with_capacity(text.len() + 32);
     out.push_str(&text[..first]);

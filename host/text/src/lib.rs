@@ -1,16 +1,20 @@
-//! Text that a plugin, a caller or an upstream wrote, made safe for who reads it. The one home of all that does so.
+//! Text of plugins, callers and upstreams, made safe for its readers. All such functions live in this crate.
 //!
 //! | reader | function |
 //! |---|---|
-//! | a model, a person | [`sanitise_line`], [`sanitise_text`]: what cannot be seen is taken out |
-//! | a log line, a terminal | [`printable`], [`printable_text`]: what cannot be seen is escaped, so that it shows |
-//! | a terminal that is shown JSON | [`printable_json`] |
-//! | whoever is told, by a message, of a name that somebody chose | [`mention`] |
-//! | whoever reads a log or an error | [`redact`]: without credentials |
+//! | a model, a person | [`sanitise_line`], [`sanitise_text`]: hidden characters are removed |
+//! | a log line, a terminal | [`printable`], [`printable_text`]: hidden characters are escaped |
+//! | a terminal that shows JSON | [`printable_json`] |
+//! | a message that names something | [`mention`]: one short line |
+//! | a log or an error | [`redact`]: credentials are replaced |
 //!
-//! **A text is redacted before it is cut**: of a secret across the cut, the beginning would be shown. Where only a part of
-//! a text is at hand, [`redact_beginning`] takes a secret out that its end cuts off, and [`seam`] finds a place between
-//! credentials.
+//! [`units`] parses and formats sizes and times.
+//!
+//! **Redact a text before truncating it**: otherwise the beginning of a secret across the cut would show. If only a part of a
+//! text is available, [`redact_beginning`] also redacts a secret that the end of the part truncates, and [`seam`] finds a
+//! position between credentials.
+
+#![warn(unreachable_pub)]
 
 mod credentials;
 mod cut;
@@ -18,12 +22,16 @@ mod escape;
 mod hidden;
 mod known;
 mod likely;
+mod mention;
+mod redacted;
 mod sanitise;
 pub mod units;
 
-pub use credentials::{REDACTED, redact, redact_beginning, seam};
-pub use cut::{mention, shorten, shorten_bytes};
+pub use credentials::{redact, redact_beginning, seam};
+pub use cut::{shorten, shorten_bytes};
 pub use escape::{printable, printable_json, printable_text};
 pub use hidden::{is_clean, is_hidden};
 pub use known::keep_secret;
+pub use mention::mention;
+pub use redacted::REDACTED;
 pub use sanitise::{sanitise_line, sanitise_text};

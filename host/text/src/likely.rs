@@ -1,12 +1,12 @@
-//! What looks like a credential: a bearer token, a token of ours, a JWT, the value of a header that carries credentials.
+//! Texts that look like credentials: bearer tokens, our own tokens, JWTs, values of headers that carry credentials.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::REDACTED;
+use crate::redacted::REDACTED;
 
-/// Where a credential may begin.
+/// Finds the beginnings of possible credentials.
 static SIGNS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let signs = SIGN.iter().map(|(sign, _)| sign);
     AhoCorasick::builder()
@@ -16,51 +16,50 @@ static SIGNS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// What follows a sign.
+/// Kind of text that follows a sign.
 #[derive(Clone, Copy)]
-enum Follows {
+enum SignKind {
     /// Space, and a token.
     Token,
-    /// The rest of a token of ours.
+    /// The rest of one of our own tokens.
     Rest,
     /// The rest of a JWT.
     Jwt,
-    /// A separator and a value: it was a name.
+    /// A separator and a value: the sign is a name.
     Value,
 }
 
-/// In lower case; compared without it, but for the one that base64 makes of `{"`.
-const SIGN: [(&str, Follows); 12] = [
-    ("bearer", Follows::Token),
-    ("loggia_", Follows::Rest),
-    ("eyJ", Follows::Jwt),
-    ("authorization", Follows::Value),
-    ("cookie", Follows::Value),
-    ("x-api-key", Follows::Value),
-    ("api_key", Follows::Value),
-    ("access_token", Follows::Value),
-    ("refresh_token", Follows::Value),
-    ("id_token", Follows::Value),
-    ("client_secret", Follows::Value),
-    ("password", Follows::Value),
+/// Signs in lower case, compared case-insensitively, except the base64 of `{"`.
+const SIGN: [(&str, SignKind); 12] = [
+    ("bearer", SignKind::Token),
+    ("loggia_", SignKind::Rest),
+    ("eyJ", SignKind::Jwt),
+    ("authorization", SignKind::Value),
+    ("cookie", SignKind::Value),
+    ("x-api-key", SignKind::Value),
+    ("api_key", SignKind::Value),
+    ("access_token", SignKind::Value),
+    ("refresh_token", SignKind::Value),
+    ("id_token", SignKind::Value),
+    ("client_secret", SignKind::Value),
+    ("password", SignKind::Value),
 ];
 
-/// What looks like a credential.
-pub(crate) struct Likely {
-    /// Where the sign of it begins, without which it would not look like one.
+/// Position of a text that looks like a credential.
+pub(crate) struct LikelySpan {
+    /// Start of the sign that makes it look like one.
     pub sign: usize,
-    /// Where it begins itself.
+    /// Start of the credential.
     pub from: usize,
-    /// Where it ends.
+    /// End of the credential.
     pub end: usize,
 }
 
-/// What of a text looks like credentials, from the first to the last. Where the text is `cut` off, less is enough at its
-/// end. Time is linear in the text.
-pub(crate) fn spans(text: &str, cut: bool) -> Vec<Likely> {
-    let mut found: Vec<Likely> = Vec::new();
+/// Finds texts that look like credentials, in order. If the text is `cut` off, less is enough at its end. Linear time.
+pub(crate) fn spans(text: &str, cut: bool) -> Vec<LikelySpan> {
+    let mut found: Vec<LikelySpan> = Vec::new();
     let Some(signs) = SIGNS.as_ref() else { return found };
-    // What was found so far ends here; and nothing that begins before there is a JWT.
+    // End of the last match; and the position before which no JWT can begin.
     let (mut done, mut no_jwt) = (0, 0);
     for sign in signs.find_iter(text) {
         if sign.start() < done {
@@ -68,13 +67,13 @@ pub(crate) fn spans(text: &str, cut: bool) -> Vec<Likely> {
         }
         let rest = &text[sign.end()..];
         let credential = match SIGN[sign.pattern().as_usize()].1 {
-            Follows::Token => token(rest).map(|(from, len)| (sign.end() + from, len)),
-            Follows::Rest => {
+            SignKind::Token => token(rest).map(|(from, len)| (sign.end() + from, len)),
+            SignKind::Rest => {
                 let len = run(rest, is_url_safe);
                 (len >= OURS || (cut && len == rest.len())).then_some((sign.start(), len + sign.len()))
             }
-            Follows::Jwt if sign.start() < no_jwt || &text[sign.range()] != "eyJ" => None,
-            Follows::Jwt => {
+            SignKind::Jwt if sign.start() < no_jwt || &text[sign.range()] != "eyJ" => None,
+            SignKind::Jwt => {
                 let whole = &text[sign.start()..];
                 let len = jwt(whole, cut);
                 if len.is_none() {
@@ -82,38 +81,38 @@ pub(crate) fn spans(text: &str, cut: bool) -> Vec<Likely> {
                 }
                 len.map(|len| (sign.start(), len))
             }
-            Follows::Value => value(rest).map(|(from, len)| (sign.end() + from, len)),
+            SignKind::Value => value(rest).map(|(from, len)| (sign.end() + from, len)),
         };
         if let Some((from, len)) = credential {
             done = from + len;
-            found.push(Likely { sign: sign.start(), from, end: done });
+            found.push(LikelySpan { sign: sign.start(), from, end: done });
         }
     }
     found
 }
 
-/// Characters of the rest of the shortest token of ours that is taken for one: names of files and metrics are shorter.
+/// Shortest rest of one of our own tokens: names of files and metrics are shorter.
 const OURS: usize = 24;
-/// Characters of the first part of the shortest JWT.
+/// Shortest first part of a JWT.
 const HEAD: usize = 12;
-/// How far a value stands behind its name.
+/// Longest distance between a name and its value.
 const BETWEEN: usize = 8;
 
 fn is_url_safe(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
-/// What a header's credentials may be made of (RFC 9110, token68).
+/// Tests for characters of credentials in a header (RFC 9110, token68).
 fn is_token(byte: u8) -> bool {
     is_url_safe(byte) || matches!(byte, b'.' | b'~' | b'+' | b'/' | b'=' | b'[' | b']')
 }
 
-/// How many bytes at the start of a text are such.
-fn run(text: &str, such: impl Fn(u8) -> bool) -> usize {
-    text.bytes().position(|byte| !such(byte)).unwrap_or(text.len())
+/// Counts the bytes at the start of a text that satisfy a condition.
+fn run(text: &str, matches: impl Fn(u8) -> bool) -> usize {
+    text.bytes().position(|byte| !matches(byte)).unwrap_or(text.len())
 }
 
-/// The token behind `Bearer`: where it begins, and its length. A sentence that speaks of one is left alone.
+/// Finds the token after `Bearer`: its start and length. Sentences about bearer tokens do not match.
 fn token(rest: &str) -> Option<(usize, usize)> {
     let from = run(rest, |byte| matches!(byte, b' ' | b'\t'));
     let len = run(&rest[from..], is_token);
@@ -123,7 +122,7 @@ fn token(rest: &str) -> Option<(usize, usize)> {
     (from > 0 && !spoken).then_some((from, len))
 }
 
-/// The length of a JWT at the start of a text. One that the text's end cuts off counts.
+/// Returns the length of a JWT at the start of a text. A truncated one counts.
 fn jwt(text: &str, cut: bool) -> Option<usize> {
     let head = run(text, is_url_safe);
     if head < HEAD {
@@ -137,7 +136,7 @@ fn jwt(text: &str, cut: bool) -> Option<usize> {
     (len > head || len == text.len()).then_some(len)
 }
 
-/// The value behind a name: where it begins, and its length. None where the name is only a word.
+/// Finds the value after a name: its start and length. None if the name is an ordinary word.
 fn value(rest: &str) -> Option<(usize, usize)> {
     let between = |byte: u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b':' | b'=' | b',');
     let from = run(rest, between);

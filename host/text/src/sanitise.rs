@@ -1,19 +1,20 @@
-//! Text without what a reader cannot see: for models, and for people who are asked.
+//! Removal of hidden characters: for models, and for people who are asked.
 
 use crate::{cut::shorten_bytes, hidden::is_hidden};
 
-/// Strips what a reader cannot see, and escape sequences whole; keeps line breaks; cuts to `max` bytes, at a character.
+/// Removes hidden characters and whole escape sequences, keeps line breaks, and truncates to `max` bytes at a character
+/// boundary.
 pub fn sanitise_text(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max));
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
         let kept = match c {
             '\x1b' => {
-                rest = after_escape(rest);
+                rest = skip_escape(rest);
                 continue;
             }
             '\u{9b}' => {
-                rest = after_parameters(rest);
+                rest = skip_parameters(rest);
                 continue;
             }
             '\r' if rest.as_str().starts_with('\n') => continue,
@@ -31,7 +32,7 @@ pub fn sanitise_text(text: &str, max: usize) -> String {
     out
 }
 
-/// As [`sanitise_text`], on one line: every run of white space becomes one space.
+/// Sanitises as [`sanitise_text`], on one line: every run of white space becomes one space.
 pub fn sanitise_line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max));
     for word in sanitise_text(text, text.len()).split_whitespace() {
@@ -47,12 +48,13 @@ pub fn sanitise_line(text: &str, max: usize) -> String {
     out
 }
 
-/// What follows an ESC: a control sequence, a string up to its terminator (or the end of its line), or two characters.
-fn after_escape(mut rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
+/// Skips the rest of an ESC sequence: a control sequence, a string up to its terminator (or the end of its line), or one
+/// character.
+fn skip_escape(mut rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
     match rest.clone().next() {
         Some('[') => {
             rest.next();
-            after_parameters(rest)
+            skip_parameters(rest)
         }
         Some(']' | 'P' | 'X' | '^' | '_') => {
             let text = rest.as_str();
@@ -72,8 +74,8 @@ fn after_escape(mut rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
     }
 }
 
-/// The parameters and the final byte of a control sequence.
-fn after_parameters(mut rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
+/// Skips the parameters and the final byte of a control sequence.
+fn skip_parameters(mut rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
     while let Some(c @ ' '..='~') = rest.clone().next() {
         rest.next();
         if ('@'..='~').contains(&c) {

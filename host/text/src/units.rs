@@ -1,12 +1,12 @@
-//! Sizes and times as a policy file writes them.
+//! Sizes and times as configuration files and messages write them.
 
 use std::time::Duration;
 
-/// `64MiB`, `512KiB`, `1GiB`, `100B`.
+/// Parses a size: `64MiB`, `512KiB`, `1GiB`, `100B`.
 ///
 /// # Errors
 ///
-/// What is wrong with the text; reads after it.
+/// The mistake, to be read after the text.
 pub fn bytes(text: &str) -> Result<u64, &'static str> {
     let (number, unit) = split(text);
     let factor = match unit {
@@ -20,11 +20,11 @@ pub fn bytes(text: &str) -> Result<u64, &'static str> {
     bytes.ok_or("is not a size: write a whole number and a unit, like \"64MiB\"")
 }
 
-/// `250ms`, `2s`, `30m`, `1h`.
+/// Parses a time: `250ms`, `2s`, `30m`, `1h`.
 ///
 /// # Errors
 ///
-/// What is wrong with the text; reads after it.
+/// The mistake, to be read after the text.
 pub fn duration(text: &str) -> Result<Duration, &'static str> {
     let (number, unit) = split(text);
     let factor = match unit {
@@ -45,12 +45,13 @@ fn split(text: &str) -> (Option<u64>, &str) {
     (text[..digits].parse().ok(), text[digits..].trim_start())
 }
 
-/// What [`bytes`] reads, in the largest unit that shows it whole.
+/// Formats a size as [`bytes`] parses it, in the largest unit that gives a whole number.
 pub fn bytes_text(bytes: u64) -> String {
     largest(bytes, &[(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")])
 }
 
-/// What [`duration`] reads, in the largest unit that shows it whole; below a millisecond nothing is shown.
+/// Formats a time as [`duration`] parses it, in the largest unit that gives a whole number. Fractions of a millisecond are
+/// cut off.
 pub fn duration_text(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     largest(millis, &[(3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")])

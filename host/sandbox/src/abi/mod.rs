@@ -1,17 +1,20 @@
-//! One module per version of the contract, each converting up to the types of `loggia-facade`.
+//! One module per released version of the contract, each converting to and from version-free types. The only place that
+//! names a version.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `link` | links everything that a plugin may import |
+//! | `bind` | finds the contract version that a component exports and checks its functions |
+//! | `plugin` | a component bound to its version, and an instance of it |
+//! | `v0_1` | contract 0.1: bindings and conversions |
+//!
+//! A new version is a folder beside `v0_1`, a variant in `plugin` and a line in `link` and `bind`; no logic.
 
-pub(crate) mod v0_1;
+mod bind;
+mod link;
+mod plugin;
+mod v0_1;
 
-use wasmtime::component::Linker;
-
-use crate::{capability, guest::Guest};
-
-/// Links everything a plugin may import. Linked is not granted: the store's data decides what an import may do.
-pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)?;
-    // Some of WASI's interfaces have our own in their place.
-    linker.allow_shadowing(true);
-    capability::init(linker)?;
-    linker.allow_shadowing(false);
-    v0_1::link(linker)
-}
+pub(crate) use bind::bind;
+pub(crate) use link::link;
+pub(crate) use plugin::{PluginInstance, PluginPre};

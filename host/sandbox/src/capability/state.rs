@@ -1,151 +1,152 @@
-//! The interface `state`: the plugin's own durable state.
+//! The plugin's own durable state.
+
+use std::sync::Arc;
 
 use loggia_facade::{Effect, Failure, ScopeKey, code};
-use loggia_state::{StateError, Store};
+use loggia_state::{Change, Entries, Entry, Operation, Space, StateError, Store};
 use serde_json::json;
 
-use super::host::denied;
-use crate::{
-    abi::v0_1::{
-        failure_down,
-        state::{self as abi, Host},
-        types,
-    },
-    guest::Guest,
+use super::{
+    denied::denied,
+    phases::{Capability, ConfigureContext, PrepareContext},
 };
+use crate::{LoadError, meter::CpuMeter};
 
-/// A plugin's state, as far as one call may use it.
-pub(crate) struct Access {
+/// The store of a plugin, where the policy grants one.
+pub(crate) struct StateCapability {
+    store: Option<Store>,
+}
+
+impl Capability for StateCapability {
+    type CallState = StateAccess;
+
+    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
+        Ok(Self { store: context.store.clone() })
+    }
+
+    fn prepare(&self, context: &mut PrepareContext<'_>) -> StateAccess {
+        StateAccess(self.store.as_ref().map(|store| GrantedStore {
+            store: store.clone(),
+            may_commit: context.effect != Effect::Read,
+            scope: context.scope.clone(),
+            meter: Arc::clone(context.meter),
+        }))
+    }
+}
+
+/// The two spaces of a plugin's state, as a guest names them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SpaceChoice {
+    /// Shared by all callers.
+    Shared,
+    /// The caller's own.
+    Caller,
+}
+
+/// State of a plugin, as far as one call may use it.
+#[derive(Default)]
+pub(crate) struct StateAccess(Option<GrantedStore>);
+
+struct GrantedStore {
     store: Store,
-    /// A `read` action changes nothing.
+    /// False for a `read` action.
     may_commit: bool,
-    /// Where the caller's own state is.
+    /// Key of the caller's own space.
     scope: Option<ScopeKey>,
+    /// Charged for the time that the store's threads take.
+    meter: Arc<CpuMeter>,
 }
 
-impl Access {
-    pub(super) fn prepare(store: &Store, effect: Effect, scope: Option<ScopeKey>) -> Self {
-        Self { store: store.clone(), may_commit: effect != Effect::Read, scope }
-    }
-
-    fn space(&self, space: abi::Space) -> Result<loggia_state::Space, types::Failure> {
-        match (space, &self.scope) {
-            (abi::Space::Shared, _) => Ok(loggia_state::Space::Shared),
-            (abi::Space::Caller, Some(ScopeKey(key))) => Ok(loggia_state::Space::Caller(*key)),
-            (abi::Space::Caller, None) => {
-                let failure =
-                    Failure::new(code::DENIED, "access denied: this caller has no state of its own");
-                Err(failure_down(failure.hint("anonymous callers have none; the shared state can be used")))
-            }
-        }
-    }
-}
-
-/// Why the state did not do what it was asked, for the plugin.
-fn failed(error: StateError) -> types::Failure {
-    let said = error.to_string();
-    failure_down(match error {
-        StateError::Conflict(keys) => {
-            let failure = Failure::new(code::CONFLICT, said).hint("read the keys again and decide anew");
-            Failure { details: Some(json!({ "keys": keys })), ..failure }
-        }
-        StateError::Moved => Failure::new(code::CONFLICT, said).hint("begin the scan again"),
-        StateError::Quota { .. } => Failure::new(code::UNAVAILABLE, said)
-            .hint("delete what is no longer needed, or let the operator raise `grants.store.quota`"),
-        StateError::Invalid(_) => Failure::new(code::INVALID_PARAMS, said),
-        StateError::Busy => {
-            Failure { retry_after_ms: Some(1000), ..Failure::new(code::UNAVAILABLE, said).hint("try again") }
-        }
-        StateError::Storage(_) => {
-            tracing::error!("{said}");
-            Failure::new(code::UNAVAILABLE, "the state cannot be used").hint("the operator's log says why")
-        }
-    })
-}
-
-fn entry(entry: loggia_state::Entry) -> abi::Entry {
-    abi::Entry { key: entry.key, value: entry.value, version: entry.version }
-}
-
-fn change(change: abi::Change) -> loggia_state::Change {
-    loggia_state::Change {
-        key: change.key,
-        expect: match change.expect {
-            abi::Expect::Any => loggia_state::Expect::Any,
-            abi::Expect::Absent => loggia_state::Expect::Absent,
-            abi::Expect::Version(version) => loggia_state::Expect::Version(version),
-        },
-        operation: match change.operation {
-            abi::Operation::Check => loggia_state::Operation::Check,
-            abi::Operation::Put(value) => loggia_state::Operation::Put(value),
-            abi::Operation::PutUntil((value, until)) => loggia_state::Operation::PutUntil(value, until),
-            abi::Operation::Delete => loggia_state::Operation::Delete,
-        },
-    }
-}
-
-impl Guest {
-    fn access(&self) -> Result<&Access, types::Failure> {
-        self.given.state.as_ref().ok_or_else(|| denied("store"))
-    }
-
-    /// Does something with the store on a thread that may wait for a disk or for another process, at the call's expense.
-    fn away<T: Send + 'static, F>(
+impl StateAccess {
+    /// Returns the entries of these keys, in their order.
+    pub(crate) async fn get(
         &self,
-        act: F,
-    ) -> impl Future<Output = Result<T, types::Failure>> + use<T, F>
-    where
-        F: FnOnce() -> Result<T, StateError> + Send + 'static,
-    {
-        let mut working = self.meter.away(act);
-        async move {
-            match (&mut *working).await {
-                Ok(done) => done.map_err(failed),
-                Err(_) => Err(failed(StateError::Storage("the thread that used it ended".to_owned()))),
-            }
-        }
-    }
-}
-
-impl Host for Guest {
-    async fn get(
-        &mut self,
-        space: abi::Space,
+        space: SpaceChoice,
         keys: Vec<String>,
-    ) -> Result<Vec<Option<abi::Entry>>, types::Failure> {
-        let access = self.access()?;
-        let (store, space) = (access.store.clone(), access.space(space)?);
-        let found = self.away(move || store.get(space, &keys)).await?;
-        Ok(found.into_iter().map(|found| found.map(entry)).collect())
+    ) -> Result<Vec<Option<Entry>>, Failure> {
+        let granted = self.granted()?;
+        let space = granted.space(space)?;
+        granted.run(move |store| store.get(space, &keys)).await
     }
 
-    async fn scan(
-        &mut self,
-        space: abi::Space,
+    /// Returns a page of the entries whose keys begin with `prefix` and come after `after`.
+    pub(crate) async fn scan(
+        &self,
+        space: SpaceChoice,
         prefix: String,
         after: Option<String>,
         limit: u32,
         at: Option<u64>,
-    ) -> Result<abi::Entries, types::Failure> {
-        let access = self.access()?;
-        let (store, space) = (access.store.clone(), access.space(space)?);
-        let found = self.away(move || store.scan(space, &prefix, after.as_deref(), limit, at)).await?;
-        Ok(abi::Entries {
-            items: found.items.into_iter().map(entry).collect(),
-            more: found.more,
-            revision: found.revision,
-        })
+    ) -> Result<Entries, Failure> {
+        let granted = self.granted()?;
+        let space = granted.space(space)?;
+        granted.run(move |store| store.scan(space, &prefix, after.as_deref(), limit, at)).await
     }
 
-    async fn commit(&mut self, space: abi::Space, changes: Vec<abi::Change>) -> Result<u64, types::Failure> {
-        let access = self.access()?;
-        let writes = changes.iter().any(|change| !matches!(change.operation, abi::Operation::Check));
-        if writes && !access.may_commit {
+    /// Commits all of these changes or none. A `read` action may only check.
+    pub(crate) async fn commit(&self, space: SpaceChoice, changes: Vec<Change>) -> Result<u64, Failure> {
+        let granted = self.granted()?;
+        let writes = changes.iter().any(|change| change.operation != Operation::Check);
+        if writes && !granted.may_commit {
             let failure = Failure::new(code::DENIED, "access denied: a read action may not change the state");
-            return Err(failure_down(failure.hint("declare the action as `write`")));
+            return Err(failure.hint("declare the action as `write`"));
         }
-        let (store, space) = (access.store.clone(), access.space(space)?);
-        let changes = changes.into_iter().map(change).collect();
-        self.away(move || store.commit(space, changes)).await
+        let space = granted.space(space)?;
+        granted.run(move |store| store.commit(space, changes)).await
+    }
+
+    fn granted(&self) -> Result<&GrantedStore, Failure> {
+        self.0.as_ref().ok_or_else(|| denied("store"))
+    }
+}
+
+impl GrantedStore {
+    fn space(&self, space: SpaceChoice) -> Result<Space, Failure> {
+        match (space, &self.scope) {
+            (SpaceChoice::Shared, _) => Ok(Space::Shared),
+            (SpaceChoice::Caller, Some(ScopeKey(key))) => Ok(Space::Caller(*key)),
+            (SpaceChoice::Caller, None) => {
+                let failure =
+                    Failure::new(code::DENIED, "access denied: this caller has no state of its own");
+                Err(failure.hint("anonymous callers have none; the shared state can be used"))
+            }
+        }
+    }
+
+    /// Runs an operation on a thread that may wait for a disk or for another process, at the call's expense.
+    async fn run<T: Send + 'static>(
+        &self,
+        operation: impl FnOnce(&Store) -> Result<T, StateError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let store = self.store.clone();
+        let mut working = self.meter.run_blocking(move || operation(&store));
+        match (&mut *working).await {
+            Ok(done) => done.map_err(to_failure),
+            Err(_) => Err(to_failure(StateError::Storage("the thread that used it ended".to_owned()))),
+        }
+    }
+}
+
+/// Converts an error of the store into the plugin's failure. Storage errors are logged: only the operator can do
+/// something about them.
+fn to_failure(error: StateError) -> Failure {
+    let message = error.to_string();
+    match error {
+        StateError::Conflict(keys) => {
+            let failure = Failure::new(code::CONFLICT, message).hint("read the keys again and decide anew");
+            Failure { details: Some(json!({ "keys": keys })), ..failure }
+        }
+        StateError::Moved => Failure::new(code::CONFLICT, message).hint("begin the scan again"),
+        StateError::Quota { .. } => Failure::new(code::UNAVAILABLE, message)
+            .hint("delete what is no longer needed, or let the operator raise `grants.store.quota`"),
+        StateError::Invalid(_) => Failure::new(code::INVALID_PARAMS, message),
+        StateError::Busy => {
+            let failure = Failure::new(code::UNAVAILABLE, message).hint("try again");
+            Failure { retry_after_ms: Some(1000), ..failure }
+        }
+        StateError::Storage(_) => {
+            tracing::error!("{message}");
+            Failure::new(code::UNAVAILABLE, "the state cannot be used").hint("the operator's log says why")
+        }
     }
 }

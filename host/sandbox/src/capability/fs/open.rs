@@ -1,8 +1,8 @@
 //! Opening a file without ever waiting for it.
 //!
-//! Opening a pipe waits for its other end, on a thread that nothing can call back, and a few hundred of those would end
-//! all file access of the host. Looking at what a path leads to before it is opened is not enough, since another process,
-//! or another call, may exchange it. So files are opened with `O_NONBLOCK`, and what was opened is looked at.
+//! Opening a pipe waits for its other end, on a thread that cannot be cancelled, and a few hundred of those would end all
+//! file access of the host. Checking a path before opening it is not enough, since another process, or another call, may
+//! replace the file in between. So files are opened with `O_NONBLOCK`, and the opened file is checked.
 
 use std::{fs::File, io, path::Path, sync::OnceLock};
 
@@ -21,19 +21,19 @@ use wasmtime_wasi::{
 
 /// The mode of a new file, before the process's mask.
 const MODE: Mode = Mode::from_raw_mode(0o666);
-/// A rename anywhere on the machine makes the kernel give up a path with `..` in it. So often it is asked again.
+/// Attempts to resolve a path: a rename anywhere on the machine makes the kernel give up a path with `..` in it.
 const ATTEMPTS: usize = 64;
 
-/// How a guest wants something opened.
+/// Flags with which a guest opens something.
 #[derive(Clone, Copy)]
-pub struct How {
+pub(super) struct OpenHow {
     pub path: PathFlags,
     pub open: OpenFlags,
     pub descriptor: DescriptorFlags,
 }
 
-impl How {
-    /// In the system's flags, and what the descriptor is then good for. As wasmtime-wasi has it.
+impl OpenHow {
+    /// Converts to the system's flags and the mode of the descriptor, as wasmtime-wasi does.
     fn flags(self) -> Result<(OFlags, OpenMode), ErrorCode> {
         let Self { path, open, descriptor } = self;
         let sync = DescriptorFlags::FILE_INTEGRITY_SYNC
@@ -47,7 +47,7 @@ impl How {
         }
         let changes = open.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE);
         let writes = descriptor.contains(DescriptorFlags::WRITE) || changes;
-        // What is not opened for writing is opened for reading, or it could not be opened at all.
+        // A file that is not opened for writing must be opened for reading.
         let reads =
             descriptor.contains(DescriptorFlags::READ) || !descriptor.contains(DescriptorFlags::WRITE);
         let mut mode = OpenMode::empty();
@@ -66,8 +66,8 @@ impl How {
     }
 }
 
-/// Whether the kernel resolves paths beneath a directory: Linux since 5.6, where no filter of system calls forbids it.
-pub fn is_possible(dir: &Dir) -> bool {
+/// Tests whether the kernel resolves paths beneath a directory: Linux since 5.6, unless a filter of system calls forbids it.
+pub(super) fn can_open_beneath(dir: &Dir) -> bool {
     static POSSIBLE: OnceLock<bool> = OnceLock::new();
     *POSSIBLE.get_or_init(|| {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -76,12 +76,12 @@ pub fn is_possible(dir: &Dir) -> bool {
 }
 
 /// Opens a regular file or a directory beneath this one.
-pub fn open(dir: &Dir, path: &str, how: How) -> FsResult<Descriptor> {
+pub(super) fn open(dir: &Dir, path: &str, how: OpenHow) -> FsResult<Descriptor> {
     let (flags, mode) = how.flags()?;
     if dir.perms.write_not_permitted() && mode.contains(OpenMode::WRITE) {
         return Err(ErrorCode::NotPermitted.into());
     }
-    let opened = beneath(&dir.dir, Path::new(path), flags)?;
+    let opened = open_beneath(&dir.dir, Path::new(path), flags)?;
     let kind = opened.metadata()?.file_type();
     if kind.is_dir() {
         return Ok(Descriptor::Dir(Dir::new(opened, dir.perms, mode, true)));
@@ -96,14 +96,14 @@ pub fn open(dir: &Dir, path: &str, how: How) -> FsResult<Descriptor> {
     Ok(Descriptor::File(filesystem::File::new(opened, dir.perms, mode, true)))
 }
 
-fn beneath(dir: &File, path: &Path, flags: OFlags) -> Result<File, ErrorCode> {
+fn open_beneath(dir: &File, path: &Path, flags: OFlags) -> Result<File, ErrorCode> {
     let mode = if flags.contains(OFlags::CREATE) { MODE } else { Mode::empty() };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     for _ in 0..ATTEMPTS {
         match openat2(dir, path, flags, mode, resolve) {
             Ok(opened) => return Ok(File::from(opened)),
             Err(Errno::AGAIN) => {}
-            // It leads out of the directory, or to a pipe or socket that nobody has open.
+            // The path leads out of the directory, or to a pipe or socket that no process has open.
             Err(Errno::XDEV | Errno::NXIO) => return Err(ErrorCode::NotPermitted),
             Err(error) => return Err(io::Error::from(error).into()),
         }
@@ -119,7 +119,7 @@ mod tests {
     fn flags_are_those_of_wasi() {
         let check = |open, descriptor, expected: Result<OFlags, ErrorCode>| {
             let flags =
-                How { path: PathFlags::SYMLINK_FOLLOW, open, descriptor }.flags().map(|(flags, _)| flags);
+                OpenHow { path: PathFlags::SYMLINK_FOLLOW, open, descriptor }.flags().map(|(flags, _)| flags);
             let always = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             match (flags, expected) {
                 (Ok(flags), Ok(expected)) => assert_eq!(flags, expected | always),

@@ -1,4 +1,4 @@
-//! A file's streams: counted, and read and written on threads that may block, at the call's expense.
+//! Streams of a file: counted, and read and written on threads that may block, at the call's expense.
 
 use std::{fs::File, io, mem::replace, os::unix::fs::FileExt, sync::Arc};
 
@@ -9,29 +9,29 @@ use wasmtime_wasi::{
     runtime::AbortOnDropJoinHandle as Working,
 };
 
-use super::held::{Budget, Open};
-use crate::meter::Meter;
+use super::quota::{OpenSlot, WriteBudget};
+use crate::meter::CpuMeter;
 
 /// Bytes that are read or written at once, at most.
 const PIECE: usize = 64 << 10;
-/// Bytes that are read when the guest waits before it says how many it wants.
+/// Bytes that are read ahead when the guest waits before it asks for a number of bytes.
 const AHEAD: usize = 4 << 10;
 
-/// The error of a stream that may not be written any more.
+/// Error of a stream after the limit of written bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("a call may not write more to files")]
-pub struct Spent;
+pub(super) struct WriteLimitExceeded;
 
-/// A file being read: it counts as open for as long as this lives.
-pub struct Reads {
+/// A file being read. It counts as open for as long as this lives.
+pub(super) struct ReadStream {
     file: Arc<File>,
     at: u64,
-    meter: Arc<Meter>,
-    state: Reading,
-    _place: Option<Arc<Open>>,
+    meter: Arc<CpuMeter>,
+    state: ReadState,
+    _slot: Option<Arc<OpenSlot>>,
 }
 
-enum Reading {
+enum ReadState {
     Idle,
     Waiting(Working<io::Result<Bytes>>),
     Data(Bytes),
@@ -39,31 +39,32 @@ enum Reading {
     Closed,
 }
 
-impl Reads {
-    pub fn new(file: Arc<File>, at: u64, meter: Arc<Meter>, place: Option<Arc<Open>>) -> Self {
-        Self { file, at, meter, state: Reading::Idle, _place: place }
+impl ReadStream {
+    pub(super) fn new(file: Arc<File>, at: u64, meter: Arc<CpuMeter>, slot: Option<Arc<OpenSlot>>) -> Self {
+        Self { file, at, meter, state: ReadState::Idle, _slot: slot }
     }
 
-    /// Begins to read, unless something is there already or on its way.
+    /// Starts a read, unless data is available or on its way.
     fn begin(&mut self, size: usize) {
-        if matches!(self.state, Reading::Idle) {
+        if matches!(self.state, ReadState::Idle) {
             let (file, at) = (Arc::clone(&self.file), self.at);
-            self.state = Reading::Waiting(self.meter.away(move || piece(&file, at, size.min(PIECE))));
+            self.state =
+                ReadState::Waiting(self.meter.run_blocking(move || read_piece(&file, at, size.min(PIECE))));
         }
     }
 
-    async fn arrived(&mut self) {
-        if let Reading::Waiting(working) = &mut self.state {
+    async fn finish_read(&mut self) {
+        if let ReadState::Waiting(working) = &mut self.state {
             self.state = match working.await {
-                Ok(bytes) if bytes.is_empty() => Reading::Closed,
-                Ok(bytes) => Reading::Data(bytes),
-                Err(error) => Reading::Failed(error),
+                Ok(bytes) if bytes.is_empty() => ReadState::Closed,
+                Ok(bytes) => ReadState::Data(bytes),
+                Err(error) => ReadState::Failed(error),
             };
         }
     }
 }
 
-fn piece(file: &File, at: u64, size: usize) -> io::Result<Bytes> {
+fn read_piece(file: &File, at: u64, size: usize) -> io::Result<Bytes> {
     let mut bytes = vec![0; size];
     loop {
         match file.read_at(&mut bytes, at) {
@@ -78,32 +79,32 @@ fn piece(file: &File, at: u64, size: usize) -> io::Result<Bytes> {
 }
 
 #[wasmtime_wasi::async_trait]
-impl Pollable for Reads {
+impl Pollable for ReadStream {
     async fn ready(&mut self) {
         self.begin(AHEAD);
-        self.arrived().await;
+        self.finish_read().await;
     }
 }
 
 #[wasmtime_wasi::async_trait]
-impl InputStream for Reads {
+impl InputStream for ReadStream {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
         if size > 0 {
             self.begin(size);
         }
         match &mut self.state {
-            Reading::Idle | Reading::Waiting(_) => Ok(Bytes::new()),
-            Reading::Data(bytes) => {
+            ReadState::Idle | ReadState::Waiting(_) => Ok(Bytes::new()),
+            ReadState::Data(bytes) => {
                 let taken = bytes.split_to(bytes.len().min(size));
                 if bytes.is_empty() {
-                    self.state = Reading::Idle;
+                    self.state = ReadState::Idle;
                 }
                 self.at += taken.len() as u64;
                 Ok(taken)
             }
-            Reading::Closed => Err(StreamError::Closed),
-            Reading::Failed(_) => Err(match replace(&mut self.state, Reading::Closed) {
-                Reading::Failed(error) => StreamError::LastOperationFailed(error.into()),
+            ReadState::Closed => Err(StreamError::Closed),
+            ReadState::Failed(_) => Err(match replace(&mut self.state, ReadState::Closed) {
+                ReadState::Failed(error) => StreamError::LastOperationFailed(error.into()),
                 _ => StreamError::Closed,
             }),
         }
@@ -112,63 +113,63 @@ impl InputStream for Reads {
     async fn blocking_read(&mut self, size: usize) -> StreamResult<Bytes> {
         if size > 0 {
             self.begin(size);
-            self.arrived().await;
+            self.finish_read().await;
         }
         self.read(size)
     }
 
-    /// Waits for what is under way: a guest must not have more threads work for it than it has streams.
+    /// Waits for the read under way: a guest must not occupy more threads than it has streams.
     async fn cancel(&mut self) {
-        if let Reading::Waiting(working) = replace(&mut self.state, Reading::Closed) {
+        if let ReadState::Waiting(working) = replace(&mut self.state, ReadState::Closed) {
             working.cancel().await;
         }
     }
 }
 
-/// Where a stream writes.
+/// Position at which a stream writes.
 #[derive(Clone, Copy)]
-pub enum Target {
+pub(super) enum WriteTarget {
     At(u64),
     End,
 }
 
 /// A file being written.
-pub struct Writes {
+pub(super) struct WriteStream {
     file: Arc<File>,
-    target: Target,
-    budget: Arc<Budget>,
-    meter: Arc<Meter>,
-    state: Writing,
-    _place: Option<Arc<Open>>,
+    target: WriteTarget,
+    budget: Arc<WriteBudget>,
+    meter: Arc<CpuMeter>,
+    state: WriteState,
+    _slot: Option<Arc<OpenSlot>>,
 }
 
-enum Writing {
+enum WriteState {
     Ready,
     Waiting(Working<wasmtime::Result<u64>>),
     Failed(wasmtime::Error),
     Closed,
 }
 
-impl Writes {
-    pub fn new(
+impl WriteStream {
+    pub(super) fn new(
         file: Arc<File>,
-        target: Target,
-        budget: Arc<Budget>,
-        meter: Arc<Meter>,
-        place: Option<Arc<Open>>,
+        target: WriteTarget,
+        budget: Arc<WriteBudget>,
+        meter: Arc<CpuMeter>,
+        slot: Option<Arc<OpenSlot>>,
     ) -> Self {
-        Self { file, target, budget, meter, state: Writing::Ready, _place: place }
+        Self { file, target, budget, meter, state: WriteState::Ready, _slot: slot }
     }
 }
 
-/// Writes all of it; how many bytes that were. What lies between the file's end and its place was not counted yet.
-fn write(file: &File, bytes: &[u8], target: Target, budget: &Budget) -> wasmtime::Result<u64> {
+/// Writes all bytes and returns their number. Charges the hole before them; the bytes themselves are charged already.
+fn write(file: &File, bytes: &[u8], target: WriteTarget, budget: &WriteBudget) -> wasmtime::Result<u64> {
     match target {
-        Target::At(at) => {
-            budget.take_hole(file.metadata()?.len(), at).map_err(|_| Spent)?;
+        WriteTarget::At(at) => {
+            budget.take_hole(file.metadata()?.len(), at).map_err(|_| WriteLimitExceeded)?;
             file.write_all_at(bytes, at)?;
         }
-        Target::End => append(file, bytes)?,
+        WriteTarget::End => append(file, bytes)?,
     }
     Ok(bytes.len() as u64)
 }
@@ -179,7 +180,7 @@ fn append(file: &File, mut bytes: &[u8]) -> io::Result<()> {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => written,
             Err(Errno::INTR) => 0,
-            // Not every file system knows how: then two that append at once may overwrite each other.
+            // Unsupported by some file systems: there, concurrent appends may overwrite each other.
             Err(Errno::NOSYS | Errno::NOTSUP) => return file.write_all_at(bytes, file.metadata()?.len()),
             Err(error) => return Err(error.into()),
         };
@@ -189,37 +190,38 @@ fn append(file: &File, mut bytes: &[u8]) -> io::Result<()> {
 }
 
 #[wasmtime_wasi::async_trait]
-impl Pollable for Writes {
+impl Pollable for WriteStream {
     async fn ready(&mut self) {
-        if let Writing::Waiting(working) = &mut self.state {
+        if let WriteState::Waiting(working) = &mut self.state {
             self.state = match working.await {
                 Ok(written) => {
-                    if let Target::At(at) = &mut self.target {
+                    if let WriteTarget::At(at) = &mut self.target {
                         *at += written;
                     }
-                    Writing::Ready
+                    WriteState::Ready
                 }
-                Err(error) => Writing::Failed(error),
+                Err(error) => WriteState::Failed(error),
             };
         }
     }
 }
 
 #[wasmtime_wasi::async_trait]
-impl OutputStream for Writes {
+impl OutputStream for WriteStream {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         match self.state {
-            Writing::Ready => {}
-            Writing::Closed => return Err(StreamError::Closed),
-            Writing::Waiting(_) | Writing::Failed(_) => {
+            WriteState::Ready => {}
+            WriteState::Closed => return Err(StreamError::Closed),
+            WriteState::Waiting(_) | WriteState::Failed(_) => {
                 return Err(StreamError::trap("write not permitted: check_write not called first"));
             }
         }
         if self.budget.take(bytes.len() as u64).is_err() {
-            return Err(StreamError::LastOperationFailed(Spent.into()));
+            return Err(StreamError::LastOperationFailed(WriteLimitExceeded.into()));
         }
         let (file, target, budget) = (Arc::clone(&self.file), self.target, Arc::clone(&self.budget));
-        self.state = Writing::Waiting(self.meter.away(move || write(&file, &bytes, target, &budget)));
+        self.state =
+            WriteState::Waiting(self.meter.run_blocking(move || write(&file, &bytes, target, &budget)));
         Ok(())
     }
 
@@ -229,18 +231,18 @@ impl OutputStream for Writes {
 
     fn check_write(&mut self) -> StreamResult<usize> {
         match self.state {
-            Writing::Ready => Ok(PIECE),
-            Writing::Waiting(_) => Ok(0),
-            Writing::Closed => Err(StreamError::Closed),
-            Writing::Failed(_) => Err(match replace(&mut self.state, Writing::Closed) {
-                Writing::Failed(error) => StreamError::LastOperationFailed(error),
+            WriteState::Ready => Ok(PIECE),
+            WriteState::Waiting(_) => Ok(0),
+            WriteState::Closed => Err(StreamError::Closed),
+            WriteState::Failed(_) => Err(match replace(&mut self.state, WriteState::Closed) {
+                WriteState::Failed(error) => StreamError::LastOperationFailed(error),
                 _ => StreamError::Closed,
             }),
         }
     }
 
     async fn cancel(&mut self) {
-        if let Writing::Waiting(working) = replace(&mut self.state, Writing::Closed) {
+        if let WriteState::Waiting(working) = replace(&mut self.state, WriteState::Closed) {
             working.cancel().await;
         }
     }

@@ -2,43 +2,46 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
-    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use loggia_facade::{Level, Session};
 use loggia_text::{redact, seam};
+use parking_lot::Mutex;
 use wasmtime_wasi::{
     cli::{IsTerminal, StdoutStream},
     p2::{OutputStream, Pollable, StreamResult},
 };
 
-use crate::limits::LINE_OVERHEAD;
+use crate::{limits::LINE_OVERHEAD, log_rate::LogRate};
 
-/// A line longer than this is broken, between credentials.
+/// Bytes of a line. A longer one is broken, between credentials.
 const LINE: usize = 4 << 10;
 
-/// How much of stderr is kept: a panic's message stands at its end.
+/// Bytes kept of the end of stderr, where a panic writes its message.
 const KEPT: usize = 4 << 10;
 
-/// What is held beyond these before it is broken or cut, so that a credential across the place is seen whole. No secret of
-/// a policy is longer.
+/// Bytes buffered beyond these before a text is broken or cut, so that a credential across the place is seen whole. No
+/// secret of a policy is longer.
 const SLACK: usize = 4 << 10;
 
-/// The log of one call: lines of both streams and of the plugin's own `log`, up to a number of bytes. Once a line did
-/// not fit, none does.
+/// The log of one call: lines of both streams and of the plugin's own `log`, up to a number of bytes. After the first line
+/// that does not fit, all are dropped.
+///
+/// Clones share one log: the two streams of the guest and the reporter of failed requests write to it from the threads that
+/// poll the call. The lock is held while a line is passed to the session, which never blocks.
 #[derive(Clone)]
-pub(crate) struct Output(Arc<Mutex<State>>);
+pub(crate) struct CallLog(Arc<Mutex<LogState>>);
 
-struct State {
+struct LogState {
     session: Option<Session>,
     left: usize,
     dropped: usize,
-    pace: Option<Arc<Pace>>,
-    /// Lines that came too fast.
-    hasty: usize,
+    rate: Option<Arc<LogRate>>,
+    /// Lines dropped because they came too fast.
+    rate_limited: usize,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     last_words: Vec<u8>,
@@ -59,38 +62,38 @@ impl Stream {
     }
 }
 
-impl Output {
-    /// At most `limit` bytes go to the session's log, and no more lines in a second than all calls of the plugin may.
-    pub fn new(session: Option<Session>, limit: usize, pace: Option<Arc<Pace>>) -> Self {
-        Self(Arc::new(Mutex::new(State {
+impl CallLog {
+    /// Creates a log of at most `limit` bytes, and of no more lines per second than `rate` allows all calls of the plugin.
+    pub(crate) fn new(session: Option<Session>, limit: usize, rate: Option<Arc<LogRate>>) -> Self {
+        Self(Arc::new(Mutex::new(LogState {
             session,
             left: limit,
             dropped: 0,
-            pace,
-            hasty: 0,
+            rate,
+            rate_limited: 0,
             stdout: Vec::new(),
             stderr: Vec::new(),
             last_words: Vec::new(),
         })))
     }
 
-    pub fn stdout(&self) -> impl StdoutStream + 'static {
-        Writer(self.clone(), Stream::Stdout)
+    pub(crate) fn stdout(&self) -> impl StdoutStream + 'static {
+        StreamWriter(self.clone(), Stream::Stdout)
     }
 
-    pub fn stderr(&self) -> impl StdoutStream + 'static {
-        Writer(self.clone(), Stream::Stderr)
+    pub(crate) fn stderr(&self) -> impl StdoutStream + 'static {
+        StreamWriter(self.clone(), Stream::Stderr)
     }
 
-    /// A line that the plugin logs by the contract's own function.
-    pub fn log(&self, level: Level, text: &str) {
-        let (mut state, mut rest) = (self.lock(), text);
+    /// Logs a text of the plugin's, in lines.
+    pub(crate) fn log(&self, level: Level, text: &str) {
+        let (mut state, mut rest) = (self.0.lock(), text);
         loop {
             if state.left == 0 {
                 state.dropped += rest.len();
                 return;
             }
-            // Only so much is looked at for each line, or a long text would cost its square.
+            // Only the beginning is searched for each line, or a long text would take quadratic time.
             let near = &rest[..rest.floor_char_boundary(LINE + SLACK)];
             let at = if rest.len() > LINE { seam(near, LINE) } else { rest.len() };
             let (line, more) = rest.split_at(at);
@@ -102,22 +105,23 @@ impl Output {
         }
     }
 
-    /// Ends the last lines, says how much was dropped, and gives the end of what was written to stderr.
-    pub fn finish(&self) -> String {
-        let mut state = self.lock();
+    /// Ends the last lines, logs how much was dropped, and returns the end of stderr.
+    pub(crate) fn finish(&self) -> String {
+        let mut state = self.0.lock();
         for stream in [Stream::Stdout, Stream::Stderr] {
             state.end_line(stream);
         }
-        let (dropped, hasty) = (std::mem::take(&mut state.dropped), std::mem::take(&mut state.hasty));
+        let (dropped, rate_limited) =
+            (std::mem::take(&mut state.dropped), std::mem::take(&mut state.rate_limited));
         if let Some(session) = &state.session {
             if dropped > 0 {
                 session
                     .log(Level::Warn, &format!("{dropped} further bytes of output dropped (`limits.logs`)"));
             }
-            if hasty > 0 {
+            if rate_limited > 0 {
                 session.log(
                     Level::Warn,
-                    &format!("{hasty} lines dropped that came too fast (`limits.log-rate`)"),
+                    &format!("{rate_limited} lines dropped that came too fast (`limits.log-rate`)"),
                 );
             }
         }
@@ -125,37 +129,9 @@ impl Output {
         let from = seam(&words, words.len().saturating_sub(KEPT));
         redact(if words.len() > KEPT { &words[from..] } else { &words }).into_owned()
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// How many lines a plugin may log in a second, over all of its calls: one that floods the log would hide what others
-/// say in it.
-pub(crate) struct Pace {
-    most: u32,
-    /// The second that is being counted, and its lines.
-    now: Mutex<(Instant, u32)>,
-}
-
-impl Pace {
-    pub fn new(most: u32) -> Self {
-        Self { most, now: Mutex::new((Instant::now(), 0)) }
-    }
-
-    /// Whether one more line may be logged.
-    fn takes(&self) -> bool {
-        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.0.elapsed() >= Duration::from_secs(1) {
-            *now = (Instant::now(), 0);
-        }
-        now.1 += 1;
-        now.1 <= self.most
-    }
-}
-
-impl State {
+impl LogState {
     fn line(&mut self, level: Level, text: &str) {
         let cost = text.len() + LINE_OVERHEAD;
         if cost > self.left {
@@ -164,8 +140,8 @@ impl State {
             return;
         }
         self.left -= cost;
-        if self.pace.as_ref().is_some_and(|pace| !pace.takes()) {
-            self.hasty += 1;
+        if self.rate.as_ref().is_some_and(|rate| !rate.admit_line()) {
+            self.rate_limited += 1;
             return;
         }
         if let Some(session) = &self.session {
@@ -211,10 +187,10 @@ impl State {
         }
     }
 
-    /// Logs the beginning of a line that is too long.
+    /// Logs the first part of a line that is too long.
     fn break_line(&mut self, stream: Stream) {
         let buffer = std::mem::take(self.buffer(stream));
-        // A character that is not there whole waits for its end.
+        // An incomplete character waits for its remaining bytes.
         let ended = match std::str::from_utf8(&buffer) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             _ => buffer.len(),
@@ -234,15 +210,15 @@ impl State {
 }
 
 #[derive(Clone)]
-struct Writer(Output, Stream);
+struct StreamWriter(CallLog, Stream);
 
-impl IsTerminal for Writer {
+impl IsTerminal for StreamWriter {
     fn is_terminal(&self) -> bool {
         false
     }
 }
 
-impl StdoutStream for Writer {
+impl StdoutStream for StreamWriter {
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
         Box::new(self.clone())
     }
@@ -253,13 +229,13 @@ impl StdoutStream for Writer {
 }
 
 #[wasmtime_wasi::async_trait]
-impl Pollable for Writer {
+impl Pollable for StreamWriter {
     async fn ready(&mut self) {}
 }
 
-impl OutputStream for Writer {
+impl OutputStream for StreamWriter {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.0.lock().write(self.1, &bytes);
+        self.0.0.lock().write(self.1, &bytes);
         Ok(())
     }
 
@@ -272,9 +248,9 @@ impl OutputStream for Writer {
     }
 }
 
-impl tokio::io::AsyncWrite for Writer {
+impl tokio::io::AsyncWrite for StreamWriter {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        self.0.lock().write(self.1, bytes);
+        self.0.0.lock().write(self.1, bytes);
         Poll::Ready(Ok(bytes.len()))
     }
 

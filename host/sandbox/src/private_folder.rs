@@ -1,7 +1,7 @@
-//! A folder that is the owner's alone, held by its descriptor.
+//! A folder that only its owner can write to, held by its descriptor.
 //!
-//! Paths are resolved anew each time, so whoever can exchange one component of a path could exchange the folder after it
-//! was checked. What happens here happens in the folder that was checked, wherever its path leads by then.
+//! A path is resolved at each use, so another user who can replace one of its components could replace the folder after the
+//! check. All operations here use the descriptor of the folder that was checked, wherever its path leads by then.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -20,22 +20,22 @@ use rustix::{
     io::Errno,
 };
 
-/// How the names of files begin that are not whole yet.
-const BESIDE: &str = ".beside-";
+/// Prefix of the names of incomplete files.
+const TEMPORARY: &str = ".beside-";
 const OWNER: Mode = Mode::RWXU;
 const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
-/// What others must not have of a folder or a file.
+/// Permission bits that others must not have.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// A folder of this user's in which nobody else can write.
+/// A folder of this user that nobody else can write to.
 #[derive(Debug)]
-pub struct PrivateFolder(OwnedFd);
+pub(crate) struct PrivateFolder(OwnedFd);
 
 impl PrivateFolder {
-    /// Opens a folder, makes it where it is missing, and takes from others the right to write there.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    /// Opens a folder, creates it if it is missing, and removes the write permissions of others.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        // The owner may keep the folder elsewhere by a link; another user may not say where it is.
+        // The owner may link to another folder; a link of another user is refused.
         let link = fs::symlink_metadata(path)?;
         if link.is_symlink() && !is_mine(link.uid()) {
             return Err(denied(format!("{} is a link of another user", path.display())));
@@ -44,8 +44,8 @@ impl PrivateFolder {
         Self::checked(rustix::fs::open(path, flags, Mode::empty())?, &path.display())
     }
 
-    /// A folder in this one.
-    pub fn below(&self, name: &str) -> io::Result<Self> {
+    /// Opens or creates a subfolder.
+    pub(crate) fn below(&self, name: &str) -> io::Result<Self> {
         match mkdirat(&self.0, name, OWNER) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
@@ -66,8 +66,8 @@ impl PrivateFolder {
         Ok(Self(folder.into()))
     }
 
-    /// A regular file of ours that nobody else can write, opened for reading; `None` if it is anything else, or not there.
-    pub fn read(&self, name: &str) -> Option<File> {
+    /// Opens a regular file of this user that nobody else can write to, for reading; `None` if it is missing or anything else.
+    pub(crate) fn read(&self, name: &str) -> Option<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(openat(&self.0, name, flags, Mode::empty()).ok()?);
         let meta = file.metadata().ok()?;
@@ -75,38 +75,38 @@ impl PrivateFolder {
         (meta.is_file() && mine && meta.mode() & OTHERS_WRITE == 0).then_some(file)
     }
 
-    /// Writes a file as a whole: beside, and renamed when the disk has it.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let beside = format!("{BESIDE}{:016x}", RandomState::new().hash_one(name));
+    /// Writes a file atomically: under a temporary name, and renamed when it is on the disk.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let temporary = format!("{TEMPORARY}{:016x}", RandomState::new().hash_one(name));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(openat(&self.0, &beside, flags, FILE)?);
+        let mut file = File::from(openat(&self.0, &temporary, flags, FILE)?);
         let written = file
             .write_all(bytes)
             .and_then(|()| file.sync_data())
-            .and_then(|()| Ok(renameat(&self.0, &beside, &self.0, name)?));
+            .and_then(|()| Ok(renameat(&self.0, &temporary, &self.0, name)?));
         if written.is_err() {
-            self.remove(&beside);
+            self.remove(&temporary);
         }
         written
     }
 
-    /// A file to be locked, made where it is missing.
-    pub fn lockable(&self, name: &str) -> io::Result<File> {
+    /// Opens a file to be locked; creates it if it is missing.
+    pub(crate) fn lockable(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(openat(&self.0, name, flags, FILE)?.into())
     }
 
-    /// Removes a file, if it is there.
-    pub fn remove(&self, name: &str) {
+    /// Removes a file, if it exists.
+    pub(crate) fn remove(&self, name: &str) {
         let _ = unlinkat(&self.0, name, AtFlags::empty());
     }
 
-    /// Removes what a process was killed over before it could rename it. A younger file may be another's, which writes it now.
-    pub fn remove_leftovers(&self, age: Duration) {
+    /// Removes temporary files of killed processes. A younger file may be one that another process is writing.
+    pub(crate) fn remove_leftovers(&self, age: Duration) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         for entry in Dir::read_from(&self.0).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            if !name.to_bytes().starts_with(BESIDE.as_bytes()) {
+            if !name.to_bytes().starts_with(TEMPORARY.as_bytes()) {
                 continue;
             }
             let modified = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| stat.st_mtime);
@@ -122,8 +122,8 @@ fn is_mine(user: u32) -> bool {
     user == 0 || user == rustix::process::geteuid().as_raw()
 }
 
-fn denied(said: String) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, said)
+fn denied(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
 
 #[cfg(test)]

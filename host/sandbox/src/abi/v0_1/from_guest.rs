@@ -1,0 +1,151 @@
+//! Conversions of what a guest passes to the host: fields are moved, nothing is parsed.
+
+use std::time::Duration;
+
+use loggia_facade::{Action, Block, Detail, Effect, Level, Object, Page, Surface, Want};
+use loggia_state::{Change, Expect, Operation};
+
+use super::bindings::{host, state, types};
+use crate::{
+    capability::SpaceChoice,
+    contract::{RawContent, RawDescription, RawFailure, RawNext, RawReply, RawRequest, RawSchema},
+};
+
+pub(super) fn description(given: types::Description) -> RawDescription {
+    let mut extras = vec![given.extras];
+    let actions = given.actions.into_iter().map(|mut given| {
+        extras.push(std::mem::take(&mut given.extras));
+        action(given)
+    });
+    let surface = Surface {
+        name: given.name,
+        title: given.title,
+        version: given.version,
+        summary: given.summary,
+        instructions: given.instructions,
+        default_action: given.default_action,
+        actions: actions.collect(),
+        wants: given.wants.into_iter().map(want).collect(),
+    };
+    RawDescription { surface, extras }
+}
+
+fn action(action: types::Action) -> Action {
+    Action {
+        name: action.name,
+        summary: action.summary,
+        effect: match action.effect {
+            types::Effect::Read => Effect::Read,
+            types::Effect::Write => Effect::Write,
+            types::Effect::Destructive => Effect::Destructive,
+        },
+        idempotent: action.idempotent,
+        open_world: action.open_world,
+        long_running: action.long_running,
+        details: action.details,
+        aliases: action.aliases,
+        params: Object::new().into(),
+        data: None,
+        examples: Vec::new(),
+    }
+}
+
+fn want(want: types::Want) -> Want {
+    Want { grant: want.grant, reason: want.reason, needed: want.needed }
+}
+
+pub(super) fn schema(schema: types::ActionSchema) -> RawSchema {
+    let types::ActionSchema { params, data, examples, extras } = schema;
+    RawSchema { params, data, examples, extras }
+}
+
+pub(super) fn reply(reply: types::Reply) -> RawReply {
+    RawReply {
+        data: reply.data,
+        message: reply.message,
+        page: reply.page.map(|page| Page { count: page.count, total: page.total, cursor: page.cursor }),
+        next: reply.next.map(next),
+        content: reply.content.into_iter().map(content).collect(),
+        extras: reply.extras,
+    }
+}
+
+pub(super) fn failure(failure: types::Failure) -> RawFailure {
+    RawFailure {
+        code: failure.code,
+        message: failure.message,
+        hint: failure.hint,
+        details: failure.details,
+        retry_after_ms: failure.retry_after_ms,
+        next: failure.next.map(next),
+        extras: failure.extras,
+    }
+}
+
+fn next(next: types::Next) -> RawNext {
+    RawNext { facade: next.facade, action: next.action, params: next.params, reason: next.reason }
+}
+
+fn content(content: types::Content) -> RawContent {
+    let block = match content.block {
+        types::Block::Text(text) => Block::Text(text),
+        types::Block::Image(media) => Block::Image { data: media.data, mime_type: media.mime_type },
+        types::Block::Audio(media) => Block::Audio { data: media.data, mime_type: media.mime_type },
+        types::Block::Embedded(it) => {
+            Block::Embedded { uri: it.uri, mime_type: it.mime_type, text: it.text, blob: it.blob }
+        }
+        types::Block::Link(it) => {
+            Block::Link { uri: it.uri, name: it.name, description: it.description, mime_type: it.mime_type }
+        }
+    };
+    RawContent { block, extras: content.extras }
+}
+
+pub(super) fn request(request: host::Request) -> RawRequest {
+    RawRequest {
+        facade: request.facade,
+        action: request.action,
+        params: request.params,
+        detail: match request.detail {
+            types::Detail::Minimal => Detail::Minimal,
+            types::Detail::Standard => Detail::Standard,
+            types::Detail::Full => Detail::Full,
+        },
+        timeout: request.timeout_ms.map(Duration::from_millis),
+        idempotency_key: request.idempotency_key,
+    }
+}
+
+pub(super) fn level(level: host::Level) -> Level {
+    match level {
+        host::Level::Trace => Level::Trace,
+        host::Level::Debug => Level::Debug,
+        host::Level::Info => Level::Info,
+        host::Level::Warn => Level::Warn,
+        host::Level::Error => Level::Error,
+    }
+}
+
+pub(super) fn space(space: state::Space) -> SpaceChoice {
+    match space {
+        state::Space::Shared => SpaceChoice::Shared,
+        state::Space::Caller => SpaceChoice::Caller,
+    }
+}
+
+pub(super) fn change(change: state::Change) -> Change {
+    Change {
+        key: change.key,
+        expect: match change.expect {
+            state::Expect::Any => Expect::Any,
+            state::Expect::Absent => Expect::Absent,
+            state::Expect::Version(version) => Expect::Version(version),
+        },
+        operation: match change.operation {
+            state::Operation::Check => Operation::Check,
+            state::Operation::Put(value) => Operation::Put(value),
+            state::Operation::PutUntil((value, until)) => Operation::PutUntil(value, until),
+            state::Operation::Delete => Operation::Delete,
+        },
+    }
+}

@@ -1,0 +1,141 @@
+//! Conversions of what the host passes to a guest.
+
+use loggia_facade::{
+    Action, Answer, Block, Content, Detail, Effect, Failure, Next, Object, Page, Reply, Surface,
+};
+use loggia_state::{Entries, Entry};
+use serde_json::Value;
+
+use super::bindings::{host, state, types};
+use crate::contract::PluginCall;
+
+pub(super) fn call(call: PluginCall<'_>) -> types::Call {
+    let PluginCall { call, time_left, caller } = call;
+    types::Call {
+        id: call.id.0.clone(),
+        action: call.action.clone(),
+        // A map of JSON values always serialises.
+        params: serde_json::to_string(&call.params).unwrap_or_else(|_| "{}".to_owned()),
+        detail: match call.detail {
+            Detail::Minimal => types::Detail::Minimal,
+            Detail::Standard => types::Detail::Standard,
+            Detail::Full => types::Detail::Full,
+        },
+        time_left_ms: u64::try_from(time_left.as_millis()).unwrap_or(u64::MAX),
+        caller,
+        idempotency_key: call.idempotency_key.clone(),
+        extras: Vec::new(),
+    }
+}
+
+pub(super) fn failure(failure: Failure) -> types::Failure {
+    types::Failure {
+        code: failure.code,
+        message: failure.message,
+        hint: failure.hint,
+        details: failure.details.map(|details| details.to_string()),
+        retry_after_ms: failure.retry_after_ms,
+        next: failure.next.map(next),
+        extras: Vec::new(),
+    }
+}
+
+pub(super) fn reply(reply: Reply) -> types::Reply {
+    types::Reply {
+        data: reply.data.to_string(),
+        message: reply.message,
+        page: reply.page.map(page),
+        next: reply.next.map(next),
+        content: reply.content.into_iter().map(content).collect(),
+        extras: Vec::new(),
+    }
+}
+
+fn page(page: Page) -> types::Page {
+    types::Page { count: page.count, total: page.total, cursor: page.cursor }
+}
+
+fn next(next: Next) -> types::Next {
+    let params = (!next.params.is_empty()).then(|| Value::Object(next.params).to_string());
+    types::Next { facade: next.facade, action: next.action, params, reason: next.reason }
+}
+
+fn content(content: Content) -> types::Content {
+    let block = match content.block {
+        Block::Text(text) => types::Block::Text(text),
+        Block::Image { data, mime_type } => types::Block::Image(types::Media { data, mime_type }),
+        Block::Audio { data, mime_type } => types::Block::Audio(types::Media { data, mime_type }),
+        Block::Embedded { uri, mime_type, text, blob } => {
+            types::Block::Embedded(types::EmbeddedResource { uri, mime_type, text, blob })
+        }
+        Block::Link { uri, name, description, mime_type } => {
+            types::Block::Link(types::ResourceLink { uri, name, description, mime_type })
+        }
+    };
+    let extras = content.extras.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    types::Content { block, extras }
+}
+
+/// Describes a facade to another one that may call it.
+pub(super) fn description(surface: &Surface) -> types::Description {
+    types::Description {
+        name: surface.name.clone(),
+        title: surface.title.clone(),
+        version: surface.version.clone(),
+        summary: surface.summary.clone(),
+        instructions: surface.instructions.clone(),
+        actions: surface.actions.iter().map(action).collect(),
+        default_action: surface.default_action.clone(),
+        // Only the operator needs to know what a plugin wants.
+        wants: Vec::new(),
+        extras: Vec::new(),
+    }
+}
+
+fn action(action: &Action) -> types::Action {
+    types::Action {
+        name: action.name.clone(),
+        summary: action.summary.clone(),
+        effect: match action.effect {
+            Effect::Read => types::Effect::Read,
+            Effect::Write => types::Effect::Write,
+            Effect::Destructive => types::Effect::Destructive,
+        },
+        idempotent: action.idempotent,
+        open_world: action.open_world,
+        long_running: action.long_running,
+        details: action.details,
+        aliases: action.aliases.clone(),
+        extras: Vec::new(),
+    }
+}
+
+pub(super) fn schema(action: &Action) -> types::ActionSchema {
+    let json = |object: &Object| Value::Object(object.clone()).to_string();
+    types::ActionSchema {
+        params: json(&action.params),
+        data: action.data.as_ref().map(|data| data.to_string()),
+        examples: action.examples.iter().map(json).collect(),
+        extras: Vec::new(),
+    }
+}
+
+pub(super) fn answer(answer: Answer) -> host::Answer {
+    match answer {
+        Answer::Accepted(form) => host::Answer::Accepted(form.to_string()),
+        Answer::Declined => host::Answer::Declined,
+        Answer::Cancelled => host::Answer::Cancelled,
+    }
+}
+
+pub(super) fn entry(entry: Entry) -> state::Entry {
+    state::Entry { key: entry.key, value: entry.value, version: entry.version }
+}
+
+pub(super) fn entries(page: Entries) -> state::Entries {
+    state::Entries {
+        items: page.items.into_iter().map(entry).collect(),
+        more: page.more,
+        revision: page.revision,
+    }
+}

@@ -1,0 +1,23 @@
+//! The caller's opaque name.
+
+use loggia_facade::ScopeKey;
+
+use super::phases::{Capability, ConfigureContext, PrepareContext};
+use crate::LoadError;
+
+/// Tells a plugin who calls, by an opaque name that means nothing to another plugin.
+pub(crate) struct CallerCapability {
+    granted: bool,
+}
+
+impl Capability for CallerCapability {
+    type CallState = Option<String>;
+
+    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
+        Ok(Self { granted: context.grants.caller })
+    }
+
+    fn prepare(&self, context: &mut PrepareContext<'_>) -> Option<String> {
+        context.scope.as_ref().filter(|_| self.granted).map(ScopeKey::caller)
+    }
+}

@@ -1,0 +1,24 @@
+//! Environment variables.
+
+use super::phases::{Capability, ConfigureContext, PrepareContext};
+use crate::LoadError;
+
+/// The plugin's environment: what the policy grants and nothing of the host's own.
+pub(crate) struct EnvCapability {
+    variables: Vec<(String, String)>,
+}
+
+impl Capability for EnvCapability {
+    type CallState = ();
+
+    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
+        let variables = context.grants.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        Ok(Self { variables: variables.collect() })
+    }
+
+    fn prepare(&self, context: &mut PrepareContext<'_>) {
+        if !self.variables.is_empty() {
+            context.wasi.envs(&self.variables);
+        }
+    }
+}

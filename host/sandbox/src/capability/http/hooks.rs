@@ -1,0 +1,115 @@
+//! The hook through which wasmtime-wasi-http sends: our own egress.
+
+use std::{future::Future, sync::Arc};
+
+use http_body_util::BodyExt;
+use loggia_egress::{CallEgress, Client, Mode, Refusal, SendError, Target, Ticket, Timeouts};
+use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
+
+use super::report::FailureReporter;
+use crate::{call_log::CallLog, usage::UsageCounters};
+
+/// Bytes that one write to a request's body may have. The host keeps two such pieces of each body, also of requests
+/// that are never sent, which no limit of memory counts.
+const PIECE: usize = 16 << 10;
+
+/// Sends the requests of one call.
+#[derive(Default)]
+pub(super) struct SendHooks {
+    /// None where nothing is granted.
+    egress: Option<(Client, Mode)>,
+    /// Made by the first request.
+    call: Option<CallEgress>,
+    reporter: FailureReporter,
+    /// Counters of the facade's requests.
+    usage: Option<Arc<UsageCounters>>,
+}
+
+/// A response, and a future that drives its connection: an empty one, since the egress drives connections itself.
+type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
+
+impl SendHooks {
+    pub(super) fn new(egress: Option<(Client, Mode)>, log: &CallLog, usage: &Arc<UsageCounters>) -> Self {
+        let reporter = FailureReporter::new(log);
+        Self { egress, call: None, reporter, usage: Some(Arc::clone(usage)) }
+    }
+
+    pub(super) fn explain_failure(&self, code: &str) -> Option<String> {
+        self.reporter.explain_failure(code)
+    }
+
+    fn admit(&mut self, parts: &http::request::Parts) -> Result<Ticket, Error> {
+        self.reporter.enable_hints();
+        let admitted = match &self.egress {
+            Some((client, mode)) => self.call.get_or_insert_with(|| client.call(*mode)).admit(parts),
+            None => Err(refuse(parts)),
+        };
+        admitted.map_err(|error| {
+            self.usage.iter().for_each(|usage| usage.count_request::<()>(&Err(error.clone())));
+            self.reporter.report(&error)
+        })
+    }
+}
+
+impl Drop for SendHooks {
+    /// Ends all requests at once: the store would drop them one after another, and each would make room for the next.
+    fn drop(&mut self) {
+        if let Some(call) = &self.call {
+            call.end();
+        }
+    }
+}
+
+impl WasiHttpHooks for SendHooks {
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        PIECE
+    }
+
+    fn send_request(
+        &mut self,
+        request: http::Request<WasiBody>,
+        options: Option<RequestOptions>,
+        _: Box<dyn Future<Output = Result<(), Error>> + Send>,
+    ) -> Box<dyn Future<Output = Sent> + Send> {
+        let (parts, body) = request.into_parts();
+        let ticket = match self.admit(&parts) {
+            Ok(ticket) => ticket,
+            Err(refused) => {
+                // The body is kept until the guest learns of the refusal. Dropped now, the guest's write would fail
+                // first, and not say why.
+                return Box::new(async move {
+                    let _body = body;
+                    Err(refused)
+                });
+            }
+        };
+        let body = body.map_err(|error| error.to_string().into()).boxed_unsync();
+        let options = options.unwrap_or_default();
+        let timeouts = Timeouts {
+            connect: options.connect_timeout,
+            first_byte: options.first_byte_timeout,
+            between_bytes: options.between_bytes_timeout,
+        };
+        let (reporter, usage) = (self.reporter.clone(), self.usage.clone());
+        let sending = ticket.send(http::Request::from_parts(parts, body), timeouts);
+        Box::new(async move {
+            let sent = sending.await;
+            usage.iter().for_each(|usage| usage.count_request(&sent));
+            let response = sent.map_err(|error| reporter.report(&error))?;
+            let body = move |body: loggia_egress::BodyOut| {
+                body.map_err(move |error| reporter.report(&error)).boxed_unsync()
+            };
+            let driver: Box<dyn Future<Output = Result<(), Error>> + Send> = Box::new(async { Ok(()) });
+            Ok((response.map(body), driver))
+        })
+    }
+}
+
+/// The refusal where nothing is granted.
+fn refuse(parts: &http::request::Parts) -> SendError {
+    let refusal = match Target::of(&parts.uri) {
+        Ok(to) => Refusal::Destination { to: to.to_string(), near: None },
+        Err(refusal) => refusal,
+    };
+    refusal.into()
+}

@@ -1,0 +1,103 @@
+//! Reports of failed requests: an error code for the guest, a hint for the caller, a log line for the operator.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use loggia_egress::{Part, Phase, Refusal, SendError};
+use loggia_facade::Level;
+use parking_lot::Mutex;
+use wasmtime_wasi_http::Error;
+
+use crate::call_log::CallLog;
+
+/// Reports failed requests of one call.
+#[derive(Clone, Default)]
+pub(super) struct FailureReporter {
+    /// The call's log.
+    log: Option<CallLog>,
+    /// Hints for the caller. None until a call sends its first request, so that other calls allocate nothing.
+    hints: Option<Arc<Mutex<FailureHints>>>,
+}
+
+/// The last hint for each code that a guest makes of a failed request.
+type FailureHints = BTreeMap<&'static str, String>;
+
+impl FailureReporter {
+    pub(super) fn new(log: &CallLog) -> Self {
+        Self { log: Some(log.clone()), hints: None }
+    }
+
+    /// Keeps hints from now on.
+    pub(super) fn enable_hints(&mut self) {
+        self.hints.get_or_insert_default();
+    }
+
+    /// Explains the last request that failed with this code.
+    pub(super) fn explain_failure(&self, code: &str) -> Option<String> {
+        self.hints.as_ref()?.lock().get(code).cloned()
+    }
+
+    /// Logs a failed request, keeps a hint for the caller and returns the guest's error.
+    pub(super) fn report(&self, error: &SendError) -> Error {
+        if let Some(log) = &self.log {
+            log.log(level(error), &format!("a request failed: {error}"));
+        }
+        if let (Some(hints), Some((code, hint))) = (&self.hints, hint(error)) {
+            hints.lock().insert(code, hint);
+        }
+        to_wasi(error)
+    }
+}
+
+/// Warns of failures that the operator can prevent by changing the policy.
+fn level(error: &SendError) -> Level {
+    match error {
+        SendError::Denied(_) | SendError::TooMany(_) | SendError::TooLarge { .. } | SendError::Secret(_) => {
+            Level::Warn
+        }
+        _ => Level::Debug,
+    }
+}
+
+/// Returns the code that a guest makes of a failure, and what the guest cannot know of it.
+fn hint(error: &SendError) -> Option<(&'static str, String)> {
+    let limit = |key| format!("{error}; the operator can raise `limits.{key}`");
+    Some(match error {
+        SendError::Denied(refusal) => ("denied", refusal.to_string()),
+        SendError::TooMany(_) => ("unavailable", limit("http-requests")),
+        SendError::TooLarge { what: Part::Request, .. } => ("unavailable", limit("http-request")),
+        SendError::TooLarge { what: Part::Response, .. } => ("unavailable", limit("http-response")),
+        SendError::Timeout(Phase::Total) => ("timed_out", limit("http-time")),
+        SendError::Timeout(Phase::Queue) => ("timed_out", limit("http-time` or `limits.http-at-once")),
+        SendError::Tls { .. } => ("unavailable", error.to_string()),
+        _ => return None,
+    })
+}
+
+/// Converts a failure into an error of WASI, as the guest sees it.
+fn to_wasi(error: &SendError) -> Error {
+    match error {
+        SendError::Denied(Refusal::Leads { .. }) => Error::DestinationIpProhibited,
+        SendError::Denied(_) => Error::HttpRequestDenied,
+        SendError::TooMany(_) => Error::ConnectionLimitReached,
+        SendError::Dns(_) => Error::DnsError { rcode: None, info_code: None },
+        SendError::Connect(_) => Error::ConnectionRefused,
+        SendError::Tls { .. } => Error::TlsCertificateError,
+        SendError::Timeout(Phase::Connect) => Error::ConnectionTimeout,
+        SendError::Timeout(Phase::BetweenBytes) => Error::ConnectionReadTimeout,
+        SendError::Timeout(Phase::Queue | Phase::FirstByte | Phase::Total) => Error::HttpResponseTimeout,
+        SendError::TooLarge { what, limit } => {
+            let limit = *limit as u64;
+            match what {
+                Part::RequestHead => Error::HttpRequestHeaderSectionSize(u32::try_from(limit).ok()),
+                Part::Request => Error::HttpRequestBodySize(Some(limit)),
+                Part::ResponseHead => Error::HttpResponseHeaderSectionSize(u32::try_from(limit).ok()),
+                Part::Response => Error::HttpResponseBodySize(Some(limit)),
+            }
+        }
+        SendError::Secret(_) | SendError::Encoded | SendError::Protocol(_) => {
+            Error::InternalError(Some(error.to_string()))
+        }
+        SendError::Closed => Error::HttpResponseIncomplete,
+        SendError::Body => Error::ConnectionTerminated,
+    }
+}

@@ -1,0 +1,61 @@
+//! The phases of a capability.
+
+use std::sync::Arc;
+
+use loggia_facade::{Effect, ScopeKey};
+use loggia_state::Store;
+use wasmtime_wasi::WasiCtxBuilder;
+
+use super::grants::Grants;
+use crate::{LoadError, call_log::CallLog, limits::Limits, meter::CpuMeter, usage::UsageCounters};
+
+/// One capability that a policy may grant.
+///
+/// A capability goes through three phases:
+///
+/// 1. *init* links its functions, once per engine, before any facade exists. Functions of the contract are linked by
+///    `abi`, which delegates to [`Capability::CallState`]; those capabilities that stand in front of WASI's functions have
+///    a free function `init`, generic over the store's data. Linked is not granted: nothing may be decided here.
+/// 2. [`configure`](Capability::configure), once per facade.
+/// 3. [`prepare`](Capability::prepare), once per call.
+pub(crate) trait Capability: Sized {
+    /// State of one call. Its default grants nothing: it is that of a store in which a surface is read.
+    type CallState: Default;
+
+    /// Opens what the policy grants, once, when a facade is made, before any call of it. May block for as long as opening
+    /// a directory takes. Must not open what only some calls use: connections and files are opened by the first call that
+    /// needs them.
+    ///
+    /// # Errors
+    ///
+    /// If something that is granted cannot be opened: the facade is not served.
+    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError>;
+
+    /// Gives a call what its action may use. Called once per call, before its instance exists, on a thread that answers
+    /// clients: must not block, and should cost next to nothing for a call that does not use the capability. Capabilities
+    /// are prepared in no particular order and must not rely on one another.
+    fn prepare(&self, context: &mut PrepareContext<'_>) -> Self::CallState;
+}
+
+/// Inputs of [`Capability::configure`].
+pub(crate) struct ConfigureContext<'a> {
+    pub grants: &'a Grants,
+    pub limits: &'a Limits,
+    /// The facade's own store, where the policy grants one.
+    pub store: Option<Store>,
+}
+
+/// Inputs of [`Capability::prepare`].
+pub(crate) struct PrepareContext<'a> {
+    pub limits: &'a Limits,
+    /// Effect of the action that is called. A `read` action changes nothing.
+    pub effect: Effect,
+    /// Key of the caller's own state; none for anonymous callers.
+    pub scope: Option<ScopeKey>,
+    pub log: &'a CallLog,
+    /// Charged for the work that the call causes on other threads.
+    pub meter: &'a Arc<CpuMeter>,
+    /// Counters of the facade.
+    pub usage: &'a Arc<UsageCounters>,
+    pub wasi: &'a mut WasiCtxBuilder,
+}

@@ -1,0 +1,70 @@
+//! The surface as a guest describes it, word for word: two readings are compared before anything is parsed.
+
+use std::sync::Arc;
+
+use loggia_facade::{
+    Action, Object, Surface,
+    json::{JsonError, parse},
+};
+use serde_json::Value;
+
+use super::extras::RawExtras;
+
+/// Answer of `describe`.
+#[derive(Debug, PartialEq)]
+pub(crate) struct RawDescription {
+    /// The surface, its actions without their schemas.
+    pub surface: Surface,
+    /// Extras of the description, then those of each action. Ignored, but they must not differ between two readings.
+    pub extras: Vec<RawExtras>,
+}
+
+impl RawDescription {
+    /// Bytes of its texts.
+    pub(crate) fn size(&self) -> usize {
+        let Surface { name, title, version, summary, instructions, actions, wants, .. } = &self.surface;
+        let actions = actions.iter().map(|action| {
+            action.name.len() + action.summary.len() + action.aliases.iter().map(String::len).sum::<usize>()
+        });
+        let wants = wants.iter().map(|want| want.grant.len() + want.reason.len());
+        let texts = [name, title, version, summary].map(String::len).into_iter().sum::<usize>();
+        texts + instructions.as_ref().map_or(0, String::len) + actions.sum::<usize>() + wants.sum::<usize>()
+    }
+}
+
+/// Answer of `schema`: JSON texts of one action.
+#[derive(Debug, PartialEq)]
+pub(crate) struct RawSchema {
+    pub params: String,
+    pub data: Option<String>,
+    pub examples: Vec<String>,
+    pub extras: RawExtras,
+}
+
+impl RawSchema {
+    /// Bytes of its texts.
+    pub(crate) fn size(&self) -> usize {
+        let examples = self.examples.iter().map(String::len).sum::<usize>();
+        self.params.len() + self.data.as_ref().map_or(0, String::len) + examples
+    }
+
+    /// Parses the texts into their action. The error says which text is wrong and why.
+    pub(crate) fn parse_into(self, action: &mut Action) -> Result<(), String> {
+        let params = parse_object(&self.params).map_err(|reason| format!("params: {reason}"))?;
+        let data = self.data.as_deref().map(parse).transpose().map_err(|e| format!("data: {e}"))?;
+        let examples = self.examples.iter().map(|text| parse_object(text)).collect::<Result<_, _>>();
+        action.examples = examples.map_err(|reason| format!("examples: {reason}"))?;
+        action.params = Arc::new(params);
+        action.data = data.map(Arc::new);
+        Ok(())
+    }
+}
+
+fn parse_object(text: &str) -> Result<Object, String> {
+    match parse(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("it is not a JSON object".to_owned()),
+        Err(error @ JsonError::Values) => Err(error.to_string()),
+        Err(error) => Err(format!("it is not valid JSON: {error}")),
+    }
+}

@@ -1,0 +1,47 @@
+//! A guest's failure.
+
+use loggia_facade::Failure;
+
+use super::{
+    extras::{RawExtras, extras_size, text_size},
+    malformed::{MalformedAnswer, parse_json},
+    next::{RawNext, parse_next},
+};
+
+/// A failure as a guest returns it.
+pub(crate) struct RawFailure {
+    pub code: String,
+    pub message: String,
+    pub hint: Option<String>,
+    /// JSON.
+    pub details: Option<String>,
+    pub retry_after_ms: Option<u64>,
+    pub next: Option<RawNext>,
+    pub extras: RawExtras,
+}
+
+impl RawFailure {
+    /// Bytes that it takes up, as the limit of a result counts them.
+    pub(crate) fn size(&self) -> usize {
+        self.code.len()
+            + self.message.len()
+            + text_size(self.hint.as_ref())
+            + text_size(self.details.as_ref())
+            + self.next.as_ref().map_or(0, RawNext::size)
+            + extras_size(&self.extras)
+    }
+
+    /// Parses the JSON texts in it.
+    pub(crate) fn parse(self) -> Result<Failure, MalformedAnswer> {
+        Ok(Failure {
+            code: self.code,
+            message: self.message,
+            hint: self.hint,
+            details: self.details.map(|text| parse_json("the failure's details", &text)).transpose()?,
+            retry_after_ms: self.retry_after_ms,
+            next: parse_next(self.next, &self.extras),
+            expected: None,
+            example: None,
+        })
+    }
+}

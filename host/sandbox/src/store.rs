@@ -1,0 +1,119 @@
+//! Stores: a fresh one for every call.
+
+use std::{sync::Arc, time::Duration};
+
+use loggia_facade::{Effect, ScopeKey, Session};
+use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
+use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
+
+use crate::{
+    Engine,
+    call_log::CallLog,
+    capability::{CallCapabilities, FacadeCapabilities, PrepareContext},
+    guest::GuestState,
+    limits::{Limits, MemoryLimiter},
+    log_rate::LogRate,
+    meter::CpuMeter,
+    usage::UsageCounters,
+};
+
+/// Purpose of a store.
+pub(crate) enum StorePurpose<'a> {
+    /// Answers a call.
+    Call(CallSetup<'a>),
+    /// Reads the surface: no capabilities, a stopped clock, known randomness. The two readings are given different
+    /// times and randomness, so that a surface that depends on them shows.
+    Describe { reading: u8 },
+}
+
+/// A call, with what its facade's calls share.
+pub(crate) struct CallSetup<'a> {
+    pub session: &'a Session,
+    pub effect: Effect,
+    pub scope: Option<ScopeKey>,
+    pub capabilities: &'a FacadeCapabilities,
+    pub log_rate: &'a Arc<LogRate>,
+    pub usage: &'a Arc<UsageCounters>,
+}
+
+/// Makes a store for one guest. Nothing of it outlives the call, so nothing leaks from one call to the next.
+pub(crate) fn new_store(
+    engine: &Engine,
+    limits: &Limits,
+    meter: Arc<CpuMeter>,
+    purpose: StorePurpose<'_>,
+) -> Store<GuestState> {
+    let mut wasi = WasiCtx::builder();
+    let (log, capabilities) = match purpose {
+        StorePurpose::Call(call) => {
+            let log = CallLog::new(Some(call.session.clone()), limits.logs, Some(Arc::clone(call.log_rate)));
+            let capabilities = call.capabilities.prepare(
+                call.session,
+                &mut PrepareContext {
+                    limits,
+                    effect: call.effect,
+                    scope: call.scope,
+                    log: &log,
+                    meter: &meter,
+                    usage: call.usage,
+                    wasi: &mut wasi,
+                },
+            );
+            (log, capabilities)
+        }
+        StorePurpose::Describe { reading } => {
+            fix_time_and_randomness(&mut wasi, reading);
+            (CallLog::new(None, limits.logs, None), CallCapabilities::default())
+        }
+    };
+    wasi.stdout(log.stdout()).stderr(log.stderr()).max_random_size(limits.random);
+    // Requests go through our own egress alone. No address is allowed anyway; so not even a socket is made.
+    wasi.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
+    let mut table = ResourceTable::new();
+    let handles = engine.handles(limits);
+    table.set_max_capacity(handles);
+    let guest = GuestState {
+        log,
+        limiter: MemoryLimiter::new(limits),
+        capabilities,
+        meter: Arc::clone(&meter),
+        wasi: wasi.build(),
+        table,
+        _running: engine.running(),
+    };
+    let mut store = Store::new(&engine.state.engine, guest);
+    store.limiter(|guest| &mut guest.limiter);
+    store.set_hostcall_fuel(limits.host_data());
+    store.set_max_component_handles(handles);
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(move |_| {
+        Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
+    });
+    store
+}
+
+/// Stops the clocks and makes randomness known; both differ from reading to reading.
+fn fix_time_and_randomness(wasi: &mut WasiCtxBuilder, reading: u8) {
+    struct StoppedClock(Duration);
+    impl HostWallClock for StoppedClock {
+        fn resolution(&self) -> Duration {
+            Duration::from_millis(1)
+        }
+        fn now(&self) -> Duration {
+            self.0
+        }
+    }
+    impl HostMonotonicClock for StoppedClock {
+        fn resolution(&self) -> u64 {
+            1_000_000
+        }
+        fn now(&self) -> u64 {
+            u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
+        }
+    }
+    let time = Duration::from_secs(1 << 30) * u32::from(reading);
+    wasi.wall_clock(StoppedClock(time)).monotonic_clock(StoppedClock(time));
+    wasi.secure_random(Deterministic::new(vec![reading, 0x10, 0x66, 0x1a]));
+    wasi.insecure_random(Deterministic::new(vec![reading, 0x10, 0x66, 0x1a]));
+    wasi.insecure_random_seed(0x10_661a + u128::from(reading));
+}
