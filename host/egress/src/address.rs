@@ -7,7 +7,7 @@ use std::{
 
 /// Class of an address, with IPv4 addresses inside IPv6 ones unwrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum AddressClass {
     /// The internet.
     Public,
     /// This machine.
@@ -57,9 +57,9 @@ const METADATA_V6: [Ipv6Addr; 4] = [
     Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
 ];
 
-impl Class {
+impl AddressClass {
     /// Classifies an address.
-    pub fn of(address: IpAddr) -> Self {
+    pub fn classify(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => v4(address),
             IpAddr::V6(address) => v6(address),
@@ -68,10 +68,10 @@ impl Class {
 
     /// Classifies an address, given those of this machine's interfaces. If they are unknown, any public address may be one of
     /// them.
-    pub fn among(address: IpAddr, own: Option<&[IpAddr]>) -> Self {
+    pub fn classify_with_own(address: IpAddr, own: Option<&[IpAddr]>) -> Self {
         let plain = unwrap_v4(address);
         let is_own = |own: &[IpAddr]| own.iter().any(|own| unwrap_v4(*own) == plain);
-        match Self::of(address) {
+        match Self::classify(address) {
             Self::Public if own.is_none_or(is_own) => Self::Own,
             class => class,
         }
@@ -91,7 +91,7 @@ fn unwrap_v4(address: IpAddr) -> IpAddr {
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for AddressClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Public => "a public address",
@@ -111,69 +111,69 @@ impl fmt::Display for Class {
     }
 }
 
-fn v4(address: Ipv4Addr) -> Class {
+fn v4(address: Ipv4Addr) -> AddressClass {
     if METADATA_V4.contains(&address) {
-        return Class::Metadata;
+        return AddressClass::Metadata;
     }
     match address.octets() {
-        [0, ..] => Class::Unspecified,
-        [127, ..] => Class::Loopback,
-        [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Class::Private,
-        [100, 64..=127, ..] => Class::CarrierGrade,
-        [169, 254, ..] => Class::LinkLocal,
-        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Class::Documentation,
-        [198, 18..=19, ..] => Class::Benchmark,
+        [0, ..] => AddressClass::Unspecified,
+        [127, ..] => AddressClass::Loopback,
+        [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => AddressClass::Private,
+        [100, 64..=127, ..] => AddressClass::CarrierGrade,
+        [169, 254, ..] => AddressClass::LinkLocal,
+        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => AddressClass::Documentation,
+        [198, 18..=19, ..] => AddressClass::Benchmark,
         // IETF protocol assignments; relays of 6to4, which is withdrawn.
-        [192, 0, 0, _] | [192, 88, 99, _] => Class::Reserved,
-        [224..=239, ..] => Class::Multicast,
-        [255, 255, 255, 255] => Class::Broadcast,
-        [240..=255, ..] => Class::Reserved,
-        _ => Class::Public,
+        [192, 0, 0, _] | [192, 88, 99, _] => AddressClass::Reserved,
+        [224..=239, ..] => AddressClass::Multicast,
+        [255, 255, 255, 255] => AddressClass::Broadcast,
+        [240..=255, ..] => AddressClass::Reserved,
+        _ => AddressClass::Public,
     }
 }
 
-fn v6(address: Ipv6Addr) -> Class {
+fn v6(address: Ipv6Addr) -> AddressClass {
     if METADATA_V6.contains(&address) {
-        return Class::Metadata;
+        return AddressClass::Metadata;
     }
     let s = address.segments();
     let tail = Ipv4Addr::from((u32::from(s[6]) << 16) | u32::from(s[7]));
     match s {
-        [0, 0, 0, 0, 0, 0, 0, 0] => Class::Unspecified,
-        [0, 0, 0, 0, 0, 0, 0, 1] => Class::Loopback,
+        [0, 0, 0, 0, 0, 0, 0, 0] => AddressClass::Unspecified,
+        [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Loopback,
         // Mapped: the system connects to the IPv4 address itself.
         [0, 0, 0, 0, 0, 0xffff, ..] => v4(tail),
         // Compatible, and "translated" of SIIT: withdrawn, so never public.
-        [0, 0, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0xffff, 0, ..] => classify_inner(tail, Class::Reserved),
+        [0, 0, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0xffff, 0, ..] => classify_inner(tail, AddressClass::Reserved),
         // NAT64, by which IPv6-only machines reach the public IPv4 internet.
         [0x64, 0xff9b, 0, 0, 0, 0, ..] => v4(tail),
         // NAT64 prefixes of a network's own: it decides where they lead.
-        [0x64, 0xff9b, 1, ..] => classify_inner(tail, Class::Private),
+        [0x64, 0xff9b, 1, ..] => classify_inner(tail, AddressClass::Private),
         [0x2002, high, low, ..] => {
-            classify_inner(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)), Class::Reserved)
+            classify_inner(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)), AddressClass::Reserved)
         }
         // Teredo: the client's address is inverted at the end.
-        [0x2001, 0, ..] => classify_inner(Ipv4Addr::from(!u32::from(tail)), Class::Reserved),
-        [0x2001, 0xdb8, ..] => Class::Documentation,
-        [0x3fff, second, ..] if second < 0x1000 => Class::Documentation,
-        [0x2001, 2, 0, ..] => Class::Benchmark,
+        [0x2001, 0, ..] => classify_inner(Ipv4Addr::from(!u32::from(tail)), AddressClass::Reserved),
+        [0x2001, 0xdb8, ..] => AddressClass::Documentation,
+        [0x3fff, second, ..] if second < 0x1000 => AddressClass::Documentation,
+        [0x2001, 2, 0, ..] => AddressClass::Benchmark,
         // IETF protocol assignments, ORCHID among them.
-        [0x2001, second, ..] if second < 0x200 => Class::Reserved,
-        [first, ..] if first & 0xffc0 == 0xfe80 => Class::LinkLocal,
-        [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfec0 => Class::Private,
-        [first, ..] if first & 0xff00 == 0xff00 => Class::Multicast,
+        [0x2001, second, ..] if second < 0x200 => AddressClass::Reserved,
+        [first, ..] if first & 0xffc0 == 0xfe80 => AddressClass::LinkLocal,
+        [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfec0 => AddressClass::Private,
+        [first, ..] if first & 0xff00 == 0xff00 => AddressClass::Multicast,
         // ISATAP: below any prefix, the end names an IPv4 address of the network it tunnels through.
         [first, _, _, _, 0 | 0x200, 0x5efe, ..] if first & 0xe000 == 0x2000 => v4(tail),
         // Only 2000::/3 is allocated; the rest (discard-only 100::/64, 5f00::/16, …) is refused.
-        [first, ..] if first & 0xe000 == 0x2000 => Class::Public,
-        _ => Class::Reserved,
+        [first, ..] if first & 0xe000 == 0x2000 => AddressClass::Public,
+        _ => AddressClass::Reserved,
     }
 }
 
 /// Classifies an address inside another; never as public.
-fn classify_inner(address: Ipv4Addr, instead: Class) -> Class {
+fn classify_inner(address: Ipv4Addr, instead: AddressClass) -> AddressClass {
     match v4(address) {
-        Class::Public => instead,
+        AddressClass::Public => instead,
         class => class,
     }
 }

@@ -2,15 +2,15 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::{destination::Target, error::SendError, grants::Grants, known::KnownSecrets, refusal::Refusal};
+use crate::{destination::RequestTarget, error::SendError, grants::EgressGrants, known::KnownSecrets, refusal::RequestRefusal};
 
 /// Refuses a guest's header that has a secret's name.
-pub(crate) fn check_guest(grants: &Grants, headers: &HeaderMap, to: &Target) -> Result<(), Refusal> {
+pub(crate) fn check_guest(grants: &EgressGrants, headers: &HeaderMap, to: &RequestTarget) -> Result<(), RequestRefusal> {
     let taken =
         grants.secrets.iter().find(|secret| secret.is_for(to) && headers.contains_key(&secret.header));
     match taken {
         Some(secret) => {
-            Err(Refusal::Header { name: secret.header.clone(), why: "is added by the host; send none" })
+            Err(RequestRefusal::Header { name: secret.header.clone(), why: "is added by the host; send none" })
         }
         None => Ok(()),
     }
@@ -18,10 +18,10 @@ pub(crate) fn check_guest(grants: &Grants, headers: &HeaderMap, to: &Target) -> 
 
 /// Adds the secrets of a target, after all other headers. From then on all responses are searched for them.
 pub(crate) async fn add_secrets(
-    grants: &Grants,
+    grants: &EgressGrants,
     known: &KnownSecrets,
     headers: &mut HeaderMap,
-    to: &Target,
+    to: &RequestTarget,
 ) -> Result<(), SendError> {
     for (at, secret) in grants.secrets.iter().enumerate() {
         if !secret.is_for(to) {

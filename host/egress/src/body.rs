@@ -17,7 +17,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
     SendError,
-    error::{Part, Phase},
+    error::{MessagePart, ExchangePhase},
 };
 
 /// Body of a request, as the guest passes it.
@@ -43,7 +43,7 @@ impl ExchangeState {
             return cause.clone();
         }
         if error.is_parse_too_large() {
-            SendError::TooLarge { what: Part::ResponseHead, limit: crate::headers::HEAD }
+            SendError::TooLarge { what: MessagePart::ResponseHead, limit: crate::headers::HEAD }
         } else if error.is_parse() {
             SendError::Protocol("it is no HTTP response")
         } else {
@@ -103,7 +103,7 @@ impl Body for UploadBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, SendError>>> {
         if self.end.as_mut().poll(cx).is_ready() {
-            return self.exchange.fail(SendError::Timeout(Phase::Total));
+            return self.exchange.fail(SendError::Timeout(ExchangePhase::Total));
         }
         let data = match Pin::new(&mut self.inner).poll_frame(cx) {
             Poll::Pending => return Poll::Pending,
@@ -119,7 +119,7 @@ impl Body for UploadBody {
         self.sent += data.remaining() as u64;
         if self.sent > self.bounds.limit as u64 {
             let limit = self.bounds.limit;
-            return self.exchange.fail(SendError::TooLarge { what: Part::Request, limit });
+            return self.exchange.fail(SendError::TooLarge { what: MessagePart::Request, limit });
         }
         // Bytes beyond the declared length would begin another request on the connection.
         if self.bounds.declared.is_some_and(|declared| self.sent > declared) {

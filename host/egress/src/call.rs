@@ -6,14 +6,14 @@ use http::{Method, Request, Response, Uri, request::Parts};
 use tokio::time::Instant;
 
 use crate::{
-    BodyIn, BodyOut, Refusal, SendError, Timeouts, attach,
+    BodyIn, BodyOut, RequestRefusal, SendError, SendTimeouts, attach,
     call_state::{CallState, LONGEST},
     connect::PluginNetwork,
-    destination::Target,
+    destination::RequestTarget,
     exchange::{self, ExchangeJob},
     headers,
-    limits::Limits,
-    policy::Mode,
+    limits::EgressLimits,
+    policy::EgressMode,
 };
 
 /// Egress of one call. Cheap to clone; all clones count together.
@@ -21,7 +21,7 @@ use crate::{
 pub struct CallEgress(Arc<CallState>);
 
 impl CallEgress {
-    pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<Limits>, mode: Mode) -> Self {
+    pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<EgressLimits>, mode: EgressMode) -> Self {
         Self(Arc::new(CallState::new(network, limits, mode)))
     }
 
@@ -32,11 +32,11 @@ impl CallEgress {
     ///
     /// [`SendError::Denied`], [`SendError::TooMany`], or [`SendError::TooLarge`] for a head or a body's declared
     /// length.
-    pub fn admit(&self, parts: &Parts) -> Result<Ticket, SendError> {
-        let target = Target::of(&parts.uri)?;
+    pub fn admit(&self, parts: &Parts) -> Result<SendTicket, SendError> {
+        let target = RequestTarget::parse(&parts.uri)?;
         self.0.check(parts, &target)?;
         let (method, uri) = (parts.method.clone(), parts.uri.clone());
-        Ok(Ticket { call: self.0.clone(), target, method, uri })
+        Ok(SendTicket { call: self.0.clone(), target, method, uri })
     }
 
     /// Ends the call: requests that wait for their turn fail. Otherwise each dropped request would let another one start that is
@@ -53,7 +53,7 @@ impl CallEgress {
     pub fn send(
         &self,
         request: Request<BodyIn>,
-        timeouts: Timeouts,
+        timeouts: SendTimeouts,
     ) -> impl Future<Output = Result<Response<BodyOut>, SendError>> + Send + 'static + use<> {
         let (parts, body) = request.into_parts();
         let sending =
@@ -63,14 +63,14 @@ impl CallEgress {
 }
 
 /// A request that has been admitted.
-pub struct Ticket {
+pub struct SendTicket {
     call: Arc<CallState>,
-    target: Target,
+    target: RequestTarget,
     method: Method,
     uri: Uri,
 }
 
-impl Ticket {
+impl SendTicket {
     /// Sends the admitted request. Its time begins now, not when the future is first polled. The response's body is part of the
     /// exchange: it is timed and counted, and dropping it, or the future, closes the connection.
     ///
@@ -80,13 +80,13 @@ impl Ticket {
     pub fn send(
         self,
         request: Request<BodyIn>,
-        timeouts: Timeouts,
+        timeouts: SendTimeouts,
     ) -> impl Future<Output = Result<Response<BodyOut>, SendError>> + Send + 'static + use<> {
         let end = Instant::now() + self.call.limits.time.min(LONGEST);
         async move {
             let (parts, body) = request.into_parts();
             if parts.method != self.method || parts.uri != self.uri {
-                return Err(Refusal::Changed.into());
+                return Err(RequestRefusal::Changed.into());
             }
             // Headers may have been added since.
             headers::check(&parts, &self.target, self.call.limits.request)?;

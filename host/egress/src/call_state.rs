@@ -14,11 +14,11 @@ use tokio::sync::Semaphore;
 use crate::{
     attach,
     connect::PluginNetwork,
-    destination::Target,
+    destination::RequestTarget,
     error::SendError,
     headers,
-    limits::Limits,
-    policy::{self, Mode},
+    limits::EgressLimits,
+    policy::{self, EgressMode},
 };
 
 /// The longest time of an exchange, whatever the limits are, so that no sum of times overflows.
@@ -27,8 +27,8 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// Shared by all clones of a call and by its exchanges.
 pub(crate) struct CallState {
     pub network: Arc<PluginNetwork>,
-    pub limits: Arc<Limits>,
-    mode: Mode,
+    pub limits: Arc<EgressLimits>,
+    mode: EgressMode,
     /// Requests and followed redirects so far; only ever raised, up to the limit.
     sent: AtomicUsize,
     /// One permit per request that may run at once. An exchange holds its permit until its response's body has ended. Closed
@@ -38,13 +38,13 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<Limits>, mode: Mode) -> Self {
+    pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<EgressLimits>, mode: EgressMode) -> Self {
         let running = Arc::new(Semaphore::new(limits.at_once.clamp(1, Semaphore::MAX_PERMITS)));
         Self { network, limits, mode, sent: AtomicUsize::new(0), running }
     }
 
     /// Checks one request, or one hop of it, and counts it.
-    pub(crate) fn check(&self, parts: &Parts, to: &Target) -> Result<(), SendError> {
+    pub(crate) fn check(&self, parts: &Parts, to: &RequestTarget) -> Result<(), SendError> {
         let grants = &self.network.grants;
         policy::check(grants, self.mode, &parts.method, to)?;
         headers::check(parts, to, self.limits.request)?;

@@ -6,75 +6,75 @@ use rustls::pki_types::CertificateDer;
 use tokio::runtime::Handle;
 
 use crate::{
-    CallEgress, Grants, Limits, Mode,
+    CallEgress, EgressGrants, EgressLimits, EgressMode,
     connect::PluginNetwork,
     known::KnownSecrets,
     pool::ConnectionPool,
-    resolve::{Dial, Interfaces, KernelInterfaces, Resolve, SystemResolver, TcpDialer},
+    resolve::{AddressDialer, InterfaceAddresses, KernelInterfaces, NameResolver, SystemResolver, TcpDialer},
     tls::TlsClient,
 };
 
 /// Egress of one plugin, with its connections. Cheap to create and to clone: nothing is read or opened before the first
 /// request.
 #[derive(Clone)]
-pub struct Client {
+pub struct EgressClient {
     pub(crate) network: Arc<PluginNetwork>,
-    limits: Arc<Limits>,
+    limits: Arc<EgressLimits>,
 }
 
-impl Client {
+impl EgressClient {
     /// Creates a client with the system's resolver and certificate authorities.
-    pub fn new(grants: Grants, limits: Limits) -> Self {
+    pub fn new(grants: EgressGrants, limits: EgressLimits) -> Self {
         Self::setup(grants, limits).build()
     }
 
     /// Begins a client with replaced parts.
-    pub fn setup(grants: Grants, limits: Limits) -> Setup {
+    pub fn setup(grants: EgressGrants, limits: EgressLimits) -> EgressClientBuilder {
         let authorities = Vec::new();
-        Setup { grants, limits, resolver: None, dialer: None, interfaces: None, authorities, runtime: None }
+        EgressClientBuilder { grants, limits, resolver: None, dialer: None, interfaces: None, authorities, runtime: None }
     }
 
     /// Creates the egress of one call.
-    pub fn call(&self, mode: Mode) -> CallEgress {
+    pub fn call(&self, mode: EgressMode) -> CallEgress {
         CallEgress::new(self.network.clone(), self.limits.clone(), mode)
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for EgressClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("grants", &self.network.grants).finish_non_exhaustive()
     }
 }
 
 /// The parts of a client that can be replaced.
-pub struct Setup {
-    grants: Grants,
-    limits: Limits,
-    resolver: Option<Arc<dyn Resolve>>,
-    dialer: Option<Arc<dyn Dial>>,
-    interfaces: Option<Arc<dyn Interfaces>>,
+pub struct EgressClientBuilder {
+    grants: EgressGrants,
+    limits: EgressLimits,
+    resolver: Option<Arc<dyn NameResolver>>,
+    dialer: Option<Arc<dyn AddressDialer>>,
+    interfaces: Option<Arc<dyn InterfaceAddresses>>,
     authorities: Vec<CertificateDer<'static>>,
     runtime: Option<Handle>,
 }
 
-impl Setup {
+impl EgressClientBuilder {
     /// Replaces the resolver.
     #[must_use]
-    pub fn resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
+    pub fn resolver(mut self, resolver: Arc<dyn NameResolver>) -> Self {
         self.resolver = Some(resolver);
         self
     }
 
     /// Replaces the dialer.
     #[must_use]
-    pub fn dialer(mut self, dialer: Arc<dyn Dial>) -> Self {
+    pub fn dialer(mut self, dialer: Arc<dyn AddressDialer>) -> Self {
         self.dialer = Some(dialer);
         self
     }
 
     /// Replaces the list of this machine's addresses.
     #[must_use]
-    pub fn interfaces(mut self, interfaces: Arc<dyn Interfaces>) -> Self {
+    pub fn interfaces(mut self, interfaces: Arc<dyn InterfaceAddresses>) -> Self {
         self.interfaces = Some(interfaces);
         self
     }
@@ -95,7 +95,7 @@ impl Setup {
     }
 
     /// Builds the client.
-    pub fn build(self) -> Client {
+    pub fn build(self) -> EgressClient {
         let network = PluginNetwork {
             grants: self.grants,
             resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver::default())),
@@ -106,6 +106,6 @@ impl Setup {
             pool: Arc::new(ConnectionPool::default()),
             runtime: self.runtime,
         };
-        Client { network: Arc::new(network), limits: Arc::new(self.limits) }
+        EgressClient { network: Arc::new(network), limits: Arc::new(self.limits) }
     }
 }

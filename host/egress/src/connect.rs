@@ -12,15 +12,15 @@ use tokio::{net::TcpStream, runtime::Handle, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
-    Grants, Refusal, Scheme, SendError,
-    destination::Target,
-    error::Phase,
+    EgressGrants, RequestRefusal, UrlScheme, SendError,
+    destination::RequestTarget,
+    error::ExchangePhase,
     headers,
-    host::Host,
+    host::UrlHost,
     known::KnownSecrets,
     policy,
     pool::{ConnectionPool, RequestSender},
-    resolve::{Dial, Interfaces, Resolve},
+    resolve::{AddressDialer, InterfaceAddresses, NameResolver},
     tls::TlsClient,
 };
 
@@ -32,10 +32,10 @@ const TRIES: usize = 8;
 
 /// Connects for one plugin.
 pub(crate) struct PluginNetwork {
-    pub grants: Grants,
-    pub resolver: Arc<dyn Resolve>,
-    pub dialer: Arc<dyn Dial>,
-    pub interfaces: Arc<dyn Interfaces>,
+    pub grants: EgressGrants,
+    pub resolver: Arc<dyn NameResolver>,
+    pub dialer: Arc<dyn AddressDialer>,
+    pub interfaces: Arc<dyn InterfaceAddresses>,
     /// Secrets of the grants that were read so far.
     pub known: KnownSecrets,
     pub tls: TlsClient,
@@ -54,7 +54,7 @@ impl PluginNetwork {
     /// Opens a connection, ready for a request.
     pub(crate) async fn connect(
         self: &Arc<Self>,
-        to: &Target,
+        to: &RequestTarget,
         limit: Option<Duration>,
     ) -> Result<RequestSender, SendError> {
         let end = Instant::now() + limit.map_or(CONNECT, |limit| limit.min(CONNECT));
@@ -65,24 +65,24 @@ impl PluginNetwork {
         match made {
             Ok(Ok(made)) => made,
             Ok(Err(_)) => Err(SendError::Connect(to.to_string())),
-            Err(_) => Err(SendError::Timeout(Phase::Connect)),
+            Err(_) => Err(SendError::Timeout(ExchangePhase::Connect)),
         }
     }
 
-    async fn open(&self, to: &Target, end: Instant) -> Result<RequestSender, SendError> {
+    async fn open(&self, to: &RequestTarget, end: Instant) -> Result<RequestSender, SendError> {
         let addresses = self.allowed_addresses(to).await?;
         let stream = self.dial(to, &addresses, end).await?;
         match to.scheme {
-            Scheme::Http => self.handshake(to, stream).await,
-            Scheme::Https => self.handshake(to, self.tls.handshake(to, stream).await?).await,
+            UrlScheme::Http => self.handshake(to, stream).await,
+            UrlScheme::Https => self.handshake(to, self.tls.handshake(to, stream).await?).await,
         }
     }
 
     /// Resolves a host and returns the addresses that may be connected to.
-    async fn allowed_addresses(&self, to: &Target) -> Result<Vec<IpAddr>, SendError> {
+    async fn allowed_addresses(&self, to: &RequestTarget) -> Result<Vec<IpAddr>, SendError> {
         let found = match &to.host {
-            Host::Address(address) => vec![*address],
-            Host::Name(name) => {
+            UrlHost::Address(address) => vec![*address],
+            UrlHost::Name(name) => {
                 let found = self.resolver.resolve(name).await;
                 found.map_err(|_| SendError::Dns(name.clone()))?
             }
@@ -103,13 +103,13 @@ impl PluginNetwork {
                 // Logged for the operator only: the plugin's own log may be shown to its caller.
                 tracing::info!(host = %to.host, %class, "no address of the host is granted");
                 let (name, scheme, port) = (to.host.to_string(), to.scheme, to.port);
-                Err(Refusal::Leads { name, class, scheme, port }.into())
+                Err(RequestRefusal::Leads { name, class, scheme, port }.into())
             }
         }
     }
 
     /// Connects to the first address that answers; each gets an equal share of the remaining time.
-    async fn dial(&self, to: &Target, addresses: &[IpAddr], end: Instant) -> Result<TcpStream, SendError> {
+    async fn dial(&self, to: &RequestTarget, addresses: &[IpAddr], end: Instant) -> Result<TcpStream, SendError> {
         let addresses = &addresses[..addresses.len().min(TRIES)];
         for (n, address) in addresses.iter().enumerate() {
             let left = u32::try_from(addresses.len() - n).unwrap_or(1);
@@ -122,7 +122,7 @@ impl PluginNetwork {
         Err(SendError::Connect(to.to_string()))
     }
 
-    async fn handshake<S>(&self, to: &Target, stream: S) -> Result<RequestSender, SendError>
+    async fn handshake<S>(&self, to: &RequestTarget, stream: S) -> Result<RequestSender, SendError>
     where
         S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
     {

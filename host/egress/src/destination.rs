@@ -3,23 +3,23 @@
 use std::fmt;
 
 use crate::{
-    Destination, HostPattern, Refusal, Scheme,
-    address::Class,
-    host::{Host, Wrong},
+    RuleDestination, HostPattern, RequestRefusal, UrlScheme,
+    address::AddressClass,
+    host::{UrlHost, HostError},
 };
 
 /// Target of one request, in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Target {
+pub struct RequestTarget {
     /// Scheme of the URL.
-    pub scheme: Scheme,
+    pub scheme: UrlScheme,
     /// Host of the URL, in canonical form.
-    pub host: Host,
+    pub host: UrlHost,
     /// Port of the URL, or the scheme's default.
     pub port: u16,
 }
 
-impl Scheme {
+impl UrlScheme {
     /// Returns the default port.
     pub fn port(self) -> u16 {
         match self {
@@ -29,7 +29,7 @@ impl Scheme {
     }
 }
 
-impl fmt::Display for Scheme {
+impl fmt::Display for UrlScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Http => "http",
@@ -38,20 +38,20 @@ impl fmt::Display for Scheme {
     }
 }
 
-impl Target {
+impl RequestTarget {
     /// Parses a request's URL.
     ///
     /// # Errors
     ///
     /// [`Refusal::Scheme`] and [`Refusal::Url`].
-    pub fn of(uri: &http::Uri) -> Result<Self, Refusal> {
+    pub fn parse(uri: &http::Uri) -> Result<Self, RequestRefusal> {
         let scheme = match uri.scheme_str().map(str::to_ascii_lowercase).as_deref() {
-            Some("http") => Scheme::Http,
-            Some("https") => Scheme::Https,
-            _ => return Err(Refusal::Scheme),
+            Some("http") => UrlScheme::Http,
+            Some("https") => UrlScheme::Https,
+            _ => return Err(RequestRefusal::Scheme),
         };
         let authority = uri.authority().map_or("", http::uri::Authority::as_str);
-        let (host, port) = Host::parse_with_port(authority).map_err(Refusal::Url)?;
+        let (host, port) = UrlHost::parse_with_port(authority).map_err(RequestRefusal::Url)?;
         Ok(Self { scheme, host, port: port.unwrap_or(scheme.port()) })
     }
 
@@ -65,25 +65,25 @@ impl Target {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for RequestTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.scheme, self.authority())
     }
 }
 
-impl fmt::Display for Destination {
+impl fmt::Display for RuleDestination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://", self.scheme)?;
         match &self.host {
             HostPattern::Name(name) => f.write_str(name)?,
             HostPattern::Below(suffix) => write!(f, "*.{suffix}")?,
-            HostPattern::Address(address) => Host::Address(*address).fmt(f)?,
+            HostPattern::Address(address) => UrlHost::Address(*address).fmt(f)?,
         }
         if self.port == self.scheme.port() { Ok(()) } else { write!(f, ":{}", self.port) }
     }
 }
 
-impl Destination {
+impl RuleDestination {
     /// Parses a destination of a policy file.
     ///
     /// # Errors
@@ -94,21 +94,21 @@ impl Destination {
     }
 
     /// Tests whether a target matches. A name never matches an address, nor an address a name.
-    pub fn covers(&self, target: &Target) -> bool {
+    pub fn covers(&self, target: &RequestTarget) -> bool {
         self.scheme == target.scheme && self.port == target.port && self.host.covers(&target.host)
     }
 }
 
 impl HostPattern {
     /// Tests whether a host matches.
-    pub fn covers(&self, host: &Host) -> bool {
+    pub fn covers(&self, host: &UrlHost) -> bool {
         match (self, host) {
-            (Self::Name(name), Host::Name(host)) => name == host,
-            (Self::Below(suffix), Host::Name(host)) => host
+            (Self::Name(name), UrlHost::Name(host)) => name == host,
+            (Self::Below(suffix), UrlHost::Name(host)) => host
                 .strip_suffix(suffix.as_str())
                 .and_then(|rest| rest.strip_suffix('.'))
                 .is_some_and(|label| !label.is_empty()),
-            (Self::Address(address), Host::Address(host)) => address == host,
+            (Self::Address(address), UrlHost::Address(host)) => address == host,
             _ => false,
         }
     }
@@ -116,11 +116,11 @@ impl HostPattern {
 
 const FORM: &str = "write scheme, host and, where needed, port, such as \"https://api.example.com:8443\"";
 
-fn parse(text: &str) -> Result<Destination, String> {
+fn parse(text: &str) -> Result<RuleDestination, String> {
     let (scheme, rest) = text.split_once("://").ok_or_else(|| format!("is no destination; {FORM}"))?;
     let scheme = match scheme.to_ascii_lowercase().as_str() {
-        "http" => Scheme::Http,
-        "https" => Scheme::Https,
+        "http" => UrlScheme::Http,
+        "https" => UrlScheme::Https,
         _ => return Err(format!("has a scheme other than http and https; {FORM}")),
     };
     if let Some(at) = rest.find(['/', '\\', '?', '#']) {
@@ -138,18 +138,18 @@ fn parse(text: &str) -> Result<Destination, String> {
             "has a `*` that is not its host's whole first part; write \"https://*.example.com\"".into()
         );
     }
-    let (host, port) = Host::parse_with_port(rest).map_err(|error| describe_host_error(scheme, &error))?;
+    let (host, port) = UrlHost::parse_with_port(rest).map_err(|error| describe_host_error(scheme, &error))?;
     let host = match (below, host) {
-        (false, Host::Name(name)) => HostPattern::Name(name),
-        (true, Host::Name(name)) if name.contains('.') => HostPattern::Below(name),
-        (true, Host::Name(_)) => {
+        (false, UrlHost::Name(name)) => HostPattern::Name(name),
+        (true, UrlHost::Name(name)) if name.contains('.') => HostPattern::Below(name),
+        (true, UrlHost::Name(_)) => {
             return Err("would grant every name below a top-level domain; name more of it, \
                         such as \"https://*.example.com\""
                 .into());
         }
-        (true, Host::Address(_)) => return Err("has a `*` before an address; name each address".into()),
-        (false, Host::Address(address)) => match Class::of(address) {
-            class @ (Class::Unspecified | Class::Multicast | Class::Broadcast) => {
+        (true, UrlHost::Address(_)) => return Err("has a `*` before an address; name each address".into()),
+        (false, UrlHost::Address(address)) => match AddressClass::classify(address) {
+            class @ (AddressClass::Unspecified | AddressClass::Multicast | AddressClass::Broadcast) => {
                 return Err(format!(
                     "names {class}, to which no request can go; name the host's own address"
                 ));
@@ -157,13 +157,13 @@ fn parse(text: &str) -> Result<Destination, String> {
             _ => HostPattern::Address(address),
         },
     };
-    Ok(Destination { scheme, host, port: port.unwrap_or(scheme.port()) })
+    Ok(RuleDestination { scheme, host, port: port.unwrap_or(scheme.port()) })
 }
 
-fn describe_host_error(scheme: Scheme, why: &Wrong) -> String {
+fn describe_host_error(scheme: UrlScheme, why: &HostError) -> String {
     match why {
-        Wrong::Odd(Some(plain)) | Wrong::Foreign(Some(plain)) => {
-            let kind = if matches!(why, Wrong::Odd(_)) {
+        HostError::Odd(Some(plain)) | HostError::Foreign(Some(plain)) => {
+            let kind = if matches!(why, HostError::Odd(_)) {
                 "an address in an unusual notation"
             } else {
                 "a host not in ASCII"

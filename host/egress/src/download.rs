@@ -20,8 +20,8 @@ use crate::{
     SendError,
     body::ExchangeState,
     connect::PluginNetwork,
-    destination::Target,
-    error::{Part, Phase},
+    destination::RequestTarget,
+    error::{MessagePart, ExchangePhase},
     pool::RequestSender,
     redact::{SecretPatterns, StreamRedactor},
 };
@@ -32,7 +32,7 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// A connection in use.
 pub(crate) struct ConnectionLease {
     pub network: Arc<PluginNetwork>,
-    pub to: Target,
+    pub to: RequestTarget,
     pub sender: RequestSender,
 }
 
@@ -125,7 +125,7 @@ impl DownloadBody {
     fn take(&mut self, data: Bytes) -> Result<Bytes, SendError> {
         let limit = self.limit;
         self.left =
-            self.left.checked_sub(data.len()).ok_or(SendError::TooLarge { what: Part::Response, limit })?;
+            self.left.checked_sub(data.len()).ok_or(SendError::TooLarge { what: MessagePart::Response, limit })?;
         Ok(match &mut self.redactor {
             Some((redactor, _)) => redactor.feed(&data),
             None => data,
@@ -156,7 +156,7 @@ impl Body for DownloadBody {
         loop {
             let Some(open) = &mut this.open else { return this.rest() };
             if this.end.as_mut().poll(cx).is_ready() {
-                return this.fail(SendError::Timeout(Phase::Total));
+                return this.fail(SendError::Timeout(ExchangePhase::Total));
             }
             let frame = match Pin::new(&mut open.body).poll_frame(cx) {
                 Poll::Ready(frame) => frame,
@@ -164,7 +164,7 @@ impl Body for DownloadBody {
                     let waited =
                         this.between.as_mut().is_some_and(|(_, pause)| pause.as_mut().poll(cx).is_ready());
                     return if waited {
-                        this.fail(SendError::Timeout(Phase::BetweenBytes))
+                        this.fail(SendError::Timeout(ExchangePhase::BetweenBytes))
                     } else {
                         Poll::Pending
                     };

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::Refusal;
+use crate::RequestRefusal;
 
 /// Error of a request or of its response's body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The policy refuses the request.
     #[error("access denied: {0}")]
-    Denied(#[from] Refusal),
+    Denied(#[from] RequestRefusal),
     /// The call has sent as many requests as it may.
     #[error("a call may send {0} requests at most")]
     TooMany(usize),
@@ -29,12 +29,12 @@ pub enum SendError {
     },
     /// Timeout.
     #[error("timed out {0}")]
-    Timeout(Phase),
+    Timeout(ExchangePhase),
     /// A size limit was exceeded.
     #[error("the {what} is larger than {limit} bytes")]
     TooLarge {
         /// Part that is too large.
-        what: Part,
+        what: MessagePart,
         /// Limit in bytes.
         limit: usize,
     },
@@ -88,7 +88,7 @@ pub enum TlsFault {
 
 /// Phase of an exchange that timed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Phase {
+pub enum ExchangePhase {
     /// Waiting for a permit.
     #[error("waiting for the call's other requests to end")]
     Queue,
@@ -108,7 +108,7 @@ pub enum Phase {
 
 /// Part of a request or response that is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Part {
+pub enum MessagePart {
     /// URL and headers of the request.
     #[error("request's head")]
     RequestHead,
@@ -125,7 +125,7 @@ pub enum Part {
 
 /// Timeouts that the guest sets. Each counts only where it is shorter than the host's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Timeouts {
+pub struct SendTimeouts {
     /// Until connected; the host's is five seconds.
     pub connect: Option<Duration>,
     /// From then until the response's head.

@@ -12,12 +12,12 @@ use tokio::{
 };
 
 use crate::{
-    BodyIn, BodyOut, Refusal, SendError, Timeouts, attach,
+    BodyIn, BodyOut, RequestRefusal, SendError, SendTimeouts, attach,
     body::{ExchangeState, UploadBody, UploadLimits},
     call_state::{CallState, LONGEST},
-    destination::Target,
+    destination::RequestTarget,
     download::{ConnectionLease, DownloadBody, DownloadTerms, OpenDownload},
-    error::{Part, Phase},
+    error::{MessagePart, ExchangePhase},
     headers,
     redact::SecretPatterns,
     redirect,
@@ -26,7 +26,7 @@ use crate::{
 /// State shared by all hops of an exchange.
 pub(crate) struct ExchangeJob {
     pub call: Arc<CallState>,
-    pub timeouts: Timeouts,
+    pub timeouts: SendTimeouts,
     pub end: Instant,
 }
 
@@ -41,18 +41,18 @@ struct Answer {
 /// Sends an admitted request and follows its redirects.
 pub(crate) async fn run(
     job: ExchangeJob,
-    mut to: Target,
+    mut to: RequestTarget,
     mut parts: Parts,
     body: BodyIn,
 ) -> Result<Response<BodyOut>, SendError> {
     let waiting = timeout_at(job.end, job.call.running.clone().acquire_owned()).await;
-    let permit = waiting.map_err(|_| SendError::Timeout(Phase::Queue))?.map_err(|_| SendError::Closed)?;
+    let permit = waiting.map_err(|_| SendError::Timeout(ExchangePhase::Queue))?.map_err(|_| SendError::Closed)?;
     let mut body = Some(body);
     let mut left = job.call.limits.redirects;
     loop {
         let body = body.take().unwrap_or_else(empty_body);
         let sending = job.send(&to, &parts, body);
-        let answer = timeout_at(job.end, sending).await.map_err(|_| SendError::Timeout(Phase::Total))??;
+        let answer = timeout_at(job.end, sending).await.map_err(|_| SendError::Timeout(ExchangePhase::Total))??;
         let location = match answer.response.headers().get(header::LOCATION) {
             Some(location) if left > 0 => location.as_bytes(),
             _ => return job.finish(answer, &parts, permit),
@@ -69,7 +69,7 @@ pub(crate) async fn run(
             answer.lease.settle();
         }
         job.call.check(&parts, &next).map_err(|error| match error {
-            SendError::Denied(refusal) => Refusal::Redirect(Box::new(refusal)).into(),
+            SendError::Denied(refusal) => RequestRefusal::Redirect(Box::new(refusal)).into(),
             error => error,
         })?;
         to = next;
@@ -102,7 +102,7 @@ fn redirected(parts: &Parts, method: http::Method, uri: Uri, same: bool) -> Resu
 
 impl ExchangeJob {
     /// Sends one request and reads the head of its response.
-    async fn send(&self, to: &Target, parts: &Parts, body: BodyIn) -> Result<Answer, SendError> {
+    async fn send(&self, to: &RequestTarget, parts: &Parts, body: BodyIn) -> Result<Answer, SendError> {
         let network = &self.call.network;
         let declared = headers::content_length(&parts.headers)?;
         let headers = self.headers(&parts.headers, to).await?;
@@ -124,7 +124,7 @@ impl ExchangeJob {
             let first_byte = self.timeouts.first_byte.map(|limit| Instant::now() + limit.min(LONGEST));
             let answer = match first_byte.filter(|first_byte| *first_byte < self.end) {
                 Some(first_byte) => {
-                    timeout_at(first_byte, sending).await.map_err(|_| SendError::Timeout(Phase::FirstByte))?
+                    timeout_at(first_byte, sending).await.map_err(|_| SendError::Timeout(ExchangePhase::FirstByte))?
                 }
                 // The deadline of the exchange comes first; the caller waits for it.
                 None => sending.await,
@@ -159,7 +159,7 @@ impl ExchangeJob {
     }
 
     /// Merges the guest's headers, the host's, and the secrets.
-    async fn headers(&self, guest: &HeaderMap, to: &Target) -> Result<HeaderMap, SendError> {
+    async fn headers(&self, guest: &HeaderMap, to: &RequestTarget) -> Result<HeaderMap, SendError> {
         let mut headers = guest.clone();
         headers::drop_hop_by_hop(&mut headers);
         headers::set_host_headers(&mut headers, to)?;
@@ -179,7 +179,7 @@ impl ExchangeJob {
         let (head, body) = response.into_parts();
         let limit = self.call.limits.response;
         if body.size_hint().lower() > limit as u64 {
-            return Err(SendError::TooLarge { what: Part::Response, limit });
+            return Err(SendError::TooLarge { what: MessagePart::Response, limit });
         }
         let plain = |value: &http::HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
         let encoded = !head.headers.get_all(header::CONTENT_ENCODING).iter().all(plain);
@@ -199,5 +199,5 @@ fn request_path(uri: &Uri) -> Result<Uri, SendError> {
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     // `https://host?query` has a query but no path.
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-    path.parse().map_err(|_| Refusal::Scheme.into())
+    path.parse().map_err(|_| RequestRefusal::Scheme.into())
 }

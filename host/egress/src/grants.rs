@@ -1,12 +1,12 @@
 //! Grants of a policy: which requests a plugin may send, and with which secrets.
 
-use crate::{rule::Rule, secret::Secret};
+use crate::{rule::HttpRule, secret::HeaderSecret};
 
 /// Requests that a policy grants. Empty: none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Grants {
+pub struct EgressGrants {
     /// A request must match one of these.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<HttpRule>,
     /// Secrets that the host adds to requests.
-    pub secrets: Vec<Secret>,
+    pub secrets: Vec<HeaderSecret>,
 }

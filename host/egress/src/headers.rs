@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts};
 
-use crate::{Refusal, SendError, destination::Target, error::Part};
+use crate::{RequestRefusal, SendError, destination::RequestTarget, error::MessagePart};
 
 /// Bytes of a head (start line and headers), at most.
 pub(crate) const HEAD: usize = 32 << 10;
@@ -54,12 +54,12 @@ pub(crate) fn is_reserved(name: &HeaderName) -> bool {
 }
 
 /// Refuses heads that are too large or contradict their URL.
-pub(crate) fn check(parts: &Parts, to: &Target, body: usize) -> Result<(), SendError> {
+pub(crate) fn check(parts: &Parts, to: &RequestTarget, body: usize) -> Result<(), SendError> {
     let fields =
         parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>();
     let path = parts.uri.path_and_query().map_or(0, |path| path.as_str().len());
     if fields + path > HEAD || parts.headers.len() > COUNT - 16 {
-        return Err(SendError::TooLarge { what: Part::RequestHead, limit: HEAD });
+        return Err(SendError::TooLarge { what: MessagePart::RequestHead, limit: HEAD });
     }
     // With another host than in the URL, one host would be checked and the other one served.
     for host in parts.headers.get_all(header::HOST) {
@@ -72,10 +72,10 @@ pub(crate) fn check(parts: &Parts, to: &Target, body: usize) -> Result<(), SendE
         return Err(refused(name, OVERRIDE));
     }
     if let Some(name) = parts.uri.query().and_then(find_override) {
-        return Err(Refusal::Query { name, why: OVERRIDE }.into());
+        return Err(RequestRefusal::Query { name, why: OVERRIDE }.into());
     }
     match content_length(&parts.headers)? {
-        Some(length) if length > body as u64 => Err(SendError::TooLarge { what: Part::Request, limit: body }),
+        Some(length) if length > body as u64 => Err(SendError::TooLarge { what: MessagePart::Request, limit: body }),
         _ => Ok(()),
     }
 }
@@ -101,13 +101,13 @@ pub(crate) fn content_length(headers: &HeaderMap) -> Result<Option<u64>, SendErr
     }
 }
 
-fn same_authority(host: &str, to: &Target) -> bool {
-    let read = crate::host::Host::parse_with_port(host);
+fn same_authority(host: &str, to: &RequestTarget) -> bool {
+    let read = crate::host::UrlHost::parse_with_port(host);
     read.is_ok_and(|(host, port)| host == to.host && port.unwrap_or(to.scheme.port()) == to.port)
 }
 
 fn refused(name: &HeaderName, why: &'static str) -> SendError {
-    Refusal::Header { name: name.as_str().into(), why }.into()
+    RequestRefusal::Header { name: name.as_str().into(), why }.into()
 }
 
 /// Drops hop-by-hop headers, and those that `connection` names.
@@ -128,7 +128,7 @@ pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
 }
 
 /// Sets the host's own headers. hyper sets `content-length` from the body.
-pub(crate) fn set_host_headers(headers: &mut HeaderMap, to: &Target) -> Result<(), SendError> {
+pub(crate) fn set_host_headers(headers: &mut HeaderMap, to: &RequestTarget) -> Result<(), SendError> {
     headers.remove(header::CONTENT_LENGTH);
     let host = HeaderValue::try_from(to.authority()).map_err(|_| SendError::Protocol("no host"))?;
     headers.insert(header::HOST, host);

@@ -7,7 +7,7 @@ use std::{
 
 /// A host in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Host {
+pub enum UrlHost {
     /// A name in lower case, without a dot at its end.
     Name(String),
     /// An address.
@@ -16,7 +16,7 @@ pub enum Host {
 
 /// Error of a malformed host, to be read after "the host".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum HostError {
     /// The text or a label is empty.
     #[error("is empty, or a part of it between dots is")]
     Empty,
@@ -50,30 +50,30 @@ fn instead(plain: &Option<String>) -> String {
     plain.as_ref().map(|plain| format!("; write {plain}")).unwrap_or_default()
 }
 
-impl Host {
+impl UrlHost {
     /// Parses a host, an IPv6 address in brackets.
     ///
     /// # Errors
     ///
     /// Anything that is not exactly one name or one address in its plain form.
-    pub fn parse(text: &str) -> Result<Self, Wrong> {
+    pub fn parse(text: &str) -> Result<Self, HostError> {
         if let Some(inner) = text.strip_prefix('[') {
-            return parse_v6(inner.strip_suffix(']').ok_or(Wrong::Brackets)?);
+            return parse_v6(inner.strip_suffix(']').ok_or(HostError::Brackets)?);
         }
         if text.contains([':', ']']) {
-            return Err(Wrong::Brackets);
+            return Err(HostError::Brackets);
         }
         if !text.is_ascii() {
             let plain = url::Host::parse(text).ok().map(|host| host.to_string());
-            return Err(Wrong::Foreign(plain));
+            return Err(HostError::Foreign(plain));
         }
         let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
         let last = name.rsplit('.').next().unwrap_or_default();
         if is_number(last) {
             return match name.parse::<Ipv4Addr>() {
                 Ok(address) if text == name => Ok(Self::Address(address.into())),
-                Ok(address) => Err(Wrong::Odd(Some(address.to_string()))),
-                Err(_) => Err(Wrong::Odd(loose_v4(&name).map(|address| address.to_string()))),
+                Ok(address) => Err(HostError::Odd(Some(address.to_string()))),
+                Err(_) => Err(HostError::Odd(loose_v4(&name).map(|address| address.to_string()))),
             };
         }
         check_name(&name)?;
@@ -85,9 +85,9 @@ impl Host {
     /// # Errors
     ///
     /// As for [`Host::parse`]; a user name; an invalid port.
-    pub fn parse_with_port(text: &str) -> Result<(Self, Option<u16>), Wrong> {
+    pub fn parse_with_port(text: &str) -> Result<(Self, Option<u16>), HostError> {
         if text.contains('@') {
-            return Err(Wrong::User);
+            return Err(HostError::User);
         }
         let after = text.rfind(']').map_or(0, |at| at + 1);
         let Some(colon) = text[after..].find(':').map(|at| after + at) else {
@@ -95,16 +95,16 @@ impl Host {
         };
         let (host, port) = (&text[..colon], &text[colon + 1..]);
         if port.contains(':') {
-            return Err(Wrong::Brackets);
+            return Err(HostError::Brackets);
         }
         let host = Self::parse(host)?;
         let plain = !port.is_empty() && !port.starts_with('0') && port.bytes().all(|b| b.is_ascii_digit());
-        let port = port.parse().ok().filter(|_| plain).ok_or(Wrong::Port)?;
+        let port = port.parse().ok().filter(|_| plain).ok_or(HostError::Port)?;
         Ok((host, Some(port)))
     }
 }
 
-impl fmt::Display for Host {
+impl fmt::Display for UrlHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => f.write_str(name),
@@ -114,29 +114,29 @@ impl fmt::Display for Host {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Wrong> {
+fn check_name(name: &str) -> Result<(), HostError> {
     // Checked before lengths: for a whole URL, an error about its `/` helps more than one about its length.
     if let Some(odd) = name.chars().find(|c| !matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.')) {
-        return Err(Wrong::Character(odd));
+        return Err(HostError::Character(odd));
     }
     if name.len() > 253 || name.split('.').any(|label| label.len() > 63) {
-        return Err(Wrong::TooLong);
+        return Err(HostError::TooLong);
     }
     if name.split('.').any(str::is_empty) {
-        return Err(Wrong::Empty);
+        return Err(HostError::Empty);
     }
     if name.split('.').any(|label| label.starts_with('-') || label.ends_with('-')) {
-        return Err(Wrong::Hyphen);
+        return Err(HostError::Hyphen);
     }
     Ok(())
 }
 
-fn parse_v6(inner: &str) -> Result<Host, Wrong> {
-    let address: Ipv6Addr = inner.parse().map_err(|_| Wrong::Brackets)?;
+fn parse_v6(inner: &str) -> Result<UrlHost, HostError> {
+    let address: Ipv6Addr = inner.parse().map_err(|_| HostError::Brackets)?;
     match address.to_ipv4_mapped() {
         // The system would connect to the IPv4 address, so only that form is accepted.
-        Some(v4) => Err(Wrong::Odd(Some(v4.to_string()))),
-        None => Ok(Host::Address(address.into())),
+        Some(v4) => Err(HostError::Odd(Some(v4.to_string()))),
+        None => Ok(UrlHost::Address(address.into())),
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use http::HeaderValue;
 use parking_lot::Mutex;
 
-use crate::{redact::SecretPatterns, secret::Secret};
+use crate::{redact::SecretPatterns, secret::HeaderSecret};
 
 /// Values of one secret that are searched for: the current one, and the previous one, which an upstream may still echo after a
 /// rotation.
@@ -63,7 +63,7 @@ impl KnownSecrets {
     }
 
     /// Reads a secret that was not read yet. One that cannot be read was not sent by this host either.
-    pub(crate) async fn ensure(&self, at: usize, secret: &Secret) {
+    pub(crate) async fn ensure(&self, at: usize, secret: &HeaderSecret) {
         if self.0.lock().values.get(at).is_some_and(|values| !values.is_empty()) {
             return;
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Limits of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct EgressLimits {
     /// Requests.
     pub requests: usize,
     /// Requests at once.
@@ -20,7 +20,7 @@ pub struct Limits {
     pub redirects: usize,
 }
 
-impl Default for Limits {
+impl Default for EgressLimits {
     fn default() -> Self {
         Self {
             requests: 32,

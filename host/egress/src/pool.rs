@@ -9,7 +9,7 @@ use hyper::client::conn::http1::SendRequest;
 use parking_lot::Mutex;
 use tokio::{runtime::Handle, time::Instant};
 
-use crate::{body::UploadBody, destination::Target};
+use crate::{body::UploadBody, destination::RequestTarget};
 
 /// Request side of a connection. Dropping it closes the connection.
 pub(crate) type RequestSender = SendRequest<UploadBody>;
@@ -30,14 +30,14 @@ pub(crate) struct ConnectionPool {
 #[derive(Default)]
 struct IdleConnections {
     /// Oldest first.
-    waiting: Vec<(Target, RequestSender, Instant)>,
+    waiting: Vec<(RequestTarget, RequestSender, Instant)>,
     /// True while a task closes old connections. It ends when none is left.
     swept: bool,
 }
 
 impl ConnectionPool {
     /// Takes the most recently used connection to a target.
-    pub(crate) fn take(&self, to: &Target) -> Option<RequestSender> {
+    pub(crate) fn take(&self, to: &RequestTarget) -> Option<RequestSender> {
         let mut idle = self.idle.lock();
         idle.waiting.retain(|(_, sender, since)| !sender.is_closed() && since.elapsed() < KEPT_FOR);
         let at = idle.waiting.iter().rposition(|(target, sender, _)| target == to && sender.is_ready())?;
@@ -45,7 +45,7 @@ impl ConnectionPool {
     }
 
     /// Adds a connection that is ready for another request.
-    pub(crate) fn put(self: &Arc<Self>, to: Target, sender: RequestSender, runtime: &Handle) {
+    pub(crate) fn put(self: &Arc<Self>, to: RequestTarget, sender: RequestSender, runtime: &Handle) {
         let mut idle = self.idle.lock();
         if idle.waiting.len() == KEPT {
             idle.waiting.remove(0);

@@ -3,7 +3,7 @@
 use http::{Method, StatusCode, Uri};
 use url::Url;
 
-use crate::{Refusal, Scheme, SendError, destination::Target, host::Wrong};
+use crate::{RequestRefusal, UrlScheme, SendError, destination::RequestTarget, host::HostError};
 
 /// Returns the method of the next request, or none if the redirecting response goes to the guest.
 ///
@@ -19,23 +19,23 @@ pub(crate) fn next_method(status: StatusCode, method: &Method, had_body: bool) -
 }
 
 /// Resolves a `location` against a URL. The result must be checked like any other target.
-pub(crate) fn resolve(from: &Target, path: &str, location: &[u8]) -> Result<(Target, Uri), SendError> {
+pub(crate) fn resolve(from: &RequestTarget, path: &str, location: &[u8]) -> Result<(RequestTarget, Uri), SendError> {
     const BAD: SendError = SendError::Protocol("it redirects to what is no URL");
     let base = Url::parse(&format!("{from}{path}")).map_err(|_| BAD)?;
     let location = std::str::from_utf8(location).map_err(|_| BAD)?;
     let mut to = base.join(location).map_err(|_| BAD)?;
-    let refuse = |refusal| Err(SendError::Denied(Refusal::Redirect(Box::new(refusal))));
+    let refuse = |refusal| Err(SendError::Denied(RequestRefusal::Redirect(Box::new(refusal))));
     if !matches!(to.scheme(), "http" | "https") {
-        return refuse(Refusal::Scheme);
+        return refuse(RequestRefusal::Scheme);
     }
     if !to.username().is_empty() || to.password().is_some() {
-        return refuse(Refusal::Url(Wrong::User));
+        return refuse(RequestRefusal::Url(HostError::User));
     }
     to.set_fragment(None);
     let uri: Uri = to.as_str().parse().map_err(|_| BAD)?;
-    match Target::of(&uri) {
-        Ok(target) if from.scheme == Scheme::Https && target.scheme == Scheme::Http => {
-            refuse(Refusal::Downgrade)
+    match RequestTarget::parse(&uri) {
+        Ok(target) if from.scheme == UrlScheme::Https && target.scheme == UrlScheme::Http => {
+            refuse(RequestRefusal::Downgrade)
         }
         Ok(target) => Ok((target, uri)),
         Err(refusal) => refuse(refusal),

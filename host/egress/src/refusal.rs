@@ -1,16 +1,16 @@
 //! Refusals of a request by the policy. Texts are for the model: no secrets, no resolved addresses.
 
-use crate::{address::Class, host::Wrong};
+use crate::{address::AddressClass, host::HostError};
 
 /// Refusal of a request, with what would grant it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum RequestRefusal {
     /// Neither http nor https, or no absolute URL.
     #[error("requests go to absolute http and https URLs only")]
     Scheme,
     /// A URL whose host another parser could read as another one.
     #[error("the URL's host {0}")]
-    Url(Wrong),
+    Url(HostError),
     /// No rule for this scheme, host and port.
     #[error("{to} is not granted{}; the plugin's policy would grant it with `http = [\"{to}\"]`", granted(.near))]
     Destination {
@@ -53,9 +53,9 @@ pub enum Refusal {
         /// Host of the request.
         name: String,
         /// Class of the first address.
-        class: Class,
+        class: AddressClass,
         /// Scheme of the request.
-        scheme: crate::Scheme,
+        scheme: crate::UrlScheme,
         /// Port of the request.
         port: u16,
     },
@@ -77,7 +77,7 @@ pub enum Refusal {
     },
     /// A redirect to a target that is refused.
     #[error("the answer redirects, and {0}")]
-    Redirect(Box<Refusal>),
+    Redirect(Box<RequestRefusal>),
     /// A redirect from https to http.
     #[error("a request over https is not continued over http")]
     Downgrade,
@@ -86,9 +86,9 @@ pub enum Refusal {
     Changed,
 }
 
-impl Refusal {
+impl RequestRefusal {
     /// Returns the class of the address that a name resolves to, for the operator only.
-    pub fn class(&self) -> Option<Class> {
+    pub fn class(&self) -> Option<AddressClass> {
         match self {
             Self::Leads { class, .. } => Some(*class),
             Self::Redirect(refusal) => refusal.class(),

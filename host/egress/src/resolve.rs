@@ -12,22 +12,22 @@ use parking_lot::Mutex;
 use tokio::{net::TcpStream, sync::Semaphore};
 
 /// Future that the traits below return.
-pub type Pending<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
+pub type IoFuture<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
 
 /// Resolves names. Called once per connection; only the addresses of that call are connected to.
-pub trait Resolve: Send + Sync + 'static {
+pub trait NameResolver: Send + Sync + 'static {
     /// Returns all addresses of a name, the best first.
-    fn resolve(&self, name: &str) -> Pending<Vec<IpAddr>>;
+    fn resolve(&self, name: &str) -> IoFuture<Vec<IpAddr>>;
 }
 
 /// Opens a connection to an address that has been checked.
-pub trait Dial: Send + Sync + 'static {
+pub trait AddressDialer: Send + Sync + 'static {
     /// Connects to exactly this address.
-    fn dial(&self, to: SocketAddr) -> Pending<TcpStream>;
+    fn dial(&self, to: SocketAddr) -> IoFuture<TcpStream>;
 }
 
 /// Lists the addresses of this machine's interfaces.
-pub trait Interfaces: Send + Sync + 'static {
+pub trait InterfaceAddresses: Send + Sync + 'static {
     /// Returns all of them, or none if they cannot be listed. Called once per connection.
     fn addresses(&self) -> Option<Arc<[IpAddr]>>;
 }
@@ -46,8 +46,8 @@ impl Default for SystemResolver {
     }
 }
 
-impl Resolve for SystemResolver {
-    fn resolve(&self, name: &str) -> Pending<Vec<IpAddr>> {
+impl NameResolver for SystemResolver {
+    fn resolve(&self, name: &str) -> IoFuture<Vec<IpAddr>> {
         let (free, name) = (self.0.clone(), name.to_owned());
         Box::pin(async move {
             let permit = free.acquire_owned().await.map_err(io::Error::other)?;
@@ -65,8 +65,8 @@ impl Resolve for SystemResolver {
 #[derive(Debug)]
 pub(crate) struct TcpDialer;
 
-impl Dial for TcpDialer {
-    fn dial(&self, to: SocketAddr) -> Pending<TcpStream> {
+impl AddressDialer for TcpDialer {
+    fn dial(&self, to: SocketAddr) -> IoFuture<TcpStream> {
         Box::pin(async move {
             let stream = TcpStream::connect(to).await?;
             // Requests are written whole; Nagle's algorithm only delays them.
@@ -83,7 +83,7 @@ const FRESH: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct KernelInterfaces;
 
-impl Interfaces for KernelInterfaces {
+impl InterfaceAddresses for KernelInterfaces {
     fn addresses(&self) -> Option<Arc<[IpAddr]>> {
         type Listing = Option<(Instant, Option<Arc<[IpAddr]>>)>;
         static LISTED: Mutex<Listing> = Mutex::new(None);

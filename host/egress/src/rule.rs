@@ -2,9 +2,9 @@
 
 /// An entry of a policy's `http`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct HttpRule {
     /// Destination of the requests.
-    pub to: Destination,
+    pub to: RuleDestination,
     /// Granted methods in upper case; none grants every method.
     pub methods: Option<Vec<String>>,
     /// Methods beside GET and HEAD that a `read` action may send there, because the operator declares that they only read.
@@ -13,9 +13,9 @@ pub struct Rule {
 
 /// Destination of a rule: `https://api.example.com`, `https://*.example.com:8443`, `http://127.0.0.1:8080`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Destination {
+pub struct RuleDestination {
     /// Exactly this scheme.
-    pub scheme: Scheme,
+    pub scheme: UrlScheme,
     /// Matched hosts.
     pub host: HostPattern,
     /// Exactly this port; the scheme's own where the text names none.
@@ -24,7 +24,7 @@ pub struct Destination {
 
 /// Scheme of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scheme {
+pub enum UrlScheme {
     /// Without encryption.
     Http,
     /// Over TLS.

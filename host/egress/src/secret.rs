@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use http::{HeaderName, HeaderValue};
 use tokio::io::AsyncReadExt;
 
-use crate::{destination::Target, headers, host::Host, rule::Scheme};
+use crate::{destination::RequestTarget, headers, host::UrlHost, rule::UrlScheme};
 
 /// Bytes of the shortest secret. A shorter one would match ordinary text in responses and mangle it.
 const SHORTEST: usize = 8;
@@ -15,7 +15,7 @@ const LONGEST: usize = 4 << 10;
 
 /// A header that the host adds to HTTPS requests for exactly one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Secret {
+pub struct HeaderSecret {
     /// In lower case.
     pub host: String,
     /// Port; the policy's default is 443.
@@ -25,19 +25,19 @@ pub struct Secret {
     /// Format of the value: contains `{}` once, where the secret goes.
     pub format: String,
     /// Source of the value.
-    pub source: Source,
+    pub source: SecretSource,
 }
 
 /// Source of a secret.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum SecretSource {
     /// The value itself, taken from the host's environment; beside it the variable's name, for messages.
     Value(String, String),
     /// Read for each request, so that it can be rotated; surrounding white space is trimmed.
     File(PathBuf),
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for SecretSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Value(name, _) => write!(f, "${name}"),
@@ -46,14 +46,14 @@ impl std::fmt::Debug for Source {
     }
 }
 
-impl Secret {
+impl HeaderSecret {
     /// Validates the secret; a file is not read.
     ///
     /// # Errors
     ///
     /// The mistake, without the value, to be read after the key's name.
     pub fn check(&self) -> Result<(), String> {
-        match Host::parse(&self.host) {
+        match UrlHost::parse(&self.host) {
             Ok(host) if host.to_string() == self.host => {}
             Ok(host) => return Err(format!("`host` must be written {:?}", host.to_string())),
             Err(why) => return Err(format!("`host` {:?} {why}", self.host)),
@@ -76,16 +76,16 @@ impl Secret {
             return Err("`format` holds characters that a header cannot carry".into());
         }
         match &self.source {
-            Source::File(_) => Ok(()),
-            Source::Value(name, value) => {
+            SecretSource::File(_) => Ok(()),
+            SecretSource::Value(name, value) => {
                 self.header_value(value).map(|_| ()).map_err(|why| format!("the value of ${name} {why}"))
             }
         }
     }
 
     /// Tests whether the secret is sent to this target.
-    pub(crate) fn is_for(&self, to: &Target) -> bool {
-        to.scheme == Scheme::Https && to.port == self.port && to.host.to_string() == self.host
+    pub(crate) fn is_for(&self, to: &RequestTarget) -> bool {
+        to.scheme == UrlScheme::Https && to.port == self.port && to.host.to_string() == self.host
     }
 
     /// Builds the header's value.
@@ -107,8 +107,8 @@ impl Secret {
     /// Reads the secret and builds the header's value. The error is to be read after the source's name.
     pub(crate) async fn load(&self) -> Result<(String, HeaderValue), String> {
         let value = match &self.source {
-            Source::Value(_, value) => value.clone(),
-            Source::File(path) => read(path).await?,
+            SecretSource::Value(_, value) => value.clone(),
+            SecretSource::File(path) => read(path).await?,
         };
         let header = self.header_value(&value)?;
         Ok((value, header))

@@ -9,7 +9,7 @@ use rustls::{
 use tokio::{net::TcpStream, sync::OnceCell};
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use crate::{SendError, destination::Target, error::TlsFault, host::Host};
+use crate::{SendError, destination::RequestTarget, error::TlsFault, host::UrlHost};
 
 /// Certificate authorities that this machine trusts. Reading them takes tens of milliseconds, so it happens at the first https
 /// request of the process.
@@ -32,14 +32,14 @@ impl TlsClient {
     /// Runs the handshake over an open connection.
     pub(crate) async fn handshake(
         &self,
-        to: &Target,
+        to: &RequestTarget,
         stream: TcpStream,
     ) -> Result<TlsStream<TcpStream>, SendError> {
         let fault = |why| SendError::Tls { to: to.to_string(), why };
         let connector = self.connector.get_or_try_init(|| self.connector()).await.map_err(fault)?;
         let name = match &to.host {
-            Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| fault(TlsFault::Name))?,
-            Host::Address(address) => ServerName::from(*address),
+            UrlHost::Name(name) => ServerName::try_from(name.clone()).map_err(|_| fault(TlsFault::Name))?,
+            UrlHost::Address(address) => ServerName::from(*address),
         };
         connector.connect(name, stream).await.map_err(|error| fault(classify(&error)))
     }

@@ -8,22 +8,22 @@ use crate::LoadError;
 
 /// SHA-256 of a plugin's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Digest(pub [u8; 32]);
+pub struct ArtifactDigest(pub [u8; 32]);
 
-impl Digest {
+impl ArtifactDigest {
     /// Computes the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 }
 
-impl fmt::Display for Digest {
+impl fmt::Display for ArtifactDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl fmt::Debug for Digest {
+impl fmt::Debug for ArtifactDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sha256:{self}")
     }
@@ -31,14 +31,14 @@ impl fmt::Debug for Digest {
 
 /// A plugin's bytes with their digest.
 #[derive(Clone)]
-pub struct Artifact {
+pub struct PluginArtifact {
     /// The component, as it was read.
     pub bytes: Vec<u8>,
     /// Digest of `bytes`.
-    pub digest: Digest,
+    pub digest: ArtifactDigest,
 }
 
-impl Artifact {
+impl PluginArtifact {
     /// Checks that these bytes look like a component.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Artifact {
             Some([0x7f, b'E', b'L', b'F', ..]) => return Err(LoadError::Precompiled),
             _ => return Err(LoadError::NotWasm),
         }
-        let digest = Digest::of(&bytes);
+        let digest = ArtifactDigest::of(&bytes);
         Ok(Self { bytes, digest })
     }
 }
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn only_a_component_is_taken_and_everything_else_is_named() {
         let check = |bytes: &[u8], expected: &str| {
-            let message = Artifact::new(bytes.to_vec()).map_or_else(|e| e.to_string(), |_| "taken".into());
+            let message = PluginArtifact::new(bytes.to_vec()).map_or_else(|e| e.to_string(), |_| "taken".into());
             assert!(message.starts_with(expected), "{bytes:?}: {message}");
         };
         check(b"\0asm\x0d\0\x01\0", "taken");

@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    Artifact, Component, Engine, LoadError, compile::Compiler, private_folder::PrivateFolder,
+    PluginArtifact, PluginComponent, SandboxEngine, LoadError, compile::CompilerCommand, private_folder::PrivateFolder,
     wasmtime_errors::is_pool_limit,
 };
 
@@ -21,27 +21,27 @@ const LEFTOVER: Duration = Duration::from_secs(3600);
 
 /// A folder of compiled components.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub struct CodeCache {
     dir: Arc<Path>,
     /// Hash of the engine: the name of its folder.
     engine: Arc<str>,
 }
 
 /// A loaded component.
-pub struct Loaded {
+pub struct LoadedComponent {
     /// The component, ready to be described.
-    pub component: Component,
+    pub component: PluginComponent,
     /// True if it was compiled rather than found in the cache.
     pub compiled: bool,
 }
 
-impl Cache {
+impl CodeCache {
     /// Opens the cache below `dir` for one engine; creates the folder if it is missing.
     ///
     /// # Errors
     ///
     /// If the folder cannot be created, belongs to another user, or is writable by others.
-    pub fn open(dir: &Path, engine: &Engine) -> io::Result<Self> {
+    pub fn open(dir: &Path, engine: &SandboxEngine) -> io::Result<Self> {
         let cache = Self { dir: dir.into(), engine: engine.hash().into() };
         cache.folder()?.remove_leftovers(LEFTOVER);
         Ok(cache)
@@ -61,20 +61,20 @@ impl Cache {
     /// If the bytes do not compile or do not fulfil the contract, or the cache cannot be written.
     pub async fn load(
         &self,
-        engine: &Engine,
-        artifact: &Artifact,
-        compiler: &Compiler,
-    ) -> Result<Loaded, LoadError> {
+        engine: &SandboxEngine,
+        artifact: &PluginArtifact,
+        compiler: &CompilerCommand,
+    ) -> Result<LoadedComponent, LoadError> {
         let folder = self.folder().map_err(LoadError::io("open the cache"))?;
         let named = |ending: &str| format!("{}.{ending}", artifact.digest);
         let (name, sum) = (named("code"), named("sum"));
         if let Some(component) = find(engine, &folder, &name, &sum)? {
-            return Ok(Loaded { component, compiled: false });
+            return Ok(LoadedComponent { component, compiled: false });
         }
         let lock = CacheLock::take(folder, named("lock")).await.map_err(LoadError::io("lock the cache"))?;
         let folder = &lock.folder;
         if let Some(component) = find(engine, folder, &name, &sum)? {
-            return Ok(Loaded { component, compiled: false });
+            return Ok(LoadedComponent { component, compiled: false });
         }
         let code = compiler.compile(&artifact.bytes).await?;
         // The checksum first: code without it is not used.
@@ -85,28 +85,28 @@ impl Cache {
         let written = folder.read(&name).ok_or_else(|| io::ErrorKind::NotFound.into());
         let written = written.map_err(LoadError::io("read from the cache"))?;
         drop(lock);
-        let component = Component::map(engine, &written).map_err(|error| match error {
+        let component = PluginComponent::map(engine, &written).map_err(|error| match error {
             // Code that was made a moment ago and exceeds the pool will not fit later either.
             LoadError::Code(reason) if is_pool_limit(&reason) => LoadError::TooMuch(reason),
             other => other,
         })?;
-        Ok(Loaded { component, compiled: true })
+        Ok(LoadedComponent { component, compiled: true })
     }
 }
 
 /// Finds a cached component. One that cannot be used is compiled again.
 fn find(
-    engine: &Engine,
+    engine: &SandboxEngine,
     folder: &PrivateFolder,
     name: &str,
     sum: &str,
-) -> Result<Option<Component>, LoadError> {
+) -> Result<Option<PluginComponent>, LoadError> {
     let Some(code) = folder.read(name) else { return Ok(None) };
     if !is_intact(&code, folder.read(sum)) {
         tracing::warn!("a cached component is damaged and is compiled again");
         return Ok(None);
     }
-    match Component::map(engine, &code) {
+    match PluginComponent::map(engine, &code) {
         Ok(component) => Ok(Some(component)),
         Err(LoadError::Code(reason)) => {
             tracing::warn!(%reason, "a cached component cannot be used and is compiled again");

@@ -10,7 +10,7 @@ use std::{
     process::Stdio,
 };
 
-use loggia_text::units::{bytes_text, duration_text};
+use loggia_text::units::{format_bytes, format_duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
@@ -18,8 +18,8 @@ use tokio::{
 
 use crate::{
     LoadError, confine,
-    engine::{self, Space},
-    limits::Compile,
+    engine::{self, AddressSpace},
+    limits::CompileLimits,
     proposals,
 };
 
@@ -34,19 +34,19 @@ const STDERR: u64 = 2000;
 
 /// Starts compiling children.
 #[derive(Debug, Clone)]
-pub struct Compiler {
+pub struct CompilerCommand {
     /// The host's own binary.
     pub program: PathBuf,
     /// Arguments that make it call [`child`]; the limits are appended.
     pub args: Vec<String>,
     /// Limits of the child.
-    pub limits: Compile,
+    pub limits: CompileLimits,
 }
 
-impl Compiler {
+impl CompilerCommand {
     /// Returns the compiler with the limits of a plugin's policy.
     #[must_use]
-    pub fn within(&self, limits: Compile) -> Self {
+    pub fn with_limits(&self, limits: CompileLimits) -> Self {
         Self { limits, ..self.clone() }
     }
 
@@ -58,7 +58,7 @@ impl Compiler {
     pub async fn compile(&self, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
         let wall = self.limits.cpu * PATIENCE.0 / PATIENCE.1;
         tokio::time::timeout(wall, self.run(wasm)).await.unwrap_or_else(|_| {
-            let (wall, cpu) = (duration_text(wall), duration_text(self.limits.cpu));
+            let (wall, cpu) = (format_duration(wall), format_duration(self.limits.cpu));
             Err(LoadError::CompileLimit(format!(
                 "it took longer than {wall} (`limits.compile-cpu` is {cpu})"
             )))
@@ -117,13 +117,13 @@ impl Compiler {
             // Written by Rust's allocator before it aborts.
             None if message.contains("memory allocation of") => LoadError::CompileLimit(format!(
                 "it needs more than {} of address space (`limits.compile-memory`)",
-                bytes_text(self.limits.memory),
+                format_bytes(self.limits.memory),
             )),
             _ => LoadError::CompileLimit(format!(
                 "it needs more CPU time than {} (`limits.compile-cpu`) or more memory than {} \
                  (`limits.compile-memory`): {status}",
-                duration_text(self.limits.cpu),
-                bytes_text(self.limits.memory),
+                format_duration(self.limits.cpu),
+                format_bytes(self.limits.memory),
             )),
         })
     }
@@ -133,7 +133,7 @@ impl Compiler {
 const REFUSED: i32 = 3;
 
 /// Runs the child: reads a component from stdin and writes its machine code to stdout. Returns the exit code.
-pub fn child(space: Space, limits: Compile) -> i32 {
+pub fn run_child(space: AddressSpace, limits: CompileLimits) -> i32 {
     match compile_stdin(space, limits) {
         Ok(()) => 0,
         Err(error) => {
@@ -143,7 +143,7 @@ pub fn child(space: Space, limits: Compile) -> i32 {
     }
 }
 
-fn compile_stdin(space: Space, limits: Compile) -> Result<(), wasmtime::Error> {
+fn compile_stdin(space: AddressSpace, limits: CompileLimits) -> Result<(), wasmtime::Error> {
     confine::set_limits(limits);
     confine::start_threads();
     let engine = engine::compiler(space)?;
@@ -164,11 +164,11 @@ pub(crate) fn machine_code(engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::limits::PluginLimits;
 
     async fn error_of(script: &str) -> String {
         let args = ["-c", script, "sh"].map(str::to_owned).into();
-        let compiler = Compiler { program: "/bin/sh".into(), args, limits: Limits::default().compile };
+        let compiler = CompilerCommand { program: "/bin/sh".into(), args, limits: PluginLimits::default().compile };
         compiler.compile(b"").await.expect_err("refused").to_string()
     }
 

@@ -3,22 +3,22 @@
 use std::{fs::File, os::fd::AsRawFd};
 
 use crate::{
-    Artifact, Engine, LoadError,
+    PluginArtifact, SandboxEngine, LoadError,
     abi::{self, PluginPre},
     compile, engine,
 };
 
 /// A component whose exports and imports were checked: linked and ready to be instantiated.
 #[derive(Clone)]
-pub struct Component {
-    pub(crate) engine: Engine,
+pub struct PluginComponent {
+    pub(crate) engine: SandboxEngine,
     pub(crate) pre: PluginPre,
     imports: Vec<String>,
 }
 
-impl Component {
+impl PluginComponent {
     /// Maps machine code that this host compiled, from the open file that was checked: a path may lead elsewhere by now.
-    pub(crate) fn map(engine: &Engine, code: &File) -> Result<Self, LoadError> {
+    pub(crate) fn map(engine: &SandboxEngine, code: &File) -> Result<Self, LoadError> {
         let path = format!("/proc/self/fd/{}", code.as_raw_fd());
         #[allow(unsafe_code)]
         // SAFETY: the file is trusted machine code. Only the cache calls this, with files of its own: owned by this user,
@@ -34,7 +34,7 @@ impl Component {
     /// # Errors
     ///
     /// If the bytes do not compile or do not implement the contract.
-    pub fn in_process(engine: &Engine, artifact: &Artifact) -> Result<Self, LoadError> {
+    pub fn in_process(engine: &SandboxEngine, artifact: &PluginArtifact) -> Result<Self, LoadError> {
         let code = engine::compiler(engine.space())
             .and_then(|compiler| compile::machine_code(&compiler, &artifact.bytes));
         let code = code.map_err(|e| LoadError::Compile(format!("{e:#}")))?;
@@ -45,7 +45,7 @@ impl Component {
     }
 
     /// Checks what the component exports and imports, before anything of it runs.
-    fn check(engine: &Engine, component: wasmtime::component::Component) -> Result<Self, LoadError> {
+    fn check(engine: &SandboxEngine, component: wasmtime::component::Component) -> Result<Self, LoadError> {
         let pre = abi::bind(&engine.state.engine, &engine.state.linker, &component)?;
         let imported = component.component_type();
         let imports = imported.imports(&engine.state.engine).map(|(name, _)| name.to_owned()).collect();
@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn what_is_compiled_in_process_is_checked_as_what_the_child_compiles() {
-        let engine = Engine::new(crate::engine::STACK).unwrap();
+        let engine = SandboxEngine::new(crate::engine::STACK).unwrap();
         let check = |text: &str, expected: &str| {
-            let artifact = Artifact::new(wat::parse_str(text).unwrap()).unwrap();
-            let message = Component::in_process(&engine, &artifact).err().map(|e| e.to_string());
+            let artifact = PluginArtifact::new(wat::parse_str(text).unwrap()).unwrap();
+            let message = PluginComponent::in_process(&engine, &artifact).err().map(|e| e.to_string());
             assert!(message.as_deref().unwrap_or_default().starts_with(expected), "{text}: {message:?}");
         };
         check("(component)", "the component does not export the interface `loggia:plugin/facade`");

@@ -14,7 +14,7 @@ use seccompiler::{
     TargetArch,
 };
 
-use crate::limits::Compile;
+use crate::limits::CompileLimits;
 
 /// Compiling threads, at most: each takes address space, which is limited.
 const THREADS: usize = 8;
@@ -24,7 +24,7 @@ const ARENAS: i32 = 2;
 const OOM_SCORE: &str = "1000";
 
 /// Limits the current process irrevocably. A limit that cannot be set is already in force at a lower value.
-pub(crate) fn set_limits(limits: Compile) {
+pub(crate) fn set_limits(limits: CompileLimits) {
     // Counted in whole seconds.
     set_limit(Resource::Cpu, limits.cpu.as_secs_f64().ceil() as u64);
     set_limit(Resource::As, limits.memory);

@@ -4,27 +4,27 @@
 use std::{future::Future, sync::Arc};
 
 use loggia_facade::Surface;
-use loggia_text::units::duration_text;
+use loggia_text::units::format_duration;
 use wasmtime::Store;
 
 use crate::{
-    Component, LoadError,
+    PluginComponent, LoadError,
     abi::PluginInstance,
     contract::{RawDescription, RawSchema},
     fault::FaultContext,
     guest::GuestState,
-    limits::{ACTIONS, Limits, SCHEMA_BYTES, SURFACE_BYTES},
+    limits::{ACTIONS, PluginLimits, SCHEMA_BYTES, SURFACE_BYTES},
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
     store::{StorePurpose, new_store},
 };
 
-impl Component {
+impl PluginComponent {
     /// Reads the surface twice and compares. Its texts are not sanitised yet.
     ///
     /// # Errors
     ///
     /// If `describe` or a `schema` fails, differs between the two readings, or is not usable.
-    pub async fn read_surface(&self, limits: &Limits) -> Result<Surface, LoadError> {
+    pub async fn read_surface(&self, limits: &PluginLimits) -> Result<Surface, LoadError> {
         let once = self.read_once(limits, 1).await?;
         let again = self.read_once(limits, 2).await?;
         if let Some(function) = once.difference(&again) {
@@ -33,7 +33,7 @@ impl Component {
         once.into_surface()
     }
 
-    async fn read_once(&self, limits: &Limits, reading: u8) -> Result<RawSurface, LoadError> {
+    async fn read_once(&self, limits: &PluginLimits, reading: u8) -> Result<RawSurface, LoadError> {
         let mut reader = SurfaceReader::new(self, limits, reading).await?;
         let description = reader.run("describe", async |plugin, store| plugin.describe(store).await).await?;
         let too_large = |function: &str, reason: String| {
@@ -81,7 +81,7 @@ struct SurfaceReader<'a> {
 }
 
 impl<'a> SurfaceReader<'a> {
-    async fn new(component: &'a Component, limits: &'a Limits, reading: u8) -> Result<Self, LoadError> {
+    async fn new(component: &'a PluginComponent, limits: &'a PluginLimits, reading: u8) -> Result<Self, LoadError> {
         let meter = CpuMeter::new(limits.describe.cpu);
         let mut store =
             new_store(&component.engine, limits, Arc::clone(&meter), StorePurpose::Describe { reading });
@@ -147,7 +147,7 @@ fn to_load_error(
         Ok(Err(error)) => context.fault(&error, store),
         Err(BudgetError::Cpu) => context.cpu_fault(),
         _ => {
-            let wall = duration_text(context.limits.describe.wall);
+            let wall = format_duration(context.limits.describe.wall);
             return LoadError::DescribeTime { function: function.to_owned(), wall };
         }
     };

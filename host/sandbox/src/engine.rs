@@ -13,7 +13,7 @@ use wasmtime::{
 use crate::{
     EngineError, abi,
     guest::GuestState,
-    limits::{self, Limits},
+    limits::{self, PluginLimits},
     proposals,
     ticker::{EpochTicker, RunningGuard},
 };
@@ -39,7 +39,7 @@ pub const HANDLES_CEILING: usize = 4096;
 
 /// An engine with everything linked that a plugin may import. Cheap to clone.
 #[derive(Clone)]
-pub struct Engine {
+pub struct SandboxEngine {
     pub(crate) state: Arc<EngineState>,
 }
 
@@ -48,14 +48,14 @@ pub(crate) struct EngineState {
     pub linker: Linker<GuestState>,
     ticker: EpochTicker,
     hash: String,
-    space: Space,
+    space: AddressSpace,
     /// Handles that a guest may hold at once, whatever its policy says: a share of the machine's descriptors.
     pub handles: usize,
     /// Bytes of stack of guest code.
     pub stack: usize,
 }
 
-impl Engine {
+impl SandboxEngine {
     /// Sets the engine up with this many bytes of stack for guests: with pooled instances, or, where address space is short,
     /// with instances made on demand whose memories reserve none.
     ///
@@ -64,11 +64,11 @@ impl Engine {
     /// If neither is possible.
     pub fn new(stack: usize) -> Result<Self, EngineError> {
         let purpose = EngineUse::Run { stack: stack.clamp(1, STACK_CEILING) };
-        let (engine, space) = match wasmtime::Engine::new(&config(Space::Ample, purpose)) {
-            Ok(engine) => (Ok(engine), Space::Ample),
+        let (engine, space) = match wasmtime::Engine::new(&config(AddressSpace::Ample, purpose)) {
+            Ok(engine) => (Ok(engine), AddressSpace::Ample),
             Err(error) => {
                 tracing::warn!("address space is short, so calls will be slower: {error:#}");
-                (wasmtime::Engine::new(&config(Space::Short, purpose)), Space::Short)
+                (wasmtime::Engine::new(&config(AddressSpace::Short, purpose)), AddressSpace::Short)
             }
         };
         let engine = engine.map_err(|e| EngineError(format!("{e:#}")))?;
@@ -86,12 +86,12 @@ impl Engine {
     }
 
     /// The address space that code must be compiled for.
-    pub fn space(&self) -> Space {
+    pub fn space(&self) -> AddressSpace {
         self.state.space
     }
 
     /// Number of handles that a call within these limits may hold.
-    pub(crate) fn handles(&self, limits: &Limits) -> usize {
+    pub(crate) fn handles(&self, limits: &PluginLimits) -> usize {
         limits.handles.min(self.state.handles)
     }
 
@@ -112,7 +112,7 @@ fn handles() -> usize {
 
 /// Address space of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Space {
+pub enum AddressSpace {
     /// Each memory reserves the most that it could grow to, so that no access needs a check: 15 µs a call.
     Ample,
     /// Memories reserve only their size, and accesses are checked.
@@ -120,7 +120,7 @@ pub enum Space {
 }
 
 /// Makes an engine that only compiles, in little address space, for an engine that runs its code.
-pub(crate) fn compiler(space: Space) -> Result<wasmtime::Engine, wasmtime::Error> {
+pub(crate) fn compiler(space: AddressSpace) -> Result<wasmtime::Engine, wasmtime::Error> {
     wasmtime::Engine::new(&config(space, EngineUse::Compile))
 }
 
@@ -153,7 +153,7 @@ enum EngineUse {
     Compile,
 }
 
-fn config(space: Space, purpose: EngineUse) -> Config {
+fn config(space: AddressSpace, purpose: EngineUse) -> Config {
     let mut config = Config::new();
     // Winch had most of 2026's sandbox escapes and cannot be interrupted.
     config.strategy(Strategy::Cranelift);
@@ -167,7 +167,7 @@ fn config(space: Space, purpose: EngineUse) -> Config {
     // An allow-list: all other proposals are off, whatever this version of wasmtime enables.
     config.wasm_features(proposals::ENGINE, true);
     config.wasm_features(WasmFeatures::all().difference(proposals::ENGINE), false);
-    if space == Space::Short {
+    if space == AddressSpace::Short {
         config.memory_reservation(0).memory_reservation_for_growth(1 << 20).memory_guard_size(64 << 10);
     } else if let EngineUse::Run { .. } = purpose {
         let mut pool = PoolingAllocationConfig::new();
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn code_of_the_compiling_engine_runs_on_the_running_one() {
-        for space in [Space::Ample, Space::Short] {
+        for space in [AddressSpace::Ample, AddressSpace::Short] {
             for stack in [STACK, STACK_CEILING] {
                 let running = wasmtime::Engine::new(&config(space, EngineUse::Run { stack })).unwrap();
                 assert_eq!(compatibility(&compiler(space).unwrap()), compatibility(&running), "{space:?}");
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn code_compiled_with_other_proposals_has_another_name_and_is_refused() {
-        let ours = wasmtime::Engine::new(&config(Space::Short, EngineUse::Run { stack: STACK })).unwrap();
-        let mut other = config(Space::Short, EngineUse::Compile);
+        let ours = wasmtime::Engine::new(&config(AddressSpace::Short, EngineUse::Run { stack: STACK })).unwrap();
+        let mut other = config(AddressSpace::Short, EngineUse::Compile);
         other.wasm_features(WasmFeatures::TAIL_CALL, true);
         let other = wasmtime::Engine::new(&other).unwrap();
         assert_ne!(compatibility(&other), compatibility(&ours));
@@ -245,6 +245,6 @@ mod tests {
             (export "h" (func $b "h")))"#;
         let wasm = wat::parse_str(text).unwrap();
         assert_eq!(proposals::check(&wasm), Ok(()));
-        compiler(Space::Short).unwrap().precompile_component(&wasm).unwrap();
+        compiler(AddressSpace::Short).unwrap().precompile_component(&wasm).unwrap();
     }
 }

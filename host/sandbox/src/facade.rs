@@ -4,15 +4,15 @@ use std::{sync::Arc, time::Instant};
 
 use futures_util::future::BoxFuture;
 use loggia_facade::{Call, Effect, Facade, Next, Reply, Stop, Surface, Usage};
-use loggia_state::Store;
+use loggia_state::StateStore;
 
 use crate::{
-    Component, Grants, LoadError,
+    PluginComponent, PluginGrants, LoadError,
     capability::{ConfigureContext, FacadeCapabilities},
     contract::{PluginCall, RawFailure, RawReply},
     fault::FaultContext,
     guest::GuestState,
-    limits::Limits,
+    limits::PluginLimits,
     log_rate::LogRate,
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
     store::{CallSetup, StorePurpose, new_store},
@@ -21,25 +21,25 @@ use crate::{
 
 /// One component with its surface, its grants and its limits. Calls share the compiled code, the opened grants and counters.
 pub struct WasmFacade {
-    component: Component,
+    component: PluginComponent,
     surface: Arc<Surface>,
     name: String,
     capabilities: FacadeCapabilities,
-    limits: Limits,
+    limits: PluginLimits,
     log_rate: Arc<LogRate>,
     usage: Arc<UsageCounters>,
 }
 
 /// Configuration of a facade's sandbox.
-pub struct Confines<'a> {
+pub struct SandboxConfig<'a> {
     /// Name of the facade in messages: the surface's own, or the operator's.
     pub name: &'a str,
     /// Capabilities that it may use.
-    pub grants: &'a Grants,
+    pub grants: &'a PluginGrants,
     /// Limits of its calls.
-    pub limits: Limits,
+    pub limits: PluginLimits,
     /// The facade's own store, if the policy grants one.
-    pub store: Option<Store>,
+    pub store: Option<StateStore>,
 }
 
 impl WasmFacade {
@@ -49,11 +49,11 @@ impl WasmFacade {
     ///
     /// If a granted directory cannot be opened.
     pub fn new(
-        component: Component,
+        component: PluginComponent,
         surface: Arc<Surface>,
-        confines: Confines<'_>,
+        confines: SandboxConfig<'_>,
     ) -> Result<Self, LoadError> {
-        let Confines { name, grants, limits, store } = confines;
+        let SandboxConfig { name, grants, limits, store } = confines;
         let capabilities =
             FacadeCapabilities::configure(&ConfigureContext { grants, limits: &limits, store })?;
         let log_rate = Arc::new(LogRate::new(limits.log_rate));

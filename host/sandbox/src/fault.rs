@@ -1,14 +1,14 @@
 //! Faults of a guest: a sentence for the model, the rest for the log.
 
 use loggia_facade::{Fault, FaultKind, Limit};
-use loggia_text::{redact, shorten, units::bytes_text};
+use loggia_text::{redact, shorten, units::format_bytes};
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 
 use crate::{
-    Engine,
+    SandboxEngine,
     guest::GuestState,
-    limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES},
+    limits::{CORE_INSTANCES, PluginLimits, MEMORIES, TABLES},
     wasmtime_errors::{is_data_limit, is_handle_limit, is_parts_limit, is_random_limit, trap_text},
 };
 
@@ -19,9 +19,9 @@ const LOG: usize = 4 << 10;
 /// Facade and limits that a fault is attributed to.
 pub(crate) struct FaultContext<'a> {
     pub facade: &'a str,
-    pub limits: &'a Limits,
+    pub limits: &'a PluginLimits,
     /// Holds the limits of the machine and of the host's operator.
-    pub engine: &'a Engine,
+    pub engine: &'a SandboxEngine,
     /// The CPU budget that applied, with its key.
     pub cpu: Limit,
     /// Limit of an answer's size; none while the surface is read, since no policy can raise it.
@@ -87,7 +87,7 @@ impl FaultContext<'_> {
         match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => (FaultKind::Cpu, self.cpu_text(), Some(self.cpu.clone())),
             Some(Trap::StackOverflow) => {
-                let value = bytes_text(self.engine.state.stack as u64);
+                let value = format_bytes(self.engine.state.stack as u64);
                 let text = format!("recursed deeper than {value} of stack");
                 (FaultKind::Stack, text, Some(Limit { key: "--wasm-stack", value }))
             }

@@ -56,11 +56,11 @@ mod ticker;
 mod usage;
 mod wasmtime_errors;
 
-pub use artifact::{Artifact, Digest};
-pub use cache::Cache;
-pub use capability::{DirGrant, Grants};
-pub use component::Component;
-pub use engine::{Engine, Space};
+pub use artifact::{PluginArtifact, ArtifactDigest};
+pub use cache::CodeCache;
+pub use capability::{DirGrant, PluginGrants};
+pub use component::PluginComponent;
+pub use engine::{SandboxEngine, AddressSpace};
 pub use error::{EngineError, LoadError};
-pub use facade::{Confines, WasmFacade};
-pub use limits::{Budget, Compile, Limits};
+pub use facade::{SandboxConfig, WasmFacade};
+pub use limits::{CallBudget, CompileLimits, PluginLimits};

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use loggia_facade::Limit;
-use loggia_text::units::{bytes_text, duration_text};
+use loggia_text::units::{format_bytes, format_duration};
 use wasmtime::ResourceLimiter;
 
 /// Limits of a plugin. The defaults are those of DESIGN §6.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct PluginLimits {
     /// Bytes of the plugin's file.
     pub artifact: u64,
     /// Limits of compiling it.
-    pub compile: Compile,
+    pub compile: CompileLimits,
     /// Bytes, summed over all linear memories of a call: a limit per memory would be useless, since a component may have
     /// thousands.
     pub memory: usize,
@@ -26,11 +26,11 @@ pub struct Limits {
     /// Bytes of randomness that a guest may ask for at once.
     pub random: u64,
     /// Budget of an action that ends within its request.
-    pub call: Budget,
+    pub call: CallBudget,
     /// Budget of a long-running action.
-    pub long: Budget,
+    pub long: CallBudget,
     /// Budget of `describe` and all `schema` calls of one reading together.
-    pub describe: Budget,
+    pub describe: CallBudget,
     /// Bytes of a result: its JSON and its content.
     pub result: usize,
     /// Bytes of log lines, stdout and stderr of a call, with an overhead per line; the rest is dropped and counted.
@@ -42,12 +42,12 @@ pub struct Limits {
     /// Files and directories that a call may have open at once.
     pub descriptors: usize,
     /// Limits of its requests.
-    pub http: loggia_egress::Limits,
+    pub http: loggia_egress::EgressLimits,
 }
 
 /// Limits of the compiling child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compile {
+pub struct CompileLimits {
     /// CPU time. Wall time may be half as much again. An 18 MB Python guest takes 36 s.
     pub cpu: Duration,
     /// Bytes of address space.
@@ -56,50 +56,50 @@ pub struct Compile {
 
 /// The two clocks of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct CallBudget {
     /// CPU time, including that of host calls, also on other threads (files, state).
     pub cpu: Duration,
     /// Wall-clock time.
     pub wall: Duration,
 }
 
-impl Default for Limits {
+impl Default for PluginLimits {
     fn default() -> Self {
         Self {
             artifact: 32 << 20,
-            compile: Compile { cpu: Duration::from_secs(120), memory: 512 << 20 },
+            compile: CompileLimits { cpu: Duration::from_secs(120), memory: 512 << 20 },
             memory: 64 << 20,
             tables: 100_000,
             handles: 512,
             host_data: 4 << 20,
             random: 64 << 10,
-            call: Budget { cpu: Duration::from_secs(2), wall: Duration::from_secs(30) },
-            long: Budget { cpu: Duration::from_secs(60), wall: Duration::from_secs(30 * 60) },
-            describe: Budget { cpu: Duration::from_millis(250), wall: Duration::from_secs(5) },
+            call: CallBudget { cpu: Duration::from_secs(2), wall: Duration::from_secs(30) },
+            long: CallBudget { cpu: Duration::from_secs(60), wall: Duration::from_secs(30 * 60) },
+            describe: CallBudget { cpu: Duration::from_millis(250), wall: Duration::from_secs(5) },
             result: 1 << 20,
             logs: 64 << 10,
             log_rate: 200,
             written: 16 << 20,
             descriptors: 64,
-            http: loggia_egress::Limits::default(),
+            http: loggia_egress::EgressLimits::default(),
         }
     }
 }
 
-impl Limits {
+impl PluginLimits {
     /// Returns the budget of an action, with the keys that change its two clocks.
-    pub fn budget(&self, long_running: bool) -> (Budget, Limit, Limit) {
+    pub fn budget(&self, long_running: bool) -> (CallBudget, Limit, Limit) {
         let (budget, cpu, wall) = if long_running {
             (self.long, "limits.long-cpu", "limits.long-wall")
         } else {
             (self.call, "limits.cpu", "limits.wall")
         };
-        let limit = |key, value| Limit { key, value: duration_text(value) };
+        let limit = |key, value| Limit { key, value: format_duration(value) };
         (budget, limit(cpu, budget.cpu), limit(wall, budget.wall))
     }
 
     pub(crate) fn memory_limit(&self) -> Limit {
-        Limit { key: "limits.memory", value: bytes_text(self.memory as u64) }
+        Limit { key: "limits.memory", value: format_bytes(self.memory as u64) }
     }
 
     pub(crate) fn tables_limit(&self) -> Limit {
@@ -116,19 +116,19 @@ impl Limits {
     }
 
     pub(crate) fn host_data_limit(&self) -> Limit {
-        Limit { key: "limits.host-data", value: bytes_text(self.host_data() as u64) }
+        Limit { key: "limits.host-data", value: format_bytes(self.host_data() as u64) }
     }
 
     pub(crate) fn random_limit(&self) -> Limit {
-        Limit { key: "limits.random", value: bytes_text(self.random) }
+        Limit { key: "limits.random", value: format_bytes(self.random) }
     }
 
     pub(crate) fn result_limit(&self) -> Limit {
-        Limit { key: "limits.result", value: bytes_text(self.result as u64) }
+        Limit { key: "limits.result", value: format_bytes(self.result as u64) }
     }
 
     pub(crate) fn describe_limit(&self) -> Limit {
-        Limit { key: "limits.describe-cpu", value: duration_text(self.describe.cpu) }
+        Limit { key: "limits.describe-cpu", value: format_duration(self.describe.cpu) }
     }
 }
 
@@ -183,7 +183,7 @@ impl Sum {
 }
 
 impl MemoryLimiter {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &PluginLimits) -> Self {
         Self { memory: Sum::new(limits.memory), tables: Sum::new(limits.tables) }
     }
 
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn memory_is_summed_over_all_memories() {
-        let mut limiter = MemoryLimiter::new(&Limits { memory: 100, ..Limits::default() });
+        let mut limiter = MemoryLimiter::new(&PluginLimits { memory: 100, ..PluginLimits::default() });
         let mut grow = |from, to| limiter.memory_growing(from, to, None).unwrap();
         assert!(grow(0, 60), "a first memory");
         assert!(!grow(0, 60), "a second that would make 120");

@@ -7,11 +7,11 @@ use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
 
 use crate::{
-    Engine,
+    SandboxEngine,
     call_log::CallLog,
     capability::{CallCapabilities, FacadeCapabilities, PrepareContext},
     guest::GuestState,
-    limits::{Limits, MemoryLimiter},
+    limits::{PluginLimits, MemoryLimiter},
     log_rate::LogRate,
     meter::CpuMeter,
     usage::UsageCounters,
@@ -38,8 +38,8 @@ pub(crate) struct CallSetup<'a> {
 
 /// Makes a store for one guest. Nothing of it outlives the call, so nothing leaks from one call to the next.
 pub(crate) fn new_store(
-    engine: &Engine,
-    limits: &Limits,
+    engine: &SandboxEngine,
+    limits: &PluginLimits,
     meter: Arc<CpuMeter>,
     purpose: StorePurpose<'_>,
 ) -> Store<GuestState> {

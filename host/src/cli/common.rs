@@ -52,10 +52,10 @@ pub struct Common {
 /// A stack's size: one limit for all plugins, so no policy's.
 fn stack(text: &str) -> Result<usize, String> {
     const LEAST: usize = 64 << 10;
-    let bytes = units::bytes(text)?;
+    let bytes = units::parse_bytes(text)?;
     let within = usize::try_from(bytes).ok().filter(|bytes| (LEAST..=STACK_CEILING).contains(bytes));
     within.ok_or_else(|| {
-        let [least, most] = [LEAST, STACK_CEILING].map(|bytes| units::bytes_text(bytes as u64));
+        let [least, most] = [LEAST, STACK_CEILING].map(|bytes| units::format_bytes(bytes as u64));
         format!("must be {least} to {most}")
     })
 }

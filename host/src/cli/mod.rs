@@ -26,7 +26,7 @@ mod workflow;
 use std::{process::ExitCode, time::Duration};
 
 use clap::{CommandFactory, Parser, Subcommand};
-use loggia_sandbox::{Compile, Space, compile};
+use loggia_sandbox::{CompileLimits, AddressSpace, compile};
 
 use self::common::UsageError;
 use crate::{load::compiler::COMPILE, telemetry::logs};
@@ -98,9 +98,9 @@ struct Compiler {
 
 impl Compiler {
     fn run(self) -> ExitCode {
-        let space = if self.short { Space::Short } else { Space::Ample };
-        let limits = Compile { cpu: Duration::from_millis(self.cpu), memory: self.memory };
-        ExitCode::from(u8::try_from(compile::child(space, limits)).unwrap_or(exit::FAILED))
+        let space = if self.short { AddressSpace::Short } else { AddressSpace::Ample };
+        let limits = CompileLimits { cpu: Duration::from_millis(self.cpu), memory: self.memory };
+        ExitCode::from(u8::try_from(compile::run_child(space, limits)).unwrap_or(exit::FAILED))
     }
 }
 

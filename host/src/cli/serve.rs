@@ -173,7 +173,7 @@ impl Serve {
 
 fn delay(text: &str) -> Result<Span, String> {
     const MOST: Duration = Duration::from_secs(60 * 60);
-    let delay = units::duration(text)?;
+    let delay = units::parse_duration(text)?;
     if delay > MOST { Err("must be 0s to 1h".to_owned()) } else { Ok(Span(delay)) }
 }
 

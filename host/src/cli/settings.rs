@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use loggia_text::units::bytes_text;
+use loggia_text::units::format_bytes;
 
 use crate::{
     config::{
@@ -88,7 +88,7 @@ pub fn text(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(file)?.take(LARGEST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST {
-        return Err(io::Error::other(format!("it is larger than {}", bytes_text(LARGEST))));
+        return Err(io::Error::other(format!("it is larger than {}", format_bytes(LARGEST))));
     }
     Ok(text)
 }

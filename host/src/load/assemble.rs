@@ -155,7 +155,7 @@ mod tests {
 
     use loggia_facade::Reply;
     use loggia_gate::{access::Rules, testing};
-    use loggia_sandbox::Digest;
+    use loggia_sandbox::ArtifactDigest;
 
     use super::*;
     use crate::load::{
@@ -179,7 +179,7 @@ mod tests {
             let (name_given, name) = name.strip_prefix('=').map_or((false, *name), |name| (true, name));
             let entry =
                 testing::entry(testing::puppet(name, async |_| Ok(Reply::default())), Rules::default());
-            let digest = Digest::of(name.as_bytes());
+            let digest = ArtifactDigest::of(name.as_bytes());
             let facts =
                 Facts { digest, bytes: 0, imports: Vec::new(), compiled: false, took: Duration::ZERO };
             let grants = VersionGrants { name_given, ..VersionGrants::default() };

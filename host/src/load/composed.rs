@@ -14,7 +14,7 @@ use loggia_gate::{
     access::{InvokeRule, Rules},
     catalog::{Entry, Exposure, Slot, Snapshot},
 };
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
 use loggia_workflow::{
     FileProblem, Workflow, WorkflowFacade, WorkflowFile,
@@ -30,14 +30,14 @@ pub struct Composed {
     definition: WorkflowFile,
     workflows: Vec<Arc<Workflow>>,
     policy: Policy,
-    digest: Digest,
+    digest: ArtifactDigest,
     /// Whether it refers to workflows that other files define.
     pub refers: bool,
 }
 
 impl Composed {
     /// The workflows of a definition to which nothing is left to be linked, under a policy.
-    pub fn new(name: String, definition: WorkflowFile, policy: Policy, digest: Digest, refers: bool) -> Self {
+    pub fn new(name: String, definition: WorkflowFile, policy: Policy, digest: ArtifactDigest, refers: bool) -> Self {
         let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
         Self { name, definition, workflows, policy, digest, refers }
     }

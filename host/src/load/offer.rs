@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use loggia_facade::Surface;
 use loggia_gate::catalog::Entry;
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 
 use super::{
     admit::{AdmitError, Admitted},
@@ -34,7 +34,7 @@ pub struct Offer {
 /// A version that was loaded.
 pub struct OfferedVersion {
     /// Of its bytes.
-    pub digest: Digest,
+    pub digest: ArtifactDigest,
     /// What serves.
     pub entry: Arc<Entry>,
     /// Of workflows: what the entry is built from when the facades that it calls change.
@@ -79,7 +79,7 @@ impl Offer {
     }
 
     /// The digest and the surface of the version: bytes that did not change need not be described again.
-    pub fn known(&self) -> Option<(Digest, Arc<Surface>)> {
+    pub fn known(&self) -> Option<(ArtifactDigest, Arc<Surface>)> {
         self.version.as_ref().map(|version| (version.digest, Arc::clone(version.entry.facade.surface())))
     }
 

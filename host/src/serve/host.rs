@@ -13,7 +13,7 @@ use loggia_gate::{
     flow::Quotas,
     schedule::{Executor, Inline, Lanes},
 };
-use loggia_sandbox::{Cache, Engine, EngineError, Limits, compile::Compiler};
+use loggia_sandbox::{CodeCache, SandboxEngine, EngineError, PluginLimits, compile::CompilerCommand};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -86,13 +86,13 @@ impl PluginHost {
     pub fn new(options: &HostOptions) -> Result<Self, StartError> {
         vitals::record_start();
         raise_open_files();
-        let engine = Engine::new(options.stack)?;
-        let cache = Cache::open(&options.cache, &engine)
+        let engine = SandboxEngine::new(options.stack)?;
+        let cache = CodeCache::open(&options.cache, &engine)
             .map_err(|error| StartError::Cache(options.cache.clone(), error))?;
-        let compiler = Compiler {
+        let compiler = CompilerCommand {
             program: own_binary()?,
             args: compiler::arguments(engine.space()),
-            limits: Limits::default().compile,
+            limits: PluginLimits::default().compile,
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.lanes(), options.inline);

@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Returns the time in milliseconds since 1970.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+pub type StateClock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// Reads the machine's clock.
 pub(crate) fn system_time() -> u64 {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::{
-    Change, Expect, Operation, Space, StateError,
+    StateChange, ChangeCondition, ChangeOperation, StateSpace, StateError,
     error::ConnectionError,
     limits,
     read::snapshot,
@@ -23,7 +23,7 @@ struct OldEntry {
 impl OldEntry {
     fn find(
         connection: &Connection,
-        space: &Space,
+        space: &StateSpace,
         key: &str,
         now: u64,
     ) -> Result<Option<Self>, ConnectionError> {
@@ -44,8 +44,8 @@ impl OldEntry {
 /// Finds the entry of each change, and fails unless all expectations hold.
 fn check_expectations(
     connection: &Connection,
-    space: &Space,
-    changes: &[Change],
+    space: &StateSpace,
+    changes: &[StateChange],
     now: u64,
 ) -> Result<Vec<Option<OldEntry>>, ConnectionError> {
     let old = changes.iter().map(|change| OldEntry::find(connection, space, &change.key, now));
@@ -56,11 +56,11 @@ fn check_expectations(
 }
 
 /// Fails with all keys whose expectations do not hold for these versions.
-fn check_versions(changes: &[Change], versions: impl Iterator<Item = Option<u64>>) -> Result<(), StateError> {
+fn check_versions(changes: &[StateChange], versions: impl Iterator<Item = Option<u64>>) -> Result<(), StateError> {
     let failed = changes.iter().zip(versions).filter(|(change, found)| match change.expect {
-        Expect::Any => false,
-        Expect::Absent => found.is_some(),
-        Expect::Version(version) => *found != Some(version),
+        ChangeCondition::Any => false,
+        ChangeCondition::Absent => found.is_some(),
+        ChangeCondition::Version(version) => *found != Some(version),
     });
     let keys: Vec<_> = failed.map(|(change, _)| change.key.clone()).collect();
     if keys.is_empty() { Ok(()) } else { Err(StateError::Conflict(keys)) }
@@ -69,8 +69,8 @@ fn check_versions(changes: &[Change], versions: impl Iterator<Item = Option<u64>
 /// Commits checks alone: reads, so it waits for no lock.
 pub(crate) fn check(
     connection: &Connection,
-    space: &Space,
-    changes: &[Change],
+    space: &StateSpace,
+    changes: &[StateChange],
     now: u64,
 ) -> Result<u64, ConnectionError> {
     let _snapshot = snapshot(connection)?;
@@ -79,15 +79,15 @@ pub(crate) fn check(
 }
 
 /// Commits checks alone where there is no file.
-pub(crate) fn check_without_file(changes: &[Change]) -> Result<u64, StateError> {
+pub(crate) fn check_without_file(changes: &[StateChange]) -> Result<u64, StateError> {
     check_versions(changes, changes.iter().map(|_| None)).map(|()| 0)
 }
 
 /// Commits changes that write.
 pub(crate) fn commit(
     connection: &mut Connection,
-    space: &Space,
-    changes: &[Change],
+    space: &StateSpace,
+    changes: &[StateChange],
     quota: u64,
     now: u64,
 ) -> Result<u64, ConnectionError> {
@@ -98,7 +98,7 @@ pub(crate) fn commit(
     let (mut added, mut replaced) = (0u64, 0u64);
     let mut touched = BTreeSet::new();
     for (change, old) in changes.iter().zip(&old) {
-        if change.operation == Operation::Check {
+        if change.operation == ChangeOperation::Check {
             continue;
         }
         if let Some(old) = old {
@@ -137,20 +137,20 @@ pub(crate) fn commit(
 }
 
 /// Returns the value that an operation leaves behind, if any, and when it expires.
-fn resulting_value(operation: &Operation, now: u64) -> Option<(&[u8], Option<u64>)> {
+fn resulting_value(operation: &ChangeOperation, now: u64) -> Option<(&[u8], Option<u64>)> {
     match operation {
-        Operation::Put(value) => Some((value, None)),
+        ChangeOperation::Put(value) => Some((value, None)),
         // The largest time that the tables can hold is in 292 million years.
-        Operation::PutUntil(value, until) => {
+        ChangeOperation::PutUntil(value, until) => {
             (*until > now).then_some((value, Some((*until).min(i64::MAX as u64))))
         }
-        Operation::Check | Operation::Delete => None,
+        ChangeOperation::Check | ChangeOperation::Delete => None,
     }
 }
 
 /// An entry to be written.
 pub(crate) struct EntryWrite<'a> {
-    pub space: &'a Space,
+    pub space: &'a StateSpace,
     pub key: &'a str,
     pub version: u64,
     pub until: Option<u64>,
@@ -175,7 +175,7 @@ pub(crate) fn put(transaction: &Transaction<'_>, entry: &EntryWrite<'_>) -> Resu
     Ok(())
 }
 
-fn delete(transaction: &Transaction<'_>, space: &Space, key: &str) -> Result<(), ConnectionError> {
+fn delete(transaction: &Transaction<'_>, space: &StateSpace, key: &str) -> Result<(), ConnectionError> {
     let mut statement = transaction.prepare_cached("DELETE FROM entries WHERE space = ?1 AND key = ?2")?;
     statement.execute((row::space_key(space), key.as_bytes()))?;
     Ok(())
@@ -184,7 +184,7 @@ fn delete(transaction: &Transaction<'_>, space: &Space, key: &str) -> Result<(),
 /// Records the revision of the last write to a space.
 pub(crate) fn record_write(
     transaction: &Transaction<'_>,
-    space: &Space,
+    space: &StateSpace,
     revision: u64,
 ) -> Result<(), ConnectionError> {
     let mut statement = transaction.prepare_cached(

@@ -2,7 +2,7 @@
 
 /// A space of a plugin's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Space {
+pub enum StateSpace {
     /// Shared by all callers.
     Shared,
     /// One caller's own, by an opaque key.
@@ -11,7 +11,7 @@ pub enum Space {
 
 /// One key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct StateEntry {
     /// UTF-8, at most 1 KiB, ordered by bytes.
     pub key: String,
     /// At most 1 MiB.
@@ -22,9 +22,9 @@ pub struct Entry {
 
 /// One page of a scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entries {
+pub struct StatePage {
     /// In the order of their keys' bytes.
-    pub items: Vec<Entry>,
+    pub items: Vec<StateEntry>,
     /// True if there are further entries after the last.
     pub more: bool,
     /// The store's counter when the page was read: a further page that asks for it is of the same state, or fails.
@@ -33,18 +33,18 @@ pub struct Entries {
 
 /// A change of one key, and the condition for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct StateChange {
     /// The key.
     pub key: String,
     /// Condition that must hold before.
-    pub expect: Expect,
+    pub expect: ChangeCondition,
     /// Operation on the key.
-    pub operation: Operation,
+    pub operation: ChangeOperation,
 }
 
 /// Condition on a key before a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expect {
+pub enum ChangeCondition {
     /// None.
     Any,
     /// The key is missing.
@@ -55,7 +55,7 @@ pub enum Expect {
 
 /// Operation of a commit on a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Operation {
+pub enum ChangeOperation {
     /// None: only the condition counts.
     Check,
     /// Writes it.

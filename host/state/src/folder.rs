@@ -13,8 +13,8 @@ use std::{
 use parking_lot::Mutex;
 
 use crate::{
-    StateError, Store,
-    clock::{Clock, system_time},
+    StateError, StateStore,
+    clock::{StateClock, system_time},
     error,
     file::{ENDING, StoreFile},
     pool::StorePool,
@@ -27,15 +27,15 @@ const SECRET: &str = "secret";
 
 /// The state folder, readable by its owner only. A clone is the same folder.
 #[derive(Clone)]
-pub struct Folder {
+pub struct StateFolder {
     path: PathBuf,
-    clock: Clock,
+    clock: StateClock,
     /// Connections of the stores in use, so that two stores of one name share them. Locked to look up or add one; no file is
     /// touched meanwhile.
     pools: Arc<Mutex<HashMap<String, Weak<StorePool>>>>,
 }
 
-impl Folder {
+impl StateFolder {
     /// Opens the folder, and creates it if it is missing.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Folder {
     /// # Errors
     ///
     /// As [`Folder::open`].
-    pub fn with_clock(path: impl AsRef<Path>, clock: Clock) -> Result<Self, StateError> {
+    pub fn with_clock(path: impl AsRef<Path>, clock: StateClock) -> Result<Self, StateError> {
         let path = path.as_ref();
         let path =
             ensure_private(path).and_then(fs::canonicalize).map_err(|error| error::io_error(path, &error))?;
@@ -70,7 +70,7 @@ impl Folder {
     /// # Errors
     ///
     /// [`StateError::Invalid`] if the name does not match `^[a-z][a-z0-9_-]{0,31}$`.
-    pub fn store(&self, name: &str, quota: u64) -> Result<Store, StateError> {
+    pub fn store(&self, name: &str, quota: u64) -> Result<StateStore, StateError> {
         let file = self.file(name)?;
         let mut pools = self.pools.lock();
         pools.retain(|_, pool| pool.strong_count() > 0);
@@ -79,7 +79,7 @@ impl Folder {
             pools.insert(name.to_owned(), Arc::downgrade(&pool));
             pool
         });
-        Ok(Store { name: name.into(), pool, quota, clock: Arc::clone(&self.clock) })
+        Ok(StateStore { name: name.into(), pool, quota, clock: Arc::clone(&self.clock) })
     }
 
     /// Returns the names of the stores that have a file, sorted.
@@ -136,7 +136,7 @@ impl Folder {
     }
 }
 
-impl fmt::Debug for Folder {
+impl fmt::Debug for StateFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Folder").field(&self.path).finish()
     }

@@ -21,7 +21,7 @@ const LINE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportReport {
     /// Name of the facade whose state it was, by the export's head.
     pub facade: String,
     /// Entries that were written.
@@ -101,7 +101,7 @@ impl StagedImport {
         store: &mut Connection,
         replace: bool,
         now: u64,
-    ) -> Result<Imported, ConnectionError> {
+    ) -> Result<ImportReport, ConnectionError> {
         let transaction = store.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut meta = StoreMeta::read(&transaction)?;
         meta.revision += 1;
@@ -114,7 +114,7 @@ impl StagedImport {
             transaction.query_row("SELECT coalesce(sum(size), 0) FROM entries", [], |row| row.get(0))?;
         meta.write(&transaction)?;
         transaction.commit()?;
-        Ok(Imported { facade: self.facade, entries, expired: self.lines - entries })
+        Ok(ImportReport { facade: self.facade, entries, expired: self.lines - entries })
     }
 
     /// Writes the entries that have not expired and returns their number.

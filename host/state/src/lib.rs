@@ -33,13 +33,13 @@ mod secret;
 mod store;
 mod sweep;
 
-pub use clock::Clock;
-pub use data::{Change, Entries, Entry, Expect, Operation, Space, StateError};
-pub use folder::Folder;
-pub use import::Imported;
+pub use clock::StateClock;
+pub use data::{StateChange, StatePage, StateEntry, ChangeCondition, ChangeOperation, StateSpace, StateError};
+pub use folder::StateFolder;
+pub use import::ImportReport;
 pub use limits::{
     COMMIT_BYTES, COMMIT_CHANGES, GET_BYTES, GET_KEYS, KEY_BYTES, OVERHEAD, PAGE_BYTES, PAGE_ENTRIES,
     VALUE_BYTES,
 };
-pub use list::{Listed, Usage};
-pub use store::Store;
+pub use list::{ListedEntry, StoreUsage};
+pub use store::StateStore;

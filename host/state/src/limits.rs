@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Change, Operation, StateError};
+use crate::{StateChange, ChangeOperation, StateError};
 
 /// Bytes of a key, at most. A longer one would fill the index's pages.
 pub const KEY_BYTES: usize = 1024;
@@ -67,7 +67,7 @@ pub(crate) fn check_keys(keys: &[String]) -> Result<(), StateError> {
 }
 
 /// Checks the changes of a commit.
-pub(crate) fn check_changes(changes: &[Change]) -> Result<(), StateError> {
+pub(crate) fn check_changes(changes: &[StateChange]) -> Result<(), StateError> {
     if changes.len() > COMMIT_CHANGES {
         let message = format!("{} changes are too many: at most {COMMIT_CHANGES} in a commit", changes.len());
         return Err(StateError::Invalid(message));
@@ -80,7 +80,7 @@ pub(crate) fn check_changes(changes: &[Change]) -> Result<(), StateError> {
             return Err(StateError::Invalid(format!("`{}` is there twice", change.key)));
         }
         bytes += change.key.len();
-        if let Operation::Put(put) | Operation::PutUntil(put, _) = &change.operation {
+        if let ChangeOperation::Put(put) | ChangeOperation::PutUntil(put, _) = &change.operation {
             check_value(&change.key, put)?;
             bytes += put.len();
         }
@@ -99,10 +99,10 @@ fn invalid(message: &str) -> StateError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Expect;
+    use crate::ChangeCondition;
 
-    fn put(key: &str, bytes: usize) -> Change {
-        Change { key: key.to_owned(), expect: Expect::Any, operation: Operation::Put(vec![0; bytes]) }
+    fn put(key: &str, bytes: usize) -> StateChange {
+        StateChange { key: key.to_owned(), expect: ChangeCondition::Any, operation: ChangeOperation::Put(vec![0; bytes]) }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-use crate::{Space, limits};
+use crate::{StateSpace, limits};
 
 /// Value of the head's `format`.
 pub(crate) const FORMAT: &str = "loggia-state";
@@ -43,17 +43,17 @@ pub(crate) struct ExportLine<'a> {
 /// An entry as it is exported.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ExportRecord {
-    pub space: Space,
+    pub space: StateSpace,
     pub key: String,
     pub value: Vec<u8>,
     pub until: Option<u64>,
 }
 
 impl<'a> ExportLine<'a> {
-    pub(crate) fn new(space: &Space, key: &'a str, value: &'a [u8], until: Option<u64>) -> Self {
+    pub(crate) fn new(space: &StateSpace, key: &'a str, value: &'a [u8], until: Option<u64>) -> Self {
         let space = match space {
-            Space::Shared => Cow::Borrowed(SHARED),
-            Space::Caller(caller) => Cow::Owned(caller.iter().map(|byte| format!("{byte:02x}")).collect()),
+            StateSpace::Shared => Cow::Borrowed(SHARED),
+            StateSpace::Caller(caller) => Cow::Owned(caller.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
         let text = std::str::from_utf8(value).ok().map(Cow::Borrowed);
         let base64 = text.is_none().then(|| Cow::Owned(BASE64_STANDARD.encode(value)));
@@ -78,12 +78,12 @@ impl<'a> ExportLine<'a> {
     }
 }
 
-fn parse_space(text: &str) -> Option<Space> {
+fn parse_space(text: &str) -> Option<StateSpace> {
     if text == SHARED {
-        return Some(Space::Shared);
+        return Some(StateSpace::Shared);
     }
     let digits = text.bytes().map(|byte| (byte as char).to_digit(16).map(|digit| digit as u8));
     let digits = digits.collect::<Option<Vec<_>>>().filter(|digits| digits.len() == 64)?;
     let bytes: Vec<u8> = digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect();
-    bytes.try_into().ok().map(Space::Caller)
+    bytes.try_into().ok().map(StateSpace::Caller)
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::{
-    Space,
+    StateSpace,
     error::ConnectionError,
     limits::OVERHEAD,
     read::snapshot,
@@ -12,7 +12,7 @@ use crate::{
 
 /// Size of a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct StoreUsage {
     /// Entries that have not expired, of all spaces.
     pub entries: u64,
     /// Bytes that they count for the quota.
@@ -23,9 +23,9 @@ pub struct Usage {
 
 /// An entry without its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedEntry {
     /// The space that it is in.
-    pub space: Space,
+    pub space: StateSpace,
     /// Key of the entry.
     pub key: String,
     /// Bytes of its value.
@@ -36,21 +36,21 @@ pub struct Listed {
     pub until: Option<u64>,
 }
 
-pub(crate) fn usage(connection: &Connection, now: u64) -> Result<Usage, ConnectionError> {
+pub(crate) fn usage(connection: &Connection, now: u64) -> Result<StoreUsage, ConnectionError> {
     let _snapshot = snapshot(connection)?;
     count(connection, now)
 }
 
 /// Counts within a transaction.
-pub(crate) fn count(connection: &Connection, now: u64) -> Result<Usage, ConnectionError> {
+pub(crate) fn count(connection: &Connection, now: u64) -> Result<StoreUsage, ConnectionError> {
     let revision = StoreMeta::read(connection)?.revision;
     let mut statement = connection.prepare_cached(
         "SELECT count(*), coalesce(sum(size), 0) FROM entries WHERE until IS NULL OR until > ?1",
     )?;
-    Ok(statement.query_row([now], |row| Ok(Usage { entries: row.get(0)?, bytes: row.get(1)?, revision }))?)
+    Ok(statement.query_row([now], |row| Ok(StoreUsage { entries: row.get(0)?, bytes: row.get(1)?, revision }))?)
 }
 
-pub(crate) fn list(connection: &Connection, now: u64) -> Result<Vec<Listed>, ConnectionError> {
+pub(crate) fn list(connection: &Connection, now: u64) -> Result<Vec<ListedEntry>, ConnectionError> {
     let mut statement = connection.prepare_cached(
         "SELECT space, key, size, version, until FROM entries \
          WHERE until IS NULL OR until > ?1 ORDER BY space, key",
@@ -61,7 +61,7 @@ pub(crate) fn list(connection: &Connection, now: u64) -> Result<Vec<Listed>, Con
         let key = row::key_at(row, 1)?;
         let bytes = row.get::<_, u64>(2)?.saturating_sub(OVERHEAD + key.len() as u64);
         let space = row::space_at(row, 0)?;
-        listed.push(Listed { space, key, bytes, version: row.get(3)?, until: row.get(4)? });
+        listed.push(ListedEntry { space, key, bytes, version: row.get(3)?, until: row.get(4)? });
     }
     Ok(listed)
 }

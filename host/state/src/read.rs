@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::{
-    Entries, Entry, Space, StateError,
+    StatePage, StateEntry, StateSpace, StateError,
     error::ConnectionError,
     limits::{self, GET_BYTES, OVERHEAD, PAGE_BYTES, PAGE_ENTRIES},
     row::{self, StoreMeta},
@@ -19,10 +19,10 @@ pub(crate) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<
 
 pub(crate) fn get(
     connection: &Connection,
-    space: &Space,
+    space: &StateSpace,
     keys: &[String],
     now: u64,
-) -> Result<Vec<Option<Entry>>, ConnectionError> {
+) -> Result<Vec<Option<StateEntry>>, ConnectionError> {
     // A single statement reads one snapshot anyway.
     let _snapshot = if keys.len() > 1 { Some(snapshot(connection)?) } else { None };
     let mut statement = connection.prepare_cached(
@@ -42,7 +42,7 @@ pub(crate) fn get(
             let message = format!("these keys have values of more than {GET_BYTES} bytes: get fewer at once");
             return Err(StateError::Invalid(message).into());
         }
-        found.push(Some(Entry { key: key.clone(), value: value.to_vec(), version: row.get(0)? }));
+        found.push(Some(StateEntry { key: key.clone(), value: value.to_vec(), version: row.get(0)? }));
     }
     Ok(found)
 }
@@ -80,10 +80,10 @@ impl ScanRange {
 
 pub(crate) fn scan(
     connection: &Connection,
-    space: &Space,
+    space: &StateSpace,
     range: &ScanRange,
     now: u64,
-) -> Result<Entries, ConnectionError> {
+) -> Result<StatePage, ConnectionError> {
     let _snapshot = snapshot(connection)?;
     let meta = StoreMeta::read(connection)?;
     if let Some(at) = range.at
@@ -91,7 +91,7 @@ pub(crate) fn scan(
     {
         return Err(StateError::Moved.into());
     }
-    let mut page = Entries { items: Vec::new(), more: false, revision: meta.revision };
+    let mut page = StatePage { items: Vec::new(), more: false, revision: meta.revision };
     let mut statement = connection.prepare_cached(
         "SELECT key, version, size, value FROM entries \
          WHERE space = ?1 AND key >= ?2 AND key < ?3 AND (until IS NULL OR until > ?4) ORDER BY key",
@@ -106,13 +106,13 @@ pub(crate) fn scan(
             break;
         }
         let value = row::blob(row, 3)?.to_vec();
-        page.items.push(Entry { key: row::key_at(row, 0)?, value, version: row.get(1)? });
+        page.items.push(StateEntry { key: row::key_at(row, 0)?, value, version: row.get(1)? });
     }
     Ok(page)
 }
 
 /// Returns the revision of the last write to a space, or a later one if it has no entries.
-fn last_write(connection: &Connection, space: &Space, meta: &StoreMeta) -> Result<u64, ConnectionError> {
+fn last_write(connection: &Connection, space: &StateSpace, meta: &StoreMeta) -> Result<u64, ConnectionError> {
     let mut statement = connection.prepare_cached("SELECT revision FROM spaces WHERE space = ?1")?;
     let revision = statement.query_row([row::space_key(space)], |row| row.get(0)).optional()?;
     Ok(revision.unwrap_or(meta.floor))

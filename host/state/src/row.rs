@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use crate::{Space, error::ConnectionError};
+use crate::{StateSpace, error::ConnectionError};
 
 /// The one row of `meta`.
 #[derive(Debug, Clone, Copy)]
@@ -36,20 +36,20 @@ impl StoreMeta {
 }
 
 /// Returns the key of a space in the tables: empty for the shared one, so that it sorts first.
-pub(crate) fn space_key(space: &Space) -> &[u8] {
+pub(crate) fn space_key(space: &StateSpace) -> &[u8] {
     match space {
-        Space::Shared => &[],
-        Space::Caller(caller) => caller,
+        StateSpace::Shared => &[],
+        StateSpace::Caller(caller) => caller,
     }
 }
 
 /// Reads a space from a column.
-pub(crate) fn space_at(row: &Row<'_>, column: usize) -> Result<Space, ConnectionError> {
+pub(crate) fn space_at(row: &Row<'_>, column: usize) -> Result<StateSpace, ConnectionError> {
     match blob(row, column)? {
-        [] => Ok(Space::Shared),
+        [] => Ok(StateSpace::Shared),
         caller => caller
             .try_into()
-            .map(Space::Caller)
+            .map(StateSpace::Caller)
             .map_err(|_| ConnectionError::Damaged("it names an unknown space")),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use rusqlite::Connection;
 
 use crate::{
-    Change, Entries, Entry, Imported, Listed, Operation, Space, StateError, Usage, clock::Clock, commit,
+    StateChange, StatePage, StateEntry, ImportReport, ListedEntry, ChangeOperation, StateSpace, StateError, StoreUsage, clock::StateClock, commit,
     error::ConnectionError, export, import::StagedImport, limits, list, pool::StorePool, read,
 };
 
@@ -18,21 +18,21 @@ use crate::{
 /// If the file is removed while it is in use, the store is empty, and its next commit creates a new file. Versions in it are
 /// higher than all before, so versions that a plugin remembers cannot match by chance.
 #[derive(Clone)]
-pub struct Store {
+pub struct StateStore {
     pub(crate) name: Arc<str>,
     pub(crate) pool: Arc<StorePool>,
     pub(crate) quota: u64,
-    pub(crate) clock: Clock,
+    pub(crate) clock: StateClock,
 }
 
-impl Store {
+impl StateStore {
     /// Returns the entries of these keys, in their order, from one snapshot; `None` for a missing key.
     ///
     /// # Errors
     ///
     /// [`StateError::Invalid`] for more than [`GET_KEYS`](crate::GET_KEYS) keys, an invalid key, or values of
     /// more than [`GET_BYTES`](crate::GET_BYTES) in all; [`StateError::Busy`], [`StateError::Storage`].
-    pub fn get(&self, space: Space, keys: &[String]) -> Result<Vec<Option<Entry>>, StateError> {
+    pub fn get(&self, space: StateSpace, keys: &[String]) -> Result<Vec<Option<StateEntry>>, StateError> {
         limits::check_keys(keys)?;
         let found = self.pool.read(|connection| read::get(connection, &space, keys, self.now()))?;
         Ok(found.unwrap_or_else(|| keys.iter().map(|_| None).collect()))
@@ -50,19 +50,19 @@ impl Store {
     /// prefix or `after` that is longer than a key; [`StateError::Busy`], [`StateError::Storage`].
     pub fn scan(
         &self,
-        space: Space,
+        space: StateSpace,
         prefix: &str,
         after: Option<&str>,
         limit: u32,
         at: Option<u64>,
-    ) -> Result<Entries, StateError> {
+    ) -> Result<StatePage, StateError> {
         let range = read::ScanRange::new(prefix, after, limit, at)?;
         let found = self.pool.read(|connection| read::scan(connection, &space, &range, self.now()))?;
         match (found, at) {
             (Some(page), _) => Ok(page),
             // The file of the earlier page was removed.
             (None, Some(1..)) => Err(StateError::Moved),
-            (None, _) => Ok(Entries { items: Vec::new(), more: false, revision: 0 }),
+            (None, _) => Ok(StatePage { items: Vec::new(), more: false, revision: 0 }),
         }
     }
 
@@ -77,9 +77,9 @@ impl Store {
     /// take more than the quota, and more than before; [`StateError::Invalid`] for more than
     /// [`COMMIT_CHANGES`](crate::COMMIT_CHANGES) changes or [`COMMIT_BYTES`](crate::COMMIT_BYTES) bytes, a key twice, or
     /// an invalid key or value; [`StateError::Busy`], [`StateError::Storage`].
-    pub fn commit(&self, space: Space, changes: Vec<Change>) -> Result<u64, StateError> {
+    pub fn commit(&self, space: StateSpace, changes: Vec<StateChange>) -> Result<u64, StateError> {
         limits::check_changes(&changes)?;
-        if changes.iter().all(|change| change.operation == Operation::Check) {
+        if changes.iter().all(|change| change.operation == ChangeOperation::Check) {
             let now = self.now();
             let checked = self.pool.read(|connection| commit::check(connection, &space, &changes, now))?;
             return checked.map_or_else(|| commit::check_without_file(&changes), Ok);
@@ -97,7 +97,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StateError::Busy`], [`StateError::Storage`].
-    pub fn usage(&self) -> Result<Usage, StateError> {
+    pub fn usage(&self) -> Result<StoreUsage, StateError> {
         let usage = self.pool.read(|connection| list::usage(connection, self.now()))?;
         Ok(usage.unwrap_or_default())
     }
@@ -107,7 +107,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StateError::Busy`], [`StateError::Storage`].
-    pub fn list(&self) -> Result<Vec<Listed>, StateError> {
+    pub fn list(&self) -> Result<Vec<ListedEntry>, StateError> {
         let listed = self.pool.read(|connection| list::list(connection, self.now()))?;
         Ok(listed.unwrap_or_default())
     }
@@ -132,7 +132,7 @@ impl Store {
     ///
     /// [`StateError::Invalid`] with the line's number for a malformed line, and for a truncated text;
     /// [`StateError::Storage`], [`StateError::Busy`].
-    pub fn import(&self, reader: impl BufRead, replace: bool) -> Result<Imported, StateError> {
+    pub fn import(&self, reader: impl BufRead, replace: bool) -> Result<ImportReport, StateError> {
         let staged = StagedImport::read(reader)?;
         self.write(|connection, now| staged.apply(connection, replace, now))
     }
@@ -162,7 +162,7 @@ impl Store {
     }
 }
 
-impl fmt::Debug for Store {
+impl fmt::Debug for StateStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").field("name", &self.name).field("quota", &self.quota).finish_non_exhaustive()
     }

@@ -2,19 +2,19 @@
 
 mod support;
 
-use loggia_state::{Expect, OVERHEAD, Operation, Space, StateError};
+use loggia_state::{ChangeCondition, OVERHEAD, ChangeOperation, StateSpace, StateError};
 use support::*;
 
-const CALLER: Space = Space::Caller([7; 32]);
+const CALLER: StateSpace = StateSpace::Caller([7; 32]);
 
 #[test]
 fn what_is_committed_is_read() {
     let room = room();
     let store = room.store();
-    let first = store.commit(Space::Shared, vec![put("a", "1"), put("b", [0, 255, 0])]).unwrap();
-    let second = store.commit(Space::Shared, vec![put("a", ""), delete("none")]).unwrap();
+    let first = store.commit(StateSpace::Shared, vec![put("a", "1"), put("b", [0, 255, 0])]).unwrap();
+    let second = store.commit(StateSpace::Shared, vec![put("a", ""), delete("none")]).unwrap();
     assert!(second > first);
-    let entries = store.get(Space::Shared, &["b".into(), "none".into(), "a".into()]).unwrap();
+    let entries = store.get(StateSpace::Shared, &["b".into(), "none".into(), "a".into()]).unwrap();
     let [Some(b), None, Some(a)] = &entries[..] else { panic!("{entries:?}") };
     assert_eq!((&b.value[..], b.version), (&[0, 255, 0][..], first));
     assert_eq!((&a.value[..], a.version), (&[][..], second));
@@ -23,32 +23,32 @@ fn what_is_committed_is_read() {
 #[test]
 fn expectations_decide_over_the_whole_commit() {
     let cases = [
-        ("there", Expect::Any, true),
-        ("there", Expect::Absent, false),
-        ("there", Expect::Version(0), true),
-        ("there", Expect::Version(1), false),
-        ("none", Expect::Any, true),
-        ("none", Expect::Absent, true),
-        ("none", Expect::Version(0), false),
-        ("expired", Expect::Absent, true),
-        ("expired", Expect::Version(0), false),
-        ("elsewhere", Expect::Absent, true),
+        ("there", ChangeCondition::Any, true),
+        ("there", ChangeCondition::Absent, false),
+        ("there", ChangeCondition::Version(0), true),
+        ("there", ChangeCondition::Version(1), false),
+        ("none", ChangeCondition::Any, true),
+        ("none", ChangeCondition::Absent, true),
+        ("none", ChangeCondition::Version(0), false),
+        ("expired", ChangeCondition::Absent, true),
+        ("expired", ChangeCondition::Version(0), false),
+        ("elsewhere", ChangeCondition::Absent, true),
     ];
     for (key, expect, holds) in cases {
-        for operation in [Operation::Check, Operation::Put(b"new".to_vec()), Operation::Delete] {
+        for operation in [ChangeOperation::Check, ChangeOperation::Put(b"new".to_vec()), ChangeOperation::Delete] {
             let room = room();
             let store = room.store();
             store.commit(CALLER, vec![put("elsewhere", "")]).unwrap();
             let made = vec![put("there", "old"), put_until("expired", "old", START + 5)];
-            let version = store.commit(Space::Shared, made).unwrap();
+            let version = store.commit(StateSpace::Shared, made).unwrap();
             room.pass(5);
             // 0 stands for the version that it has.
             let expect = match expect {
-                Expect::Version(by) => Expect::Version(version + by),
+                ChangeCondition::Version(by) => ChangeCondition::Version(version + by),
                 other => other,
             };
             let changes = vec![put("beside", "x"), change(key, expect, operation.clone())];
-            let done = store.commit(Space::Shared, changes);
+            let done = store.commit(StateSpace::Shared, changes);
             assert_eq!(get(&store, "beside").is_some(), holds, "{key} {expect:?} {operation:?}");
             match done {
                 Ok(next) => assert_eq!((holds, next), (true, version + 1)),
@@ -65,14 +65,14 @@ fn expectations_decide_over_the_whole_commit() {
 fn a_conflict_names_all_of_its_keys() {
     let room = room();
     let store = room.store();
-    let version = store.commit(Space::Shared, vec![put("a", ""), put("b", "")]).unwrap();
+    let version = store.commit(StateSpace::Shared, vec![put("a", ""), put("b", "")]).unwrap();
     let changes = vec![
-        check("c", Expect::Version(version)),
-        change("a", Expect::Absent, Operation::Delete),
-        change("b", Expect::Version(version), Operation::Delete),
-        check("a2", Expect::Version(1)),
+        check("c", ChangeCondition::Version(version)),
+        change("a", ChangeCondition::Absent, ChangeOperation::Delete),
+        change("b", ChangeCondition::Version(version), ChangeOperation::Delete),
+        check("a2", ChangeCondition::Version(1)),
     ];
-    assert_eq!(said(store.commit(Space::Shared, changes)), "the state has changed: c, a, a2");
+    assert_eq!(said(store.commit(StateSpace::Shared, changes)), "the state has changed: c, a, a2");
     assert_eq!(keys(&store), ["a", "b"]);
 }
 
@@ -80,14 +80,14 @@ fn a_conflict_names_all_of_its_keys() {
 fn checks_alone_take_no_version_and_make_no_file() {
     let room = room();
     let store = room.store();
-    assert_eq!(store.commit(Space::Shared, vec![]).unwrap(), 0);
-    assert_eq!(store.commit(Space::Shared, vec![check("a", Expect::Absent)]).unwrap(), 0);
-    let conflict = store.commit(Space::Shared, vec![check("a", Expect::Version(3))]);
+    assert_eq!(store.commit(StateSpace::Shared, vec![]).unwrap(), 0);
+    assert_eq!(store.commit(StateSpace::Shared, vec![check("a", ChangeCondition::Absent)]).unwrap(), 0);
+    let conflict = store.commit(StateSpace::Shared, vec![check("a", ChangeCondition::Version(3))]);
     assert_eq!(said(conflict), "the state has changed: a");
     assert_eq!((keys(&store), get(&store, "a")), (vec![], None));
     assert_eq!(room.folder.names().unwrap(), [""; 0]);
-    let version = store.commit(Space::Shared, vec![put("a", "")]).unwrap();
-    assert_eq!(store.commit(Space::Shared, vec![check("a", Expect::Version(version))]).unwrap(), version);
+    let version = store.commit(StateSpace::Shared, vec![put("a", "")]).unwrap();
+    assert_eq!(store.commit(StateSpace::Shared, vec![check("a", ChangeCondition::Version(version))]).unwrap(), version);
     assert_eq!(store.commit(CALLER, vec![]).unwrap(), version);
     assert_eq!(room.folder.names().unwrap(), ["notes"]);
 }
@@ -96,7 +96,7 @@ fn checks_alone_take_no_version_and_make_no_file() {
 fn spaces_share_nothing_but_the_counter() {
     let room = room();
     let store = room.store();
-    let spaces = [Space::Shared, CALLER, Space::Caller([0; 32])];
+    let spaces = [StateSpace::Shared, CALLER, StateSpace::Caller([0; 32])];
     let versions = spaces.map(|space| store.commit(space, vec![put("k", format!("{space:?}"))]).unwrap());
     assert_eq!([versions[0] + 1, versions[0] + 2], versions[1..]);
     for (space, version) in spaces.into_iter().zip(versions) {
@@ -113,13 +113,13 @@ fn versions_never_repeat() {
     let room = room();
     let store = room.store();
     let mut last = 0;
-    let mut next = |store: &loggia_state::Store| {
-        let version = store.commit(Space::Shared, vec![put("k", "")]).unwrap();
+    let mut next = |store: &loggia_state::StateStore| {
+        let version = store.commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
         assert!(version > last);
         last = version;
     };
     next(&store);
-    store.commit(Space::Shared, vec![delete("k")]).unwrap();
+    store.commit(StateSpace::Shared, vec![delete("k")]).unwrap();
     next(&store);
     let mut exported = Vec::new();
     store.export(&mut exported).unwrap();
@@ -138,21 +138,21 @@ fn the_quota_counts_keys_values_and_an_overhead() {
     let room = room();
     let store = room.folder.store("notes", 2 * OVERHEAD + 20).unwrap();
     let full = vec![put("a", [0; 9])];
-    store.commit(Space::Shared, full.clone()).unwrap();
+    store.commit(StateSpace::Shared, full.clone()).unwrap();
     store.commit(CALLER, full).unwrap();
     assert_eq!(store.usage().unwrap().bytes, 2 * OVERHEAD + 20);
-    let over = store.commit(Space::Shared, vec![put("a", [0; 10])]);
+    let over = store.commit(StateSpace::Shared, vec![put("a", [0; 10])]);
     assert_eq!(said(over), "the state would take 277 bytes, and may take 276");
-    assert!(matches!(store.commit(Space::Shared, vec![put("b", "")]), Err(StateError::Quota { .. })));
+    assert!(matches!(store.commit(StateSpace::Shared, vec![put("b", "")]), Err(StateError::Quota { .. })));
     // One commit may take and give.
-    store.commit(Space::Shared, vec![put("b", [0; 9]), delete("a")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("b", [0; 9]), delete("a")]).unwrap();
     assert_eq!(keys(&store), ["b"]);
 }
 
 #[test]
 fn above_a_lowered_quota_shrinking_is_allowed() {
     let room = room();
-    room.store().commit(Space::Shared, vec![put("a", [0; 90]), put("b", [0; 90])]).unwrap();
+    room.store().commit(StateSpace::Shared, vec![put("a", [0; 90]), put("b", [0; 90])]).unwrap();
     let store = room.folder.store("notes", 10).unwrap();
     for (changes, allowed) in [
         (vec![put("a", [0; 91])], false),
@@ -161,10 +161,10 @@ fn above_a_lowered_quota_shrinking_is_allowed() {
         (vec![put("a", [0; 91]), put("b", [0; 70])], true),
         (vec![delete("a")], true),
         (vec![put("c", "")], false),
-        (vec![check("b", Expect::Any)], true),
+        (vec![check("b", ChangeCondition::Any)], true),
         (vec![delete("b")], true),
     ] {
-        assert_eq!(store.commit(Space::Shared, changes.clone()).is_ok(), allowed, "{changes:?}");
+        assert_eq!(store.commit(StateSpace::Shared, changes.clone()).is_ok(), allowed, "{changes:?}");
     }
     assert_eq!(store.usage().unwrap().bytes, 0);
 }
@@ -173,15 +173,15 @@ fn above_a_lowered_quota_shrinking_is_allowed() {
 fn what_has_expired_is_gone_for_everyone() {
     let room = room();
     let store = room.folder.store("notes", 300).unwrap();
-    store.commit(Space::Shared, vec![put_until("k", [1; 100], START + 10)]).unwrap();
-    assert!(said(store.commit(Space::Shared, vec![put("l", [2; 100])])).contains("bytes"));
+    store.commit(StateSpace::Shared, vec![put_until("k", [1; 100], START + 10)]).unwrap();
+    assert!(said(store.commit(StateSpace::Shared, vec![put("l", [2; 100])])).contains("bytes"));
     room.pass(9);
     assert_eq!(keys(&store), ["k"]);
     room.pass(1);
     assert_eq!((keys(&store), get(&store, "k")), (vec![], None));
     assert_eq!((store.list().unwrap(), store.usage().unwrap().bytes), (vec![], 0));
     // Its bytes are free again.
-    store.commit(Space::Shared, vec![change("l", Expect::Absent, Operation::Put(vec![2; 100]))]).unwrap();
+    store.commit(StateSpace::Shared, vec![change("l", ChangeCondition::Absent, ChangeOperation::Put(vec![2; 100]))]).unwrap();
     assert_eq!(keys(&store), ["l"]);
 }
 
@@ -196,9 +196,9 @@ fn more_may_have_expired_than_one_commit_removes() {
     room.pass(10);
     // So many of the old ones are still there that only what has expired makes room.
     let filled = (0..40).map(|n| put(&format!("{n}"), [0; 9000])).collect();
-    store.commit(Space::Shared, filled).unwrap();
+    store.commit(StateSpace::Shared, filled).unwrap();
     for _ in 0..20 {
-        store.commit(Space::Shared, vec![put("0", "")]).unwrap();
+        store.commit(StateSpace::Shared, vec![put("0", "")]).unwrap();
     }
     let connection = rusqlite::Connection::open(room.file()).unwrap();
     let left: u64 = connection.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).unwrap();
@@ -215,13 +215,13 @@ fn more_may_have_expired_than_one_commit_removes() {
 fn a_put_whose_moment_has_passed_leaves_nothing() {
     let room = room();
     let store = room.store();
-    store.commit(Space::Shared, vec![put("k", "")]).unwrap();
-    store.commit(Space::Shared, vec![put_until("k", "", START), put_until("far", "", u64::MAX)]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put_until("k", "", START), put_until("far", "", u64::MAX)]).unwrap();
     assert_eq!(keys(&store), ["far"]);
     assert_eq!(store.list().unwrap()[0].until, Some(i64::MAX as u64));
     // A plain put takes an expiry away.
-    store.commit(Space::Shared, vec![put_until("far", "", START + 1)]).unwrap();
-    store.commit(Space::Shared, vec![put("far", "")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put_until("far", "", START + 1)]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("far", "")]).unwrap();
     room.pass(10);
     assert_eq!(keys(&store), ["far"]);
 }
@@ -230,18 +230,18 @@ fn a_put_whose_moment_has_passed_leaves_nothing() {
 fn requests_that_cannot_be_served_say_why() {
     let room = room();
     let store = room.store();
-    let commit = |changes| said(store.commit(Space::Shared, changes));
+    let commit = |changes| said(store.commit(StateSpace::Shared, changes));
     assert_eq!(commit(vec![put("", "")]), "a key is empty");
-    assert_eq!(commit(vec![put("k", ""), check("k", Expect::Any)]), "`k` is there twice");
-    assert_eq!(said(store.get(Space::Shared, &["".into()])), "a key is empty");
-    let scan = |prefix: &str, after, limit| said(store.scan(Space::Shared, prefix, after, limit, None));
+    assert_eq!(commit(vec![put("k", ""), check("k", ChangeCondition::Any)]), "`k` is there twice");
+    assert_eq!(said(store.get(StateSpace::Shared, &["".into()])), "a key is empty");
+    let scan = |prefix: &str, after, limit| said(store.scan(StateSpace::Shared, prefix, after, limit, None));
     assert_eq!(scan("", None, 0), "the limit is 0, and must be 1 or more");
     assert_eq!(scan(&"p".repeat(1025), None, 1), "the prefix has 1025 bytes, and may have 1024");
     for n in 0..9 {
-        store.commit(Space::Shared, vec![put(&n.to_string(), vec![0; 1024 * 1024])]).unwrap();
+        store.commit(StateSpace::Shared, vec![put(&n.to_string(), vec![0; 1024 * 1024])]).unwrap();
     }
     let all: Vec<String> = (0..9).map(|n| n.to_string()).collect();
-    assert_eq!(store.get(Space::Shared, &all[1..]).unwrap().len(), 8);
-    let told = said(store.get(Space::Shared, &all));
+    assert_eq!(store.get(StateSpace::Shared, &all[1..]).unwrap().len(), 8);
+    let told = said(store.get(StateSpace::Shared, &all));
     assert_eq!(told, "these keys have values of more than 8388608 bytes: get fewer at once");
 }

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use loggia_state::{Folder, Space, StateError, Store};
+use loggia_state::{StateFolder, StateSpace, StateError, StateStore};
 use support::*;
 
 fn mode(path: &std::path::Path) -> u32 {
@@ -20,9 +20,9 @@ fn mode(path: &std::path::Path) -> u32 {
 fn only_the_owner_can_look_into_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("deep/state");
-    let folder = Folder::open(&path).unwrap();
+    let folder = StateFolder::open(&path).unwrap();
     let store = folder.store("notes", AMPLE).unwrap();
-    store.commit(Space::Shared, vec![put("k", "v")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("k", "v")]).unwrap();
     folder.secret().unwrap();
     for (file, expected) in [
         ("", 0o700),
@@ -40,7 +40,7 @@ fn only_the_owner_can_look_into_it() {
 fn a_folder_that_others_can_write_to_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o770)).unwrap();
-    let told = said(Folder::open(dir.path()));
+    let told = said(StateFolder::open(dir.path()));
     assert!(
         told.contains("others can write to the folder: take that right from them (chmod go-w)"),
         "{told}"
@@ -48,7 +48,7 @@ fn a_folder_that_others_can_write_to_is_refused() {
     assert_eq!(mode(dir.path()), 0o770);
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
-    assert!(matches!(Folder::open(file), Err(StateError::Storage(_))));
+    assert!(matches!(StateFolder::open(file), Err(StateError::Storage(_))));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn names_of_stores_are_names_of_facades() {
 fn names_lists_what_has_a_file() {
     let room = room();
     for name in ["zoo", "ant"] {
-        room.folder.store(name, AMPLE).unwrap().commit(Space::Shared, vec![put("k", "")]).unwrap();
+        room.folder.store(name, AMPLE).unwrap().commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
     }
     room.folder.store("unused", AMPLE).unwrap();
     fs::write(room.dir.path().join("stores/Foreign.db"), "").unwrap();
@@ -92,13 +92,13 @@ fn names_lists_what_has_a_file() {
 fn all_get_the_same_secret() {
     let dir = tempfile::tempdir().unwrap();
     let secrets: Vec<_> = thread::scope(|scope| {
-        let race = (0..8).map(|_| scope.spawn(|| Folder::open(dir.path()).unwrap().secret().unwrap()));
+        let race = (0..8).map(|_| scope.spawn(|| StateFolder::open(dir.path()).unwrap().secret().unwrap()));
         race.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(secrets.iter().all(|secret| *secret == secrets[0]));
     assert_ne!(secrets[0], [0; 32]);
     fs::write(dir.path().join("secret"), "short").unwrap();
-    let told = said(Folder::open(dir.path()).unwrap().secret());
+    let told = said(StateFolder::open(dir.path()).unwrap().secret());
     assert!(told.ends_with("secret: it must have 32 bytes, and has 5: bring back the original"), "{told}");
 }
 
@@ -106,7 +106,7 @@ fn all_get_the_same_secret() {
 fn all_that_come_first_make_one_file() {
     for _ in 0..10 {
         let dir = tempfile::tempdir().unwrap();
-        Folder::open(dir.path()).unwrap();
+        StateFolder::open(dir.path()).unwrap();
         // Left by one that was killed meanwhile.
         fs::write(dir.path().join("stores/.new-abc"), "half").unwrap();
         thread::scope(|scope| {
@@ -114,12 +114,12 @@ fn all_that_come_first_make_one_file() {
                 let path = dir.path();
                 // Each with connections of its own, as in a process of its own.
                 scope.spawn(move || {
-                    let store = Folder::open(path).unwrap().store("notes", AMPLE).unwrap();
-                    store.commit(Space::Shared, vec![put(&n.to_string(), "")]).unwrap();
+                    let store = StateFolder::open(path).unwrap().store("notes", AMPLE).unwrap();
+                    store.commit(StateSpace::Shared, vec![put(&n.to_string(), "")]).unwrap();
                 });
             }
         });
-        let store = Folder::open(dir.path()).unwrap().store("notes", AMPLE).unwrap();
+        let store = StateFolder::open(dir.path()).unwrap().store("notes", AMPLE).unwrap();
         assert_eq!(keys(&store).len(), 8);
         let mut left: Vec<_> = fs::read_dir(dir.path().join("stores"))
             .unwrap()
@@ -135,10 +135,10 @@ fn all_that_come_first_make_one_file() {
 fn a_folder_that_is_taken_away_is_told() {
     let room = room();
     let store = room.store();
-    store.commit(Space::Shared, vec![put("k", "")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
     fs::remove_dir_all(room.dir.path().join("stores")).unwrap();
     assert_eq!(keys(&store), [""; 0]);
-    let told = said(store.commit(Space::Shared, vec![put("k", "")]));
+    let told = said(store.commit(StateSpace::Shared, vec![put("k", "")]));
     assert!(told.contains("notes.db: ") && told.contains("No such file or directory"), "{told}");
 }
 
@@ -147,7 +147,7 @@ fn a_file_that_is_taken_away_is_an_empty_store() {
     for leave_the_log in [false, true] {
         let room = room();
         let store = room.store();
-        let last = store.commit(Space::Shared, vec![put("old", "")]).unwrap();
+        let last = store.commit(StateSpace::Shared, vec![put("old", "")]).unwrap();
         assert_eq!(keys(&store), ["old"]);
         fs::remove_file(room.file()).unwrap();
         if !leave_the_log {
@@ -157,9 +157,9 @@ fn a_file_that_is_taken_away_is_an_empty_store() {
         }
         assert_eq!(keys(&store), [""; 0]);
         room.pass(1);
-        assert!(store.commit(Space::Shared, vec![put("new", "")]).unwrap() > last);
+        assert!(store.commit(StateSpace::Shared, vec![put("new", "")]).unwrap() > last);
         // What was written is in the file of this name, as another process sees it.
-        let other = Folder::open(room.dir.path()).unwrap().store("notes", AMPLE).unwrap();
+        let other = StateFolder::open(room.dir.path()).unwrap().store("notes", AMPLE).unwrap();
         assert_eq!((keys(&store), keys(&other)), (vec!["new".to_owned()], vec!["new".to_owned()]));
     }
 }
@@ -168,15 +168,15 @@ fn a_file_that_is_taken_away_is_an_empty_store() {
 fn a_file_that_is_exchanged_is_the_one_that_is_used() {
     let room = room();
     let store = room.store();
-    store.commit(Space::Shared, vec![put("old", "")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("old", "")]).unwrap();
     assert_eq!(keys(&store), ["old"]);
     let other = room.folder.store("other", AMPLE).unwrap();
-    other.commit(Space::Shared, vec![put("new", "")]).unwrap();
+    other.commit(StateSpace::Shared, vec![put("new", "")]).unwrap();
     drop(other);
     room.folder.remove("notes").unwrap();
     fs::rename(room.dir.path().join("stores/other.db"), room.file()).unwrap();
     assert_eq!(keys(&store), ["new"]);
-    store.commit(Space::Shared, vec![put("newer", "")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("newer", "")]).unwrap();
     assert_eq!(keys(&store), ["new", "newer"]);
 }
 
@@ -190,7 +190,7 @@ fn what_is_no_store_is_told_and_left_as_it_is() {
     };
     let ours = {
         let room = room();
-        room.store().commit(Space::Shared, vec![put("k", "")]).unwrap();
+        room.store().commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
         fs::read(room.file()).unwrap()
     };
     let with = |sql: &str| {
@@ -215,10 +215,10 @@ fn what_is_no_store_is_told_and_left_as_it_is() {
         let room = room();
         fs::write(room.file(), &bytes).unwrap();
         let store = room.store();
-        type Ask = fn(&Store) -> Result<(), StateError>;
+        type Ask = fn(&StateStore) -> Result<(), StateError>;
         let asked: [(&str, Ask); 3] = [
-            ("commit", |store| store.commit(Space::Shared, vec![put("k", "")]).map(drop)),
-            ("scan", |store| store.scan(Space::Shared, "", None, 1, None).map(drop)),
+            ("commit", |store| store.commit(StateSpace::Shared, vec![put("k", "")]).map(drop)),
+            ("scan", |store| store.scan(StateSpace::Shared, "", None, 1, None).map(drop)),
             ("export", |store| store.export(std::io::sink()).map(drop)),
         ];
         for (name, ask) in asked {
@@ -237,7 +237,7 @@ fn a_damaged_file_never_panics() {
     let store = room.store();
     for n in 0..20 {
         let many = (0..20).map(|m| put(&format!("{n}-{m}"), [n; 300])).collect();
-        store.commit(Space::Shared, many).unwrap();
+        store.commit(StateSpace::Shared, many).unwrap();
     }
     drop(store);
     let whole = fs::read(room.file()).unwrap();
@@ -253,13 +253,13 @@ fn a_damaged_file_never_panics() {
         }
         fs::remove_file(room.file()).unwrap();
         fs::write(room.file(), bytes).unwrap();
-        let store = Folder::open(room.dir.path()).unwrap().store("notes", AMPLE).unwrap();
+        let store = StateFolder::open(room.dir.path()).unwrap().store("notes", AMPLE).unwrap();
         for result in [
-            store.scan(Space::Shared, "", None, 1000, None).map(drop),
-            store.commit(Space::Shared, vec![put("new", [0; 500]), delete("0-0")]).map(drop),
+            store.scan(StateSpace::Shared, "", None, 1000, None).map(drop),
+            store.commit(StateSpace::Shared, vec![put("new", [0; 500]), delete("0-0")]).map(drop),
             store.list().map(drop),
             store.export(std::io::sink()).map(drop),
-            store.get(Space::Shared, &["3-3".to_owned(), "new".to_owned()]).map(drop),
+            store.get(StateSpace::Shared, &["3-3".to_owned(), "new".to_owned()]).map(drop),
         ] {
             assert!(matches!(result, Ok(()) | Err(StateError::Storage(_))), "{result:?}");
         }
@@ -270,25 +270,25 @@ fn a_damaged_file_never_panics() {
 fn a_link_in_place_of_a_file_is_refused() {
     let room = room();
     let store = room.store();
-    store.commit(Space::Shared, vec![put("k", "")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
     drop(store);
     let elsewhere = room.dir.path().join("elsewhere");
     fs::rename(room.file(), &elsewhere).unwrap();
     symlink(&elsewhere, room.file()).unwrap();
-    assert!(matches!(room.store().commit(Space::Shared, vec![put("k", "")]), Err(StateError::Storage(_))));
+    assert!(matches!(room.store().commit(StateSpace::Shared, vec![put("k", "")]), Err(StateError::Storage(_))));
 }
 
 #[test]
 fn readers_do_not_wait_for_a_writer() {
     let room = room();
     let store = room.store();
-    store.commit(Space::Shared, vec![put("k", "1")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("k", "1")]).unwrap();
     let connection = rusqlite::Connection::open(room.file()).unwrap();
     connection.execute_batch("BEGIN IMMEDIATE; UPDATE meta SET bytes = bytes").unwrap();
     assert_eq!(text(&store, "k").as_deref(), Some("1"));
     assert_eq!(keys(&store), ["k"]);
     connection.execute_batch("ROLLBACK").unwrap();
-    store.commit(Space::Shared, vec![put("k", "2")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("k", "2")]).unwrap();
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn threads_share_a_store() {
             let store = &stores[n % 2];
             scope.spawn(move || {
                 for m in 0..50 {
-                    store.commit(Space::Shared, vec![put(&format!("{n}-{m:02}"), "")]).unwrap();
+                    store.commit(StateSpace::Shared, vec![put(&format!("{n}-{m:02}"), "")]).unwrap();
                     assert!(get(store, &format!("{n}-{m:02}")).is_some());
                 }
             });

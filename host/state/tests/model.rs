@@ -4,18 +4,18 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use loggia_state::{Change, Expect, OVERHEAD, Operation, Space, StateError};
+use loggia_state::{StateChange, ChangeCondition, OVERHEAD, ChangeOperation, StateSpace, StateError};
 use proptest::{prelude::*, test_runner::RngSeed};
 use support::*;
 
 const KEYS: [&str; 8] = ["a", "a\0", "ab", "b", "é", "éa", "\u{10ffff}", "z"];
-const SPACES: [Space; 3] = [Space::Shared, Space::Caller([0; 32]), Space::Caller([255; 32])];
+const SPACES: [StateSpace; 3] = [StateSpace::Shared, StateSpace::Caller([0; 32]), StateSpace::Caller([255; 32])];
 const QUOTA: u64 = 1000;
 
 #[derive(Debug, Clone)]
 enum Step {
     /// Its versions are counted back from the latest, so that they often are right.
-    Commit(usize, Vec<Change>),
+    Commit(usize, Vec<StateChange>),
     Get(usize, Vec<usize>),
     Scan {
         space: usize,
@@ -53,16 +53,16 @@ impl Model {
     }
 
     /// What the commit answers, done only if it is done.
-    fn commit(&mut self, space: usize, changes: &[Change]) -> Result<u64, String> {
+    fn commit(&mut self, space: usize, changes: &[StateChange]) -> Result<u64, String> {
         let known = |key: &str| *KEYS.iter().find(|known| **known == key).unwrap();
         let failed: Vec<_> = changes
             .iter()
             .filter(|change| {
                 let found = self.live(space, known(&change.key)).map(|(_, version)| version);
                 match change.expect {
-                    Expect::Any => false,
-                    Expect::Absent => found.is_some(),
-                    Expect::Version(version) => found != Some(version),
+                    ChangeCondition::Any => false,
+                    ChangeCondition::Absent => found.is_some(),
+                    ChangeCondition::Version(version) => found != Some(version),
                 }
             })
             .map(|change| change.key.clone())
@@ -70,21 +70,21 @@ impl Model {
         if !failed.is_empty() {
             return Err(format!("the state has changed: {}", failed.join(", ")));
         }
-        if changes.iter().all(|change| change.operation == Operation::Check) {
+        if changes.iter().all(|change| change.operation == ChangeOperation::Check) {
             return Ok(self.revision);
         }
         let (before, old) = (self.bytes(), self.entries.clone());
         for change in changes {
             let at = (space, known(&change.key));
             match &change.operation {
-                Operation::Check => {}
-                Operation::Put(value) => {
+                ChangeOperation::Check => {}
+                ChangeOperation::Put(value) => {
                     drop(self.entries.insert(at, (value.clone(), self.revision + 1, None)))
                 }
-                Operation::PutUntil(value, until) => {
+                ChangeOperation::PutUntil(value, until) => {
                     self.entries.insert(at, (value.clone(), self.revision + 1, Some(*until)));
                 }
-                Operation::Delete => drop(self.entries.remove(&at)),
+                ChangeOperation::Delete => drop(self.entries.remove(&at)),
             }
         }
         let after = self.bytes();
@@ -98,18 +98,18 @@ impl Model {
     }
 }
 
-fn changes() -> impl Strategy<Value = Vec<Change>> {
+fn changes() -> impl Strategy<Value = Vec<StateChange>> {
     let expect = prop_oneof![
-        6 => Just(Expect::Any),
-        1 => Just(Expect::Absent),
-        2 => (0u64..6).prop_map(Expect::Version),
+        6 => Just(ChangeCondition::Any),
+        1 => Just(ChangeCondition::Absent),
+        2 => (0u64..6).prop_map(ChangeCondition::Version),
     ];
     let value = || (0usize..200).prop_map(|bytes| vec![7; bytes]);
     let operation = prop_oneof![
-        1 => Just(Operation::Check),
-        3 => value().prop_map(Operation::Put),
-        2 => (value(), 0u64..40).prop_map(|(value, after)| Operation::PutUntil(value, after)),
-        2 => Just(Operation::Delete),
+        1 => Just(ChangeOperation::Check),
+        3 => value().prop_map(ChangeOperation::Put),
+        2 => (value(), 0u64..40).prop_map(|(value, after)| ChangeOperation::PutUntil(value, after)),
+        2 => Just(ChangeOperation::Delete),
     ];
     prop::collection::btree_map(0..KEYS.len(), (expect, operation), 0..5).prop_map(|changes| {
         changes.into_iter().map(|(key, (expect, operation))| change(KEYS[key], expect, operation)).collect()
@@ -134,17 +134,17 @@ fn run(steps: Vec<Step>) {
     let mut store = room.folder.store("notes", QUOTA).unwrap();
     // The counter of a new file begins with the clock.
     let mut model = Model { now: START, ..Model::default() };
-    let start = store.commit(Space::Shared, vec![delete("a")]).unwrap();
+    let start = store.commit(StateSpace::Shared, vec![delete("a")]).unwrap();
     (model.revision, model.written) = (start, [start, start - 1, start - 1]);
     let mut last_scan = start;
     for step in steps {
         match step {
             Step::Commit(space, mut changes) => {
                 for change in &mut changes {
-                    if let Expect::Version(back) = &mut change.expect {
+                    if let ChangeCondition::Version(back) = &mut change.expect {
                         *back = model.revision - *back;
                     }
-                    if let Operation::PutUntil(_, until) = &mut change.operation {
+                    if let ChangeOperation::PutUntil(_, until) = &mut change.operation {
                         *until += model.now;
                     }
                 }

@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use loggia_state::{Expect, Folder, Operation, Space, StateError, Store};
+use loggia_state::{ChangeCondition, StateFolder, ChangeOperation, StateSpace, StateError, StateStore};
 use support::*;
 
 const WORK: &str = "LOGGIA_STATE_TEST_WORK";
@@ -37,8 +37,8 @@ fn start(work: &str, dir: &Path) -> Child {
         .unwrap()
 }
 
-fn store(dir: &Path) -> Store {
-    Folder::open(dir).unwrap().store("notes", AMPLE).unwrap()
+fn store(dir: &Path) -> StateStore {
+    StateFolder::open(dir).unwrap().store("notes", AMPLE).unwrap()
 }
 
 /// Not a test, but what the other processes do.
@@ -54,15 +54,15 @@ fn other() {
 }
 
 /// Increments a counter, again and again where another was quicker.
-fn count(store: &Store, times: u64) {
+fn count(store: &StateStore, times: u64) {
     for _ in 0..times {
         loop {
             let entry = get(store, "count");
             let number: u64 =
                 entry.as_ref().map_or(0, |entry| String::from_utf8_lossy(&entry.value).parse().unwrap());
-            let expect = entry.map_or(Expect::Absent, |entry| Expect::Version(entry.version));
-            let next = change("count", expect, Operation::Put((number + 1).to_string().into()));
-            match store.commit(Space::Shared, vec![next]) {
+            let expect = entry.map_or(ChangeCondition::Absent, |entry| ChangeCondition::Version(entry.version));
+            let next = change("count", expect, ChangeOperation::Put((number + 1).to_string().into()));
+            match store.commit(StateSpace::Shared, vec![next]) {
                 Ok(_) => break,
                 Err(StateError::Conflict(_)) => {}
                 Err(other) => panic!("{other}"),
@@ -72,7 +72,7 @@ fn count(store: &Store, times: u64) {
 }
 
 /// Writes one key after another, two spaces in turn, and reports each when it is acknowledged, until it is killed.
-fn write(store: &Store) {
+fn write(store: &StateStore) {
     let mut number =
         get(store, "next").map_or(0, |entry| String::from_utf8_lossy(&entry.value).parse().unwrap());
     loop {
@@ -81,10 +81,10 @@ fn write(store: &Store) {
         let value = key.repeat(1 + number as usize % 7 * 700);
         let changes =
             vec![put(&format!("k{:02}", number % 50), value), put("next", (number + 1).to_string())];
-        store.commit(Space::Shared, changes).unwrap();
+        store.commit(StateSpace::Shared, changes).unwrap();
         if number % 3 == 0 {
             let expiring = put_until(&format!("x{}", number % 10), &key, u64::MAX >> 1);
-            store.commit(Space::Caller([3; 32]), vec![expiring]).unwrap();
+            store.commit(StateSpace::Caller([3; 32]), vec![expiring]).unwrap();
         }
         let reported = writeln!(stderr(), "done {number}");
         assert!(reported.is_ok());
@@ -134,7 +134,7 @@ fn a_commit_gets_its_turn_beside_processes_in_tight_loops() {
         let waited = || (began.elapsed(), done.load(Ordering::SeqCst) - seen);
         // A disk may be so slow that some of theirs take as long as one waits; then what counts is how many those were.
         let in_time = |(time, others)| time < Duration::from_secs(4) || others < 200;
-        while let Err(error) = store.commit(Space::Shared, vec![put("mine", n.to_string())]) {
+        while let Err(error) = store.commit(StateSpace::Shared, vec![put("mine", n.to_string())]) {
             assert!(matches!(error, StateError::Busy) && in_time(waited()), "{error}: {:?}", waited());
         }
         assert!(in_time(waited()), "{:?}", waited());

@@ -2,11 +2,11 @@
 
 mod support;
 
-use loggia_state::{Entries, Expect, Space, StateError, Store};
+use loggia_state::{StatePage, ChangeCondition, StateSpace, StateError, StateStore};
 use support::*;
 
-fn scan(store: &Store, prefix: &str, after: Option<&str>, limit: u32) -> (Vec<String>, bool) {
-    let page = store.scan(Space::Shared, prefix, after, limit, None).unwrap();
+fn scan(store: &StateStore, prefix: &str, after: Option<&str>, limit: u32) -> (Vec<String>, bool) {
+    let page = store.scan(StateSpace::Shared, prefix, after, limit, None).unwrap();
     (page.items.into_iter().map(|entry| entry.key).collect(), page.more)
 }
 
@@ -16,7 +16,7 @@ fn keys_come_in_the_order_of_their_bytes() {
     let store = room.store();
     let mut keys =
         ["a", "a\0", "a\0b", "aa", "a ", "B", "b", "é", "z", "\u{ffff}", "\u{10ffff}", "\u{10ffff}a", "\0"];
-    store.commit(Space::Shared, keys.iter().map(|key| put(key, key)).collect()).unwrap();
+    store.commit(StateSpace::Shared, keys.iter().map(|key| put(key, key)).collect()).unwrap();
     keys.sort_unstable_by_key(|key| key.as_bytes());
     assert_eq!(support::keys(&store), keys);
     for key in keys {
@@ -29,7 +29,7 @@ fn prefix_after_and_limit_choose_the_page() {
     let room = room();
     let store = room.store();
     let keys = ["a", "ab", "ab\0", "abc", "abd", "b", "\u{10ffff}x"];
-    store.commit(Space::Shared, keys.iter().map(|key| put(key, "")).collect()).unwrap();
+    store.commit(StateSpace::Shared, keys.iter().map(|key| put(key, "")).collect()).unwrap();
     /// Prefix, after, limit; the page, and whether there are more.
     type Case<'a> = (&'a str, Option<&'a str>, u32, &'a [&'a str], bool);
     let cases: [Case<'_>; 13] = [
@@ -63,14 +63,14 @@ fn a_page_has_an_end_in_entries_and_in_bytes_but_one_entry_in_any_case() {
     let store = room.store();
     let half = MIB / 2 - 1;
     for (key, bytes) in [("a", half), ("b", half), ("c", 0), ("d", MIB), ("e", MIB)] {
-        store.commit(Space::Shared, vec![put(key, vec![0; bytes])]).unwrap();
+        store.commit(StateSpace::Shared, vec![put(key, vec![0; bytes])]).unwrap();
     }
     let pages =
         [(None, vec!["a", "b"]), (Some("b"), vec!["c"]), (Some("c"), vec!["d"]), (Some("d"), vec!["e"])];
     for (n, (after, expected)) in pages.into_iter().enumerate() {
         assert_eq!(scan(&store, "", after, 10), (expected.into_iter().map(str::to_owned).collect(), n < 3));
     }
-    let caller = Space::Caller([1; 32]);
+    let caller = StateSpace::Caller([1; 32]);
     for part in 0..2 {
         let many = (0..600).map(|n| put(&format!("{part}{n:04}"), "")).collect();
         store.commit(caller, many).unwrap();
@@ -85,26 +85,26 @@ fn done(_: u64) {}
 
 #[test]
 fn a_scan_in_pages_is_of_one_state_or_moved() {
-    let other = Space::Caller([1; 32]);
-    let gone = Space::Caller([2; 32]);
-    type Meanwhile = fn(&Room, &Store);
+    let other = StateSpace::Caller([1; 32]);
+    let gone = StateSpace::Caller([2; 32]);
+    type Meanwhile = fn(&Room, &StateStore);
     let cases: [(&str, bool, Meanwhile); 9] = [
         ("nothing", false, |_, _| ()),
         ("a write elsewhere", false, |_, store| {
-            done(store.commit(Space::Caller([1; 32]), vec![put("k", "")]).unwrap())
+            done(store.commit(StateSpace::Caller([1; 32]), vec![put("k", "")]).unwrap())
         }),
         ("the last key elsewhere is deleted", false, |_, store| {
-            store.commit(Space::Caller([2; 32]), vec![delete("k")]).unwrap();
+            store.commit(StateSpace::Caller([2; 32]), vec![delete("k")]).unwrap();
         }),
         ("checks", false, |_, store| {
-            done(store.commit(Space::Shared, vec![check("a", Expect::Any)]).unwrap())
+            done(store.commit(StateSpace::Shared, vec![check("a", ChangeCondition::Any)]).unwrap())
         }),
         ("a conflict", false, |_, store| {
-            drop(store.commit(Space::Shared, vec![check("a", Expect::Absent), put("b", "")]))
+            drop(store.commit(StateSpace::Shared, vec![check("a", ChangeCondition::Absent), put("b", "")]))
         }),
         ("expiry", false, |room, _| room.pass(10)),
-        ("a write", true, |_, store| done(store.commit(Space::Shared, vec![put("c", "")]).unwrap())),
-        ("a delete", true, |_, store| done(store.commit(Space::Shared, vec![delete("a")]).unwrap())),
+        ("a write", true, |_, store| done(store.commit(StateSpace::Shared, vec![put("c", "")]).unwrap())),
+        ("a delete", true, |_, store| done(store.commit(StateSpace::Shared, vec![delete("a")]).unwrap())),
         ("clear", true, |_, store| done(store.clear().unwrap())),
     ];
     for (name, moved, meanwhile) in cases {
@@ -113,11 +113,11 @@ fn a_scan_in_pages_is_of_one_state_or_moved() {
         store.commit(other, vec![put("k", "")]).unwrap();
         store.commit(gone, vec![put("k", "")]).unwrap();
         store
-            .commit(Space::Shared, vec![put("a", ""), put("b", ""), put_until("x", "", START + 10)])
+            .commit(StateSpace::Shared, vec![put("a", ""), put("b", ""), put_until("x", "", START + 10)])
             .unwrap();
-        let first = store.scan(Space::Shared, "", None, 1, None).unwrap();
+        let first = store.scan(StateSpace::Shared, "", None, 1, None).unwrap();
         meanwhile(&room, &store);
-        match store.scan(Space::Shared, "", Some("a"), 10, Some(first.revision)) {
+        match store.scan(StateSpace::Shared, "", Some("a"), 10, Some(first.revision)) {
             Ok(page) => assert!(!moved && page.items[0].key == "b", "{name}"),
             Err(StateError::Moved) => assert!(moved, "{name}"),
             Err(other) => panic!("{name}: {other}"),
@@ -129,11 +129,11 @@ fn a_scan_in_pages_is_of_one_state_or_moved() {
 fn revisions_that_never_were_are_moved() {
     let room = room();
     let store = room.store();
-    let nothing = Entries { items: vec![], more: false, revision: 0 };
-    assert_eq!(store.scan(Space::Shared, "", None, 1, Some(0)).unwrap(), nothing);
-    assert!(matches!(store.scan(Space::Shared, "", None, 1, Some(7)), Err(StateError::Moved)));
-    let now = store.commit(Space::Shared, vec![put("a", "")]).unwrap();
+    let nothing = StatePage { items: vec![], more: false, revision: 0 };
+    assert_eq!(store.scan(StateSpace::Shared, "", None, 1, Some(0)).unwrap(), nothing);
+    assert!(matches!(store.scan(StateSpace::Shared, "", None, 1, Some(7)), Err(StateError::Moved)));
+    let now = store.commit(StateSpace::Shared, vec![put("a", "")]).unwrap();
     for (at, moved) in [(0, true), (now - 1, true), (now, false), (now + 1, true), (u64::MAX, true)] {
-        assert_eq!(store.scan(Space::Shared, "", None, 1, Some(at)).is_err(), moved, "{at}");
+        assert_eq!(store.scan(StateSpace::Shared, "", None, 1, Some(at)).is_err(), moved, "{at}");
     }
 }

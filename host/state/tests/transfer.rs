@@ -4,12 +4,12 @@ mod support;
 
 use std::io::{self, BufReader, Read};
 
-use loggia_state::{Imported, Listed, Operation, Space, StateError, Store};
+use loggia_state::{ImportReport, ListedEntry, ChangeOperation, StateSpace, StateError, StateStore};
 use support::*;
 
-const CALLER: Space = Space::Caller([0xab; 32]);
+const CALLER: StateSpace = StateSpace::Caller([0xab; 32]);
 
-fn exported(store: &Store) -> String {
+fn exported(store: &StateStore) -> String {
     let mut bytes = Vec::new();
     store.export(&mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
@@ -26,7 +26,7 @@ fn an_export_is_a_line_for_each_entry() {
     assert_eq!(exported(&store), head(",\"entries\":0"));
     store.commit(CALLER, vec![put("z", "ü\n\"")]).unwrap();
     let changes = vec![put("b", [255, 0]), put_until("a", "", START + 10), put_until("gone", "", START + 1)];
-    store.commit(Space::Shared, changes).unwrap();
+    store.commit(StateSpace::Shared, changes).unwrap();
     room.pass(1);
     let expected = [
         &head(",\"entries\":3"),
@@ -44,17 +44,17 @@ fn what_is_exported_comes_back_elsewhere() {
     let odd = ["a", "\0", "\u{1}\u{7f}", "\u{10ffff}", "é\"\\", &"k".repeat(1024)];
     for (n, key) in odd.iter().enumerate() {
         let value: Vec<u8> = (0..=255).cycle().take(n * 1000).collect();
-        store.commit(if n % 2 == 0 { CALLER } else { Space::Shared }, vec![put(key, value)]).unwrap();
+        store.commit(if n % 2 == 0 { CALLER } else { StateSpace::Shared }, vec![put(key, value)]).unwrap();
     }
     let worst = vec![1; 1024 * 1024];
     store.commit(CALLER, vec![put("worst", &worst), put_until("later", "x", START + 1000)]).unwrap();
     let text = exported(&store);
     let other = room.folder.store("other", 0).unwrap();
     let imported = other.import(text.as_bytes(), false).unwrap();
-    assert_eq!(imported, Imported { facade: "notes".into(), entries: 8, expired: 0 });
+    assert_eq!(imported, ImportReport { facade: "notes".into(), entries: 8, expired: 0 });
     assert_eq!(exported(&other).replace("\"other\"", "\"notes\""), text);
     assert_eq!(other.usage().unwrap().bytes, store.usage().unwrap().bytes);
-    let without = |listed: Vec<Listed>| {
+    let without = |listed: Vec<ListedEntry>| {
         listed.into_iter().map(|one| (one.space, one.key, one.bytes, one.until)).collect::<Vec<_>>()
     };
     assert_eq!(without(other.list().unwrap()), without(store.list().unwrap()));
@@ -68,9 +68,9 @@ fn an_import_replaces_all_or_stands_beside() {
     for (replace, expected) in [(false, &["a", "b"][..]), (true, &["b"][..])] {
         let room = room();
         let store = room.store();
-        let version = store.commit(Space::Shared, vec![put("a", "old"), put("b", "old")]).unwrap();
+        let version = store.commit(StateSpace::Shared, vec![put("a", "old"), put("b", "old")]).unwrap();
         store.commit(CALLER, vec![put("c", "old")]).unwrap();
-        let page = store.scan(Space::Shared, "", None, 1, None).unwrap();
+        let page = store.scan(StateSpace::Shared, "", None, 1, None).unwrap();
         let elsewhere = store.scan(CALLER, "", None, 1, None).unwrap();
         let text = head("")
             + "{\"space\":\"shared\",\"key\":\"b\",\"text\":\"new\"}\n\n"
@@ -80,7 +80,7 @@ fn an_import_replaces_all_or_stands_beside() {
         assert_eq!(keys(&store), expected);
         let b = get(&store, "b").unwrap();
         assert_eq!((&b.value[..], b.version), (&b"new"[..], version + 2));
-        let moved = store.scan(Space::Shared, "", None, 1, Some(page.revision));
+        let moved = store.scan(StateSpace::Shared, "", None, 1, Some(page.revision));
         assert!(matches!(moved, Err(StateError::Moved)));
         assert_eq!(store.scan(CALLER, "", None, 1, Some(elsewhere.revision)).is_err(), replace);
         let usage = store.usage().unwrap();
@@ -88,7 +88,7 @@ fn an_import_replaces_all_or_stands_beside() {
         assert_eq!(usage.bytes, sum);
         // The quota goes on from there.
         let full = room.folder.store("notes", sum).unwrap();
-        assert!(matches!(full.commit(Space::Shared, vec![put("more", "")]), Err(StateError::Quota { .. })));
+        assert!(matches!(full.commit(StateSpace::Shared, vec![put("more", "")]), Err(StateError::Quota { .. })));
     }
 }
 
@@ -129,7 +129,7 @@ fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
     ];
     let room = room();
     let store = room.store();
-    let version = store.commit(Space::Shared, vec![put("old", "")]).unwrap();
+    let version = store.commit(StateSpace::Shared, vec![put("old", "")]).unwrap();
     let none = room.folder.store("none", 0).unwrap();
     for (text, expected) in cases {
         for store in [&store, &none] {
@@ -146,11 +146,11 @@ fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
 #[test]
 fn a_slow_import_holds_up_nobody() {
     /// Commits while it is read, and fails if it cannot.
-    struct Slow<'a>(&'a Store, Vec<u8>, u8);
+    struct Slow<'a>(&'a StateStore, Vec<u8>, u8);
     impl Read for Slow<'_> {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             self.2 += 1;
-            self.0.commit(Space::Shared, vec![put(&format!("during{}", self.2), "")]).unwrap();
+            self.0.commit(StateSpace::Shared, vec![put(&format!("during{}", self.2), "")]).unwrap();
             let some = self.1.len().min(into.len()).min(40);
             into[..some].copy_from_slice(&self.1[..some]);
             self.1.drain(..some);
@@ -168,10 +168,10 @@ fn a_slow_import_holds_up_nobody() {
 #[test]
 fn an_export_is_of_one_state() {
     /// Commits while it is written.
-    struct Meddler<'a>(&'a Store, Vec<u8>);
+    struct Meddler<'a>(&'a StateStore, Vec<u8>);
     impl io::Write for Meddler<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.commit(Space::Shared, vec![put("zzz", ""), delete("a"), delete("b")]).unwrap();
+            self.0.commit(StateSpace::Shared, vec![put("zzz", ""), delete("a"), delete("b")]).unwrap();
             self.1.extend_from_slice(bytes);
             Ok(bytes.len())
         }
@@ -181,7 +181,7 @@ fn an_export_is_of_one_state() {
     }
     let room = room();
     let store = room.store();
-    store.commit(Space::Shared, vec![put("a", ""), put("b", ""), put("c", "")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("a", ""), put("b", ""), put("c", "")]).unwrap();
     let before = exported(&store);
     let mut during = Meddler(&store, Vec::new());
     assert_eq!(store.export(&mut during).unwrap(), 3);
@@ -200,7 +200,7 @@ fn clearing_takes_all_entries_and_gives_the_disk_back() {
     for n in 0..8 {
         store.commit(CALLER, vec![put(&n.to_string(), vec![n; 1024 * 1024])]).unwrap();
     }
-    let last = store.commit(Space::Shared, vec![put_until("x", "", START + 1), put("y", "")]).unwrap();
+    let last = store.commit(StateSpace::Shared, vec![put_until("x", "", START + 1), put("y", "")]).unwrap();
     room.pass(1);
     assert_eq!(store.clear().unwrap(), 9);
     assert_eq!((keys(&store), store.usage().unwrap().bytes), (vec![], 0));
@@ -209,6 +209,6 @@ fn clearing_takes_all_entries_and_gives_the_disk_back() {
     assert_eq!(room.folder.clone().store("notes", AMPLE).unwrap().list().unwrap(), []);
     drop(store);
     let store = room.store();
-    let next = change("y", loggia_state::Expect::Absent, Operation::Put(vec![]));
-    assert_eq!(store.commit(Space::Shared, vec![next]).unwrap(), last + 2);
+    let next = change("y", loggia_state::ChangeCondition::Absent, ChangeOperation::Put(vec![]));
+    assert_eq!(store.commit(StateSpace::Shared, vec![next]).unwrap(), last + 2);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// # Errors
 ///
 /// The mistake, to be read after the text.
-pub fn bytes(text: &str) -> Result<u64, &'static str> {
+pub fn parse_bytes(text: &str) -> Result<u64, &'static str> {
     let (number, unit) = split(text);
     let factor = match unit {
         "B" => 1,
@@ -25,7 +25,7 @@ pub fn bytes(text: &str) -> Result<u64, &'static str> {
 /// # Errors
 ///
 /// The mistake, to be read after the text.
-pub fn duration(text: &str) -> Result<Duration, &'static str> {
+pub fn parse_duration(text: &str) -> Result<Duration, &'static str> {
     let (number, unit) = split(text);
     let factor = match unit {
         "ms" => 1,
@@ -46,13 +46,13 @@ fn split(text: &str) -> (Option<u64>, &str) {
 }
 
 /// Formats a size as [`bytes`] parses it, in the largest unit that gives a whole number.
-pub fn bytes_text(bytes: u64) -> String {
+pub fn format_bytes(bytes: u64) -> String {
     largest(bytes, &[(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")])
 }
 
 /// Formats a time as [`duration`] parses it, in the largest unit that gives a whole number. Fractions of a millisecond are
 /// cut off.
-pub fn duration_text(duration: Duration) -> String {
+pub fn format_duration(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     largest(millis, &[(3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")])
 }
@@ -69,14 +69,14 @@ mod tests {
 
     #[test]
     fn sizes_and_times_need_a_whole_number_and_a_known_unit() {
-        let size = |text, expected: Option<u64>| assert_eq!(bytes(text).ok(), expected, "{text}");
+        let size = |text, expected: Option<u64>| assert_eq!(parse_bytes(text).ok(), expected, "{text}");
         size("64MiB", Some(64 << 20));
         size("1 GiB", Some(1 << 30));
         size("0B", Some(0));
         for bad in ["64", "64MB", "MiB", "1.5GiB", "-1B", "99999999999999999999GiB"] {
             size(bad, None);
         }
-        let time = |text, expected| assert_eq!(duration(text).ok(), expected, "{text}");
+        let time = |text, expected| assert_eq!(parse_duration(text).ok(), expected, "{text}");
         time("250ms", Some(Duration::from_millis(250)));
         time("30m", Some(Duration::from_secs(1800)));
         for bad in ["5", "5 days", "s", "1e3s"] {
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_written_is_what_is_read() {
         let size = |count, text: &str| {
-            assert_eq!((bytes_text(count).as_str(), bytes(text)), (text, Ok(count)));
+            assert_eq!((format_bytes(count).as_str(), parse_bytes(text)), (text, Ok(count)));
         };
         size(1 << 30, "1GiB");
         size(3 << 29, "1536MiB");
@@ -96,7 +96,7 @@ mod tests {
         size(0, "0B");
         let time = |millis, text: &str| {
             let time = Duration::from_millis(millis);
-            assert_eq!((duration_text(time).as_str(), duration(text)), (text, Ok(time)));
+            assert_eq!((format_duration(time).as_str(), parse_duration(text)), (text, Ok(time)));
         };
         time(86_400_000, "24h");
         time(90_000, "90s");

@@ -7,9 +7,9 @@ use std::{
 
 use http::Request;
 use loggia_egress::{
-    Client, Limits,
-    Mode::{Reads, Writes},
-    Part, Phase, Refusal, SendError, Timeouts,
+    EgressClient, EgressLimits,
+    EgressMode::{Reads, Writes},
+    MessagePart, ExchangePhase, RequestRefusal, SendError, SendTimeouts,
 };
 
 use crate::{
@@ -32,9 +32,9 @@ async fn what_is_slow_times_out() {
         _ => Answer::Silence,
     })
     .await;
-    let call = Client::new(grants(&[&slow.url()]), Limits { time: Duration::from_millis(150), ..limits() })
+    let call = EgressClient::new(grants(&[&slow.url()]), EgressLimits { time: Duration::from_millis(150), ..limits() })
         .call(Reads);
-    let total = SendError::Timeout(Phase::Total);
+    let total = SendError::Timeout(ExchangePhase::Total);
     assert_eq!(fetch(&call, get(&slow.url())).await.expect_err("no head"), total);
     // A byte now and then is no way to hold a call for longer.
     for path in ["/stall", "/drip/head", "/drip/body", "/drip/chunk"] {
@@ -45,16 +45,16 @@ async fn what_is_slow_times_out() {
         );
     }
 
-    let call = Client::new(grants(&[&slow.url()]), limits()).call(Reads);
+    let call = EgressClient::new(grants(&[&slow.url()]), limits()).call(Reads);
     let short = Some(Duration::from_millis(50));
     let send = |path: &str, timeouts| {
         let sending = call.send(get(&format!("{}{path}", slow.url())), timeouts);
         async move { read(sending.await?).await }
     };
-    let first = send("/", Timeouts { first_byte: short, ..Timeouts::default() }).await;
-    assert_eq!(first.expect_err("no head"), SendError::Timeout(Phase::FirstByte));
-    let between = send("/stall", Timeouts { between_bytes: short, ..Timeouts::default() }).await;
-    assert_eq!(between.expect_err("no end"), SendError::Timeout(Phase::BetweenBytes));
+    let first = send("/", SendTimeouts { first_byte: short, ..SendTimeouts::default() }).await;
+    assert_eq!(first.expect_err("no head"), SendError::Timeout(ExchangePhase::FirstByte));
+    let between = send("/stall", SendTimeouts { between_bytes: short, ..SendTimeouts::default() }).await;
+    assert_eq!(between.expect_err("no end"), SendError::Timeout(ExchangePhase::BetweenBytes));
 }
 
 /// H24, H28.
@@ -90,10 +90,10 @@ async fn what_is_large_is_refused() {
         _ => Answer::Stall(Vec::new()),
     })
     .await;
-    let small = Limits { request: 1000, response: 1000, ..limits() };
-    let call = Client::new(grants(&[&upstream.url()]), small).call(Writes);
-    let response = SendError::TooLarge { what: Part::Response, limit: 1000 };
-    let head = SendError::TooLarge { what: Part::ResponseHead, limit: 32 << 10 };
+    let small = EgressLimits { request: 1000, response: 1000, ..limits() };
+    let call = EgressClient::new(grants(&[&upstream.url()]), small).call(Writes);
+    let response = SendError::TooLarge { what: MessagePart::Response, limit: 1000 };
+    let head = SendError::TooLarge { what: MessagePart::ResponseHead, limit: 32 << 10 };
     let junk = SendError::Protocol("it is no HTTP response");
     let answers = [
         ("/endless", response.clone()),
@@ -115,11 +115,11 @@ async fn what_is_large_is_refused() {
     }
     let post = |body| Request::post(upstream.url()).body(body).expect("a request");
     let error = fetch(&call, post(body(vec![0; 1001]))).await.expect_err("too large");
-    assert_eq!(error, SendError::TooLarge { what: Part::Request, limit: 1000 });
+    assert_eq!(error, SendError::TooLarge { what: MessagePart::Request, limit: 1000 });
     let mut declared = post(body(""));
     declared.headers_mut().insert("content-length", "1001".parse().expect("a value"));
     let error = call.admit(&declared.into_parts().0).err().expect("too large");
-    assert_eq!(error, SendError::TooLarge { what: Part::Request, limit: 1000 });
+    assert_eq!(error, SendError::TooLarge { what: MessagePart::Request, limit: 1000 });
     for declared in ["5", "999"] {
         let mut request = post(body("four"));
         request.headers_mut().insert("content-length", declared.parse().expect("a value"));
@@ -127,10 +127,10 @@ async fn what_is_large_is_refused() {
     }
     let mut long = get(&upstream.url());
     long.headers_mut().insert("x", "x".repeat(33 << 10).parse().expect("a value"));
-    assert!(matches!(fetch(&call, long).await, Err(SendError::TooLarge { what: Part::RequestHead, .. })));
+    assert!(matches!(fetch(&call, long).await, Err(SendError::TooLarge { what: MessagePart::RequestHead, .. })));
     let mut other = get(&upstream.url());
     other.headers_mut().insert("host", "other.example".parse().expect("a value"));
-    assert!(matches!(fetch(&call, other).await, Err(SendError::Denied(Refusal::Header { .. }))));
+    assert!(matches!(fetch(&call, other).await, Err(SendError::Denied(RequestRefusal::Header { .. }))));
 }
 
 /// H29.
@@ -138,7 +138,7 @@ async fn what_is_large_is_refused() {
 async fn a_call_sends_so_many_requests_and_so_many_at_once() {
     let barrier = Arc::new(tokio::sync::Barrier::new(6));
     let upstream = Upstream::start(move |_| Answer::Together(barrier.clone())).await;
-    let client = Client::new(grants(&[&upstream.url()]), Limits { requests: 30, ..limits() });
+    let client = EgressClient::new(grants(&[&upstream.url()]), EgressLimits { requests: 30, ..limits() });
     let call = client.call(Reads);
     let mut running = tokio::task::JoinSet::new();
     for _ in 0..40 {
@@ -156,7 +156,7 @@ async fn a_call_sends_so_many_requests_and_so_many_at_once() {
 #[tokio::test]
 async fn what_waits_when_a_call_ends_is_not_sent() {
     let upstream = Upstream::start(|_| Answer::Silence).await;
-    let client = Client::new(grants(&[&upstream.url()]), Limits { at_once: 1, ..limits() });
+    let client = EgressClient::new(grants(&[&upstream.url()]), EgressLimits { at_once: 1, ..limits() });
     let call = client.call(Reads);
     let mut first = Box::pin(fetch(&call, get(&upstream.url())));
     let mut waits = Box::pin(fetch(&call, get(&upstream.url())));

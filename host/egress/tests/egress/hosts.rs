@@ -1,11 +1,11 @@
 //! Tables of addresses, hosts and destinations, most of them attempts to get past the rules.
 
-use loggia_egress::{Class, Destination, Host};
+use loggia_egress::{AddressClass, RuleDestination, UrlHost};
 
 /// H25.
 #[test]
 fn addresses_have_the_class_of_what_they_lead_to() {
-    use Class::*;
+    use AddressClass::*;
     let table = [
         ("8.8.8.8", Public),
         ("1.1.1.1", Public),
@@ -85,7 +85,7 @@ fn addresses_have_the_class_of_what_they_lead_to() {
         ("64:ff9b:2::1", Reserved),
     ];
     for (address, class) in table {
-        assert_eq!(Class::of(address.parse().expect(address)), class, "{address}");
+        assert_eq!(AddressClass::classify(address.parse().expect(address)), class, "{address}");
     }
 }
 
@@ -105,7 +105,7 @@ fn hosts_have_one_form() {
         ("0x.example", "0x.example"),
     ];
     for (text, canonical) in table {
-        assert_eq!(Host::parse(text).expect(text).to_string(), canonical);
+        assert_eq!(UrlHost::parse(text).expect(text).to_string(), canonical);
     }
     let refused = [
         ("2130706433", "write 127.0.0.1"),
@@ -155,7 +155,7 @@ fn hosts_have_one_form() {
         ("*.a.b", "'*'"),
     ];
     for (text, why) in refused {
-        let error = Host::parse(text).expect_err(text).to_string();
+        let error = UrlHost::parse(text).expect_err(text).to_string();
         assert!(error.contains(why), "{text}: {error}");
     }
 }
@@ -173,9 +173,9 @@ fn destinations_are_read_strictly_and_shown_canonically() {
         ("https://example.com:80", "https://example.com:80"),
     ];
     for (text, shown) in table {
-        let parsed = Destination::parse(text).expect(text);
+        let parsed = RuleDestination::parse(text).expect(text);
         assert_eq!(parsed.to_string(), shown);
-        assert_eq!(Destination::parse(shown).expect(shown), parsed);
+        assert_eq!(RuleDestination::parse(shown).expect(shown), parsed);
     }
     let refused = [
         ("api.example.com", "write scheme"),
@@ -215,7 +215,7 @@ fn destinations_are_read_strictly_and_shown_canonically() {
         ("https://a.b:1:2", "brackets"),
     ];
     for (text, why) in refused {
-        let error = Destination::parse(text).expect_err(text);
+        let error = RuleDestination::parse(text).expect_err(text);
         assert!(error.contains(why), "{text}: {error}");
     }
 }

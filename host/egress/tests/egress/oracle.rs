@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::Method;
-use loggia_egress::{Class, Destination, Grants, Host, Mode, Rule, Target, policy};
+use loggia_egress::{AddressClass, RuleDestination, EgressGrants, UrlHost, EgressMode, HttpRule, RequestTarget, policy};
 use proptest::prelude::*;
 
 /// Everything that is not the public internet, without addresses inside others.
@@ -93,16 +93,16 @@ proptest! {
     #[test]
     fn only_the_public_internet_is_public(v4 in v4(), v6 in v6()) {
         for address in [IpAddr::from(v4), v6.into(), v4.to_ipv6_mapped().into()] {
-            prop_assert_eq!(Class::of(address) == Class::Public, is_public(address), "{}", address);
+            prop_assert_eq!(AddressClass::classify(address) == AddressClass::Public, is_public(address), "{}", address);
         }
     }
 
     #[test]
     fn hosts_never_panic_and_keep_their_form(text in "(\\PC{0,12}|[0-9a-fx.:\\[\\]%@-]{0,20})") {
-        if let Ok((host, _)) = Host::parse_with_port(&text) {
-            prop_assert_eq!(Host::parse(&host.to_string()), Ok(host));
+        if let Ok((host, _)) = UrlHost::parse_with_port(&text) {
+            prop_assert_eq!(UrlHost::parse(&host.to_string()), Ok(host));
         }
-        let _ = Destination::parse(&format!("https://{text}"));
+        let _ = RuleDestination::parse(&format!("https://{text}"));
     }
 
     #[test]
@@ -114,14 +114,14 @@ proptest! {
         reads in proptest::sample::subsequence(vec!["POST", "PUT"], 0..2), reading in any::<bool>(),
     ) {
         let star = if below { "*." } else { "" };
-        let Ok(to) = Destination::parse(&format!("https://{star}{granted}")) else { return Ok(()) };
+        let Ok(to) = RuleDestination::parse(&format!("https://{star}{granted}")) else { return Ok(()) };
         let scheme = if secure { "https" } else { "http" };
         let uri = format!("{scheme}://{asked}:{port}/").parse().expect("a URL");
-        let Ok(target) = Target::of(&uri) else { return Ok(()) };
+        let Ok(target) = RequestTarget::parse(&uri) else { return Ok(()) };
         let own = |list: &[&str]| list.iter().map(|m| (*m).to_owned()).collect::<Vec<_>>();
-        let rule = Rule { to, methods: methods.as_deref().map(own), reads: own(&reads) };
-        let grants = Grants { rules: vec![rule], secrets: Vec::new() };
-        let mode = if reading { Mode::Reads } else { Mode::Writes };
+        let rule = HttpRule { to, methods: methods.as_deref().map(own), reads: own(&reads) };
+        let grants = EgressGrants { rules: vec![rule], secrets: Vec::new() };
+        let mode = if reading { EgressMode::Reads } else { EgressMode::Writes };
         let passed = policy::check(&grants, mode, &Method::try_from(method).expect("a method"), &target).is_ok();
 
         let host = if below { asked.ends_with(&format!(".{granted}")) } else { asked == granted };

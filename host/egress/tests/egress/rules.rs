@@ -4,18 +4,18 @@ use std::net::IpAddr;
 
 use http::{Method, Uri};
 use loggia_egress::{
-    Class, Destination, Grants,
-    Mode::{self, Reads, Writes},
-    Rule, Target, policy,
+    AddressClass, RuleDestination, EgressGrants,
+    EgressMode::{self, Reads, Writes},
+    HttpRule, RequestTarget, policy,
 };
 
-fn rule(to: &str, methods: Option<&[&str]>, reads: &[&str]) -> Rule {
+fn rule(to: &str, methods: Option<&[&str]>, reads: &[&str]) -> HttpRule {
     let own = |list: &[&str]| list.iter().map(|m| (*m).to_owned()).collect();
-    Rule { to: Destination::parse(to).expect(to), methods: methods.map(own), reads: own(reads) }
+    HttpRule { to: RuleDestination::parse(to).expect(to), methods: methods.map(own), reads: own(reads) }
 }
 
-fn grants() -> Grants {
-    Grants {
+fn grants() -> EgressGrants {
+    EgressGrants {
         rules: vec![
             rule("https://api.example.com", None, &[]),
             rule("https://*.wild.example", None, &[]),
@@ -30,10 +30,10 @@ fn grants() -> Grants {
 }
 
 /// "ok", or a part of the refusal.
-fn check(mode: Mode, method: &str, url: &str, expected: &str) {
+fn check(mode: EgressMode, method: &str, url: &str, expected: &str) {
     let verdict = url.parse::<Uri>().map_err(|error| error.to_string()).and_then(|uri| {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
-        let target = Target::of(&uri).map_err(|refusal| refusal.to_string())?;
+        let target = RequestTarget::parse(&uri).map_err(|refusal| refusal.to_string())?;
         policy::check(&grants(), mode, &method, &target).map_err(|refusal| refusal.to_string())?;
         Ok(())
     });
@@ -103,28 +103,28 @@ fn requests_match_rules_exactly() {
 /// H25.
 #[test]
 fn an_address_that_is_not_public_must_be_granted_by_number() {
-    let target = |url: &str| Target::of(&url.parse().expect(url)).expect(url);
+    let target = |url: &str| RequestTarget::parse(&url.parse().expect(url)).expect(url);
     let own = ["93.184.215.20", "93.184.215.21", "2606:4700::20", "198.51.100.7"]
         .map(|own| own.parse().expect(own));
     let table = [
         ("http://localhost:8080", "127.0.0.1", None),
         ("http://localhost:8080", "::ffff:127.0.0.1", None),
-        ("http://localhost:8080", "::1", Some(Class::Loopback)),
+        ("http://localhost:8080", "::1", Some(AddressClass::Loopback)),
         ("http://localhost:9000", "::1", None),
-        ("https://localhost:8080", "127.0.0.1", Some(Class::Loopback)),
-        ("http://localhost:8081", "127.0.0.1", Some(Class::Loopback)),
+        ("https://localhost:8080", "127.0.0.1", Some(AddressClass::Loopback)),
+        ("http://localhost:8081", "127.0.0.1", Some(AddressClass::Loopback)),
         ("https://api.example.com", "93.184.215.14", None),
-        ("https://api.example.com", "10.0.0.1", Some(Class::Private)),
-        ("http://localhost:8080", "64:ff9b::7f00:1", Some(Class::Loopback)),
+        ("https://api.example.com", "10.0.0.1", Some(AddressClass::Private)),
+        ("http://localhost:8080", "64:ff9b::7f00:1", Some(AddressClass::Loopback)),
         // This machine's own, though they are public; granted by number they are as good as any.
-        ("https://api.example.com", "93.184.215.20", Some(Class::Own)),
-        ("https://api.example.com", "::ffff:93.184.215.20", Some(Class::Own)),
-        ("https://api.example.com", "64:ff9b::5db8:d714", Some(Class::Own)),
-        ("https://api.example.com", "2606:4700::20", Some(Class::Own)),
+        ("https://api.example.com", "93.184.215.20", Some(AddressClass::Own)),
+        ("https://api.example.com", "::ffff:93.184.215.20", Some(AddressClass::Own)),
+        ("https://api.example.com", "64:ff9b::5db8:d714", Some(AddressClass::Own)),
+        ("https://api.example.com", "2606:4700::20", Some(AddressClass::Own)),
         ("https://api.example.com", "2606:4700::21", None),
-        ("https://api.example.com", "198.51.100.7", Some(Class::Documentation)),
+        ("https://api.example.com", "198.51.100.7", Some(AddressClass::Documentation)),
         ("https://93.184.215.21", "93.184.215.21", None),
-        ("http://93.184.215.21", "93.184.215.21", Some(Class::Own)),
+        ("http://93.184.215.21", "93.184.215.21", Some(AddressClass::Own)),
     ];
     let verdict = |own: Option<&[IpAddr]>, url: &str, address: &str| {
         policy::check_address(&grants(), own, &target(url), address.parse().expect(address)).err()
@@ -134,8 +134,8 @@ fn an_address_that_is_not_public_must_be_granted_by_number() {
     }
     // Where this machine's addresses cannot be listed, any public one may be its own.
     for (url, address, refused) in [
-        ("https://api.example.com", "93.184.215.14", Some(Class::Own)),
-        ("https://api.example.com", "10.0.0.1", Some(Class::Private)),
+        ("https://api.example.com", "93.184.215.14", Some(AddressClass::Own)),
+        ("https://api.example.com", "10.0.0.1", Some(AddressClass::Private)),
         ("https://93.184.215.21", "93.184.215.21", None),
     ] {
         assert_eq!(verdict(None, url, address), refused, "{url} at {address}, own addresses unknown");

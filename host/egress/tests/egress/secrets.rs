@@ -7,9 +7,9 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use loggia_egress::{
-    Client, Grants, Limits,
-    Mode::{Reads, Writes},
-    Refusal, Secret, SendError, Source, TlsFault,
+    EgressClient, EgressGrants, EgressLimits,
+    EgressMode::{Reads, Writes},
+    RequestRefusal, HeaderSecret, SendError, SecretSource, TlsFault,
 };
 use rustls::{ServerConfig, pki_types::PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
@@ -32,27 +32,27 @@ fn tls(name: &str) -> (TlsAcceptor, Vec<u8>) {
     (Arc::new(config).into(), made.cert.der().to_vec())
 }
 
-fn secret(host: &str, port: u16, source: Source) -> Secret {
-    Secret { host: host.into(), port, header: "authorization".into(), format: "Bearer {}".into(), source }
+fn secret(host: &str, port: u16, source: SecretSource) -> HeaderSecret {
+    HeaderSecret { host: host.into(), port, header: "authorization".into(), format: "Bearer {}".into(), source }
 }
 
-fn value() -> Source {
-    Source::Value("TOKEN".into(), CANARY.into())
+fn value() -> SecretSource {
+    SecretSource::Value("TOKEN".into(), CANARY.into())
 }
 
 fn setup(
     upstream: &Upstream,
     authority: Vec<u8>,
-    source: Source,
+    source: SecretSource,
     redirects: usize,
-) -> (Client, String, Grants) {
+) -> (EgressClient, String, EgressGrants) {
     let port = upstream.address.port();
     let to = |name: &str| format!("https://{name}:{port}");
     let mut granted = grants(&[&to("api.test"), &to("other.test"), &to("127.0.0.1")]);
     granted.secrets.push(secret("api.test", port, source));
     let names = Names::new(&[("api.test", &[&["127.0.0.1"]]), ("other.test", &[&["127.0.0.1"]])]);
-    let limits = Limits { time: Duration::from_secs(10), redirects, ..Limits::default() };
-    let client = Client::setup(granted.clone(), limits).resolver(names).authority(authority).build();
+    let limits = EgressLimits { time: Duration::from_secs(10), redirects, ..EgressLimits::default() };
+    let client = EgressClient::setup(granted.clone(), limits).resolver(names).authority(authority).build();
     (client, to("api.test"), granted)
 }
 
@@ -104,7 +104,7 @@ async fn a_secret_goes_nowhere_else() {
     let mut own = get(&url);
     own.headers_mut().insert("authorization", "mine".parse().expect("a value"));
     let refused = fetch(&call, own).await.expect_err("taken");
-    assert!(matches!(refused, SendError::Denied(Refusal::Header { .. })), "{refused}");
+    assert!(matches!(refused, SendError::Denied(RequestRefusal::Header { .. })), "{refused}");
     assert_eq!(upstream.seen().len(), 1);
     let shown = format!("{client:?} {granted:?} {error:?} {error} {refused:?} {refused}");
     assert!(!shown.contains("canary"), "{shown}");
@@ -112,7 +112,7 @@ async fn a_secret_goes_nowhere_else() {
     let plain = Upstream::start(|_| ok("x")).await;
     let mut granted = grants(&[&plain.url()]);
     granted.secrets.push(secret("127.0.0.1", plain.address.port(), value()));
-    fetch(&Client::new(granted, Limits::default()).call(Reads), get(&plain.url())).await.expect("an answer");
+    fetch(&EgressClient::new(granted, EgressLimits::default()).call(Reads), get(&plain.url())).await.expect("an answer");
     assert!(!plain.seen().concat().contains("canary"));
 }
 
@@ -158,11 +158,11 @@ async fn a_secret_is_looked_for_in_answers_to_requests_that_carried_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("token");
     std::fs::write(&path, CANARY).expect("written");
-    for source in [value(), Source::File(path.clone())] {
+    for source in [value(), SecretSource::File(path.clone())] {
         let (_, _, mut granted) = setup(&secure, authority.clone(), source, 0);
         granted.rules.extend(grants(&[&plain.url()]).rules);
         // Nothing was sent to the secret's own host, yet: another version of the plugin may have done so.
-        let call = Client::new(granted, Limits::default()).call(Reads);
+        let call = EgressClient::new(granted, EgressLimits::default()).call(Reads);
         let answer = fetch(&call, get(&plain.url())).await.expect("an answer");
         assert_eq!(answer.body(), &format!("last: {}.", "*".repeat(CANARY.len() + 7)));
         assert_eq!(answer.headers()["x-last"], "*".repeat(CANARY.len()));
@@ -214,7 +214,7 @@ async fn compressed_answers_and_unusable_secrets_are_refused() {
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("canary-token");
-    let (client, url, _) = setup(&upstream, authority, Source::File(path.clone()), 0);
+    let (client, url, _) = setup(&upstream, authority, SecretSource::File(path.clone()), 0);
     for content in [None, Some("short"), Some("two\nlines of it")] {
         if let Some(content) = content {
             std::fs::write(&path, content).expect("written");
@@ -235,7 +235,7 @@ async fn compressed_answers_and_unusable_secrets_are_refused() {
 fn secrets_are_checked_before_they_are_needed() {
     let good = secret("api.test", 443, value());
     assert_eq!(good.check(), Ok(()));
-    type Change = fn(&mut Secret);
+    type Change = fn(&mut HeaderSecret);
     let with = |change: Change| {
         let mut secret = good.clone();
         change(&mut secret);
@@ -249,8 +249,8 @@ fn secrets_are_checked_before_they_are_needed() {
         (|s| s.header = "host".into(), "own"),
         (|s| s.header = "a b".into(), "no header"),
         (|s| s.format = "Bearer".into(), "{} once"),
-        (|s| s.source = Source::Value("TOKEN".into(), "canary".into()), "$TOKEN must have from 8"),
-        (|s| s.source = Source::Value("TOKEN".into(), "canary\r\nx: y".into()), "cannot carry"),
+        (|s| s.source = SecretSource::Value("TOKEN".into(), "canary".into()), "$TOKEN must have from 8"),
+        (|s| s.source = SecretSource::Value("TOKEN".into(), "canary\r\nx: y".into()), "cannot carry"),
     ];
     for (change, why) in table {
         let error = with(change);

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use loggia_egress::{
-    BodyIn, BodyOut, CallEgress, Destination, Dial, Grants, Pending, Resolve, Rule, SendError, Timeouts,
+    BodyIn, BodyOut, CallEgress, RuleDestination, AddressDialer, EgressGrants, IoFuture, NameResolver, HttpRule, SendError, SendTimeouts,
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
@@ -191,8 +191,8 @@ impl Names {
     }
 }
 
-impl Resolve for Names {
-    fn resolve(&self, name: &str) -> Pending<Vec<IpAddr>> {
+impl NameResolver for Names {
+    fn resolve(&self, name: &str) -> IoFuture<Vec<IpAddr>> {
         self.asked.fetch_add(1, SeqCst);
         let mut answers = self.answers.lock().expect("no panic");
         let found =
@@ -213,16 +213,16 @@ impl Detour {
     }
 }
 
-impl Dial for Detour {
-    fn dial(&self, to: SocketAddr) -> Pending<TcpStream> {
+impl AddressDialer for Detour {
+    fn dial(&self, to: SocketAddr) -> IoFuture<TcpStream> {
         self.asked.lock().expect("no panic").push(to);
         Box::pin(TcpStream::connect(self.to))
     }
 }
 
-pub fn grants(to: &[&str]) -> Grants {
-    let rule = |to: &&str| Rule { to: Destination::parse(to).expect(to), methods: None, reads: Vec::new() };
-    Grants { rules: to.iter().map(rule).collect(), secrets: Vec::new() }
+pub fn grants(to: &[&str]) -> EgressGrants {
+    let rule = |to: &&str| HttpRule { to: RuleDestination::parse(to).expect(to), methods: None, reads: Vec::new() };
+    EgressGrants { rules: to.iter().map(rule).collect(), secrets: Vec::new() }
 }
 
 pub fn body(bytes: impl Into<Bytes>) -> BodyIn {
@@ -235,7 +235,7 @@ pub fn get(url: &str) -> Request<BodyIn> {
 
 /// Sends, and reads the whole of the answer.
 pub async fn fetch(call: &CallEgress, request: Request<BodyIn>) -> Result<Response<Bytes>, SendError> {
-    read(call.send(request, Timeouts::default()).await?).await
+    read(call.send(request, SendTimeouts::default()).await?).await
 }
 
 pub async fn read(response: Response<BodyOut>) -> Result<Response<Bytes>, SendError> {

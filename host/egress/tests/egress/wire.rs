@@ -10,21 +10,21 @@ use std::{
 use bytes::Bytes;
 use http::Request;
 use loggia_egress::{
-    Client, Interfaces, Limits,
-    Mode::{Reads, Writes},
-    Refusal, SendError, Timeouts,
+    EgressClient, InterfaceAddresses, EgressLimits,
+    EgressMode::{Reads, Writes},
+    RequestRefusal, SendError, SendTimeouts,
 };
 
 use crate::support::{Answer, Detour, Names, Upstream, body, fetch, get, grants, ok, read, whole};
 
-pub fn limits() -> Limits {
-    Limits { time: Duration::from_secs(10), ..Limits::default() }
+pub fn limits() -> EgressLimits {
+    EgressLimits { time: Duration::from_secs(10), ..EgressLimits::default() }
 }
 
 #[tokio::test]
 async fn a_request_goes_out_as_the_host_wants_it() {
     let upstream = Upstream::start(|_| ok("hello")).await;
-    let call = Client::new(grants(&[&upstream.url()]), limits()).call(Reads);
+    let call = EgressClient::new(grants(&[&upstream.url()]), limits()).call(Reads);
     let mut request = get(&format!("{}/a?b=c", upstream.url()));
     for (name, value) in [
         ("connection", "x-hop"),
@@ -49,7 +49,7 @@ async fn a_request_goes_out_as_the_host_wants_it() {
 #[tokio::test]
 async fn no_header_makes_another_method_of_a_request() {
     let upstream = Upstream::start(|_| ok("hello")).await;
-    let call = Client::new(grants(&[&upstream.url()]), limits()).call(Reads);
+    let call = EgressClient::new(grants(&[&upstream.url()]), limits()).call(Reads);
     for name in [
         "X-HTTP-Method-Override",
         "x-http-method",
@@ -93,12 +93,12 @@ async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
     let dialer = Detour::new(upstream.address);
     let url = format!("http://api.example.com:{port}");
     let client =
-        Client::setup(grants(&[&url]), limits()).resolver(names.clone()).dialer(dialer.clone()).build();
+        EgressClient::setup(grants(&[&url]), limits()).resolver(names.clone()).dialer(dialer.clone()).build();
     let call = client.call(Reads);
 
     assert_eq!(fetch(&call, get(&url)).await.expect("an answer").body(), "fine");
     let refused = fetch(&call, get(&url)).await.expect_err("rebound");
-    assert!(matches!(refused, SendError::Denied(Refusal::Leads { .. })), "{refused}");
+    assert!(matches!(refused, SendError::Denied(RequestRefusal::Leads { .. })), "{refused}");
     assert!(
         refused.to_string().contains("leads to an address that is not public")
             && !refused.to_string().contains("127.")
@@ -113,7 +113,7 @@ async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
 #[tokio::test]
 async fn a_name_leads_to_no_address_of_this_machine_and_every_refusal_reads_alike() {
     struct Own;
-    impl Interfaces for Own {
+    impl InterfaceAddresses for Own {
         fn addresses(&self) -> Option<Arc<[IpAddr]>> {
             Some([20, 21].map(|own| IpAddr::from([93, 184, 215, own])).into())
         }
@@ -126,7 +126,7 @@ async fn a_name_leads_to_no_address_of_this_machine_and_every_refusal_reads_alik
         let dialer = Detour::new(upstream.address);
         let granted = grants(&[&url, &format!("http://93.184.215.21:{port}")]);
         let client =
-            Client::setup(granted, limits()).resolver(names).dialer(dialer).interfaces(Arc::new(Own));
+            EgressClient::setup(granted, limits()).resolver(names).dialer(dialer).interfaces(Arc::new(Own));
         (client.build(), url)
     };
     let mut texts = BTreeSet::new();
@@ -194,11 +194,11 @@ async fn a_name_leads_to_no_address_that_is_not_public_though_the_name_is_grante
             // The number of another machine opens no way to this one.
             let granted = grants(&[&format!("http://{known}"), "http://10.9.9.9"]);
             let client =
-                Client::setup(granted, limits()).resolver(names.clone()).dialer(dialer.clone()).build();
+                EgressClient::setup(granted, limits()).resolver(names.clone()).dialer(dialer.clone()).build();
             let refused =
                 fetch(&client.call(Writes), get(&format!("http://{name}/"))).await.expect_err(address);
             assert!(
-                matches!(refused, SendError::Denied(Refusal::Leads { .. })),
+                matches!(refused, SendError::Denied(RequestRefusal::Leads { .. })),
                 "{name} at {address}: {refused}"
             );
             let dialed = dialer.asked.lock().expect("no panic").clone();
@@ -233,8 +233,8 @@ async fn metadata_is_out_of_reach_by_name_number_and_redirect() {
     ]);
     let dialer = Detour::new(upstream.address);
     let granted = grants(&["http://api.example.com", "http://metadata.google.internal"]);
-    let many = Limits { redirects: 5, requests: 100, ..limits() };
-    let client = Client::setup(granted, many).resolver(names).dialer(dialer.clone()).build();
+    let many = EgressLimits { redirects: 5, requests: 100, ..limits() };
+    let client = EgressClient::setup(granted, many).resolver(names).dialer(dialer.clone()).build();
     let call = client.call(Reads);
     for (n, place) in places.iter().enumerate() {
         if let Ok(uri) = place.parse::<http::Uri>() {
@@ -270,11 +270,11 @@ async fn redirects_are_the_guests_unless_the_operator_wants_them_followed() {
         request.headers_mut().insert("cookie", "guest".parse().expect("a value"));
         request
     };
-    let call = Client::new(granted.clone(), limits()).call(Writes);
+    let call = EgressClient::new(granted.clone(), limits()).call(Writes);
     assert_eq!(fetch(&call, request("/away")).await.expect("an answer").status(), 302);
     assert_eq!(other.connections(), 0);
 
-    let call = Client::new(granted, Limits { redirects: 3, ..limits() }).call(Writes);
+    let call = EgressClient::new(granted, EgressLimits { redirects: 3, ..limits() }).call(Writes);
     assert_eq!(fetch(&call, request("/away")).await.expect("an answer").body(), "there");
     assert!(!other.seen()[0].contains("guest"), "{:?}", other.seen());
     assert_eq!(fetch(&call, request("/loop")).await.expect("the last one").status(), 302);
@@ -296,7 +296,7 @@ async fn connections_are_kept_and_replaced() {
         _ => ok("x"),
     })
     .await;
-    let client = Client::new(grants(&[&upstream.url()]), limits());
+    let client = EgressClient::new(grants(&[&upstream.url()]), limits());
     for _ in 0..3 {
         fetch(&client.call(Reads), get(&upstream.url())).await.expect("an answer");
         tokio::task::yield_now().await;
@@ -305,7 +305,7 @@ async fn connections_are_kept_and_replaced() {
     let call = client.call(Reads);
     // A body that is dropped takes its connection with it.
     let half =
-        call.send(get(&format!("{}/half", upstream.url())), Timeouts::default()).await.expect("a head");
+        call.send(get(&format!("{}/half", upstream.url())), SendTimeouts::default()).await.expect("a head");
     drop(half);
     fetch(&call, get(&format!("{}/close", upstream.url()))).await.expect("an answer");
     fetch(&call, get(&upstream.url())).await.expect("an answer");
@@ -315,11 +315,11 @@ async fn connections_are_kept_and_replaced() {
 #[tokio::test]
 async fn a_ticket_is_for_the_request_that_was_admitted() {
     let upstream = Upstream::start(|_| ok("x")).await;
-    let call = Client::new(grants(&[&upstream.url()]), limits()).call(Reads);
+    let call = EgressClient::new(grants(&[&upstream.url()]), limits()).call(Reads);
     let ticket = call.admit(&get(&upstream.url()).into_parts().0).expect("admitted");
     let other = Request::post(upstream.url()).body(body(Bytes::new())).expect("a request");
-    let error = ticket.send(other, Timeouts::default()).await.map(drop).expect_err("refused");
-    assert_eq!(error, SendError::Denied(Refusal::Changed));
+    let error = ticket.send(other, SendTimeouts::default()).await.map(drop).expect_err("refused");
+    assert_eq!(error, SendError::Denied(RequestRefusal::Changed));
     assert_eq!(upstream.connections(), 0);
 }
 
@@ -330,7 +330,7 @@ async fn failures_have_names() {
     gone.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     let url = format!("http://{}", gone.local_addr().expect("an address"));
     let names = Names::new(&[]);
-    let client = Client::setup(grants(&[&url, "http://no.example"]), limits()).resolver(names).build();
+    let client = EgressClient::setup(grants(&[&url, "http://no.example"]), limits()).resolver(names).build();
     let call = client.call(Reads);
     assert_eq!(fetch(&call, get(&url)).await.expect_err("closed"), SendError::Connect(url));
     assert_eq!(
@@ -347,7 +347,7 @@ fn connections_live_on_the_runtime_they_are_given() {
     let (network, first, second) = (runtime(), runtime(), runtime());
     let upstream = network.block_on(Upstream::start(|_| ok("x")));
     let client =
-        Client::setup(grants(&[&upstream.url()]), limits()).runtime(network.handle().clone()).build();
+        EgressClient::setup(grants(&[&upstream.url()]), limits()).runtime(network.handle().clone()).build();
     first.block_on(fetch(&client.call(Reads), get(&upstream.url()))).expect("an answer");
     // The connection outlives the runtime of the request that it was made for.
     first.shutdown_background();
@@ -360,10 +360,10 @@ fn connections_live_on_the_runtime_they_are_given() {
 #[tokio::test]
 async fn no_time_is_too_long_to_wait() {
     let upstream = Upstream::start(|_| ok("x")).await;
-    let endless = Limits { time: Duration::MAX, ..limits() };
-    let call = Client::new(grants(&[&upstream.url()]), endless).call(Reads);
+    let endless = EgressLimits { time: Duration::MAX, ..limits() };
+    let call = EgressClient::new(grants(&[&upstream.url()]), endless).call(Reads);
     let ever = Some(Duration::MAX);
-    let timeouts = Timeouts { connect: ever, first_byte: ever, between_bytes: ever };
+    let timeouts = SendTimeouts { connect: ever, first_byte: ever, between_bytes: ever };
     read(call.send(get(&upstream.url()), timeouts).await.expect("a head")).await.expect("an answer");
 }
 
@@ -375,9 +375,9 @@ async fn whatever_is_dropped_ends_its_connection() {
         _ => Answer::Silence,
     })
     .await;
-    let client = Client::new(grants(&[&upstream.url()]), Limits { response: 1 << 16, ..limits() });
+    let client = EgressClient::new(grants(&[&upstream.url()]), EgressLimits { response: 1 << 16, ..limits() });
     let call = client.call(Reads);
-    let send = |path: &str| call.send(get(&format!("{}{path}", upstream.url())), Timeouts::default());
+    let send = |path: &str| call.send(get(&format!("{}{path}", upstream.url())), SendTimeouts::default());
     let silent = tokio::spawn(send("/silent"));
     while upstream.seen().is_empty() {
         tokio::task::yield_now().await;
@@ -390,7 +390,7 @@ async fn whatever_is_dropped_ends_its_connection() {
     upstream.ended(3).await;
     // A client that is dropped takes its waiting connections along.
     let kept = Upstream::start(|_| ok("x")).await;
-    let client = Client::new(grants(&[&kept.url()]), limits());
+    let client = EgressClient::new(grants(&[&kept.url()]), limits());
     fetch(&client.call(Reads), get(&kept.url())).await.expect("an answer");
     drop(client);
     kept.ended(1).await;

@@ -80,7 +80,7 @@ impl Line {
         let _open = Open { run: &self.run, key };
         let answer = tokio::time::timeout(patience, answer).await.map_err(|_| {
             Failure::new(code::TIMED_OUT, "timed out: nobody answered the question")
-                .hint(format!("it stayed open for {}", units::duration_text(patience)))
+                .hint(format!("it stayed open for {}", units::format_duration(patience)))
         });
         // Much may have happened meanwhile: from the outermost call inwards, each must be served and permitted again.
         let mut chain: Vec<&Self> = self.chain().collect();

@@ -46,7 +46,7 @@ impl Late {
     pub fn told(self) -> Failure {
         let Self { entry, cut_off, clock, limit } = self;
         let facade = entry.surface().name.clone();
-        let message = format!("timed out: `{facade}` did not answer within {}", units::duration_text(clock));
+        let message = format!("timed out: `{facade}` did not answer within {}", units::format_duration(clock));
         let fault = Fault { kind: FaultKind::Wall, facade, message, limit, log: None };
         // Who asks for little time may neither make the facade rest nor fill the log.
         if fault.limit.is_some() {

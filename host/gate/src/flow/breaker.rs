@@ -80,7 +80,7 @@ impl Breaker {
         }
         *state = State::Open(now + rest);
         drop(state);
-        let (within, rest) = (units::duration_text(within), units::duration_text(rest));
+        let (within, rest) = (units::format_duration(within), units::format_duration(rest));
         let facade = fault.facade.as_str();
         tracing::warn!(
             facade,
@@ -102,7 +102,7 @@ impl Breaker {
         let left = until.duration_since(Instant::now()).as_millis();
         let said = format!(
             "unavailable: `{facade}` failed {faults} times within {} and rests",
-            units::duration_text(within)
+            units::format_duration(within)
         );
         let hint = format!(
             "It is tried again in {} s; do without it until then. The operator's log says how it failed, and \

@@ -187,7 +187,7 @@ fn too_large(input: &Input, rules: &Rules) -> Option<Failure> {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
     let bytes: usize = arguments.iter().map(|(name, value)| name.len() + length(value)).sum();
     (bytes > rules.arguments).then(|| {
-        let most = units::bytes_text(rules.arguments as u64);
+        let most = units::format_bytes(rules.arguments as u64);
         let said = format!("the arguments are too large: {bytes} bytes, at most {most}");
         Failure::new(code::INVALID_PARAMS, said).hint(
             "Pass less at once, in several calls. The operator can raise `limits.arguments` in the policy.",

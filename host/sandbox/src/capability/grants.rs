@@ -6,11 +6,11 @@ use serde_json::Value;
 
 /// Grants of a policy. Empty by default: nothing is granted unless it is named.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Grants {
+pub struct PluginGrants {
     /// Directories, each under its own path in the guest.
     pub dirs: Vec<DirGrant>,
     /// Requests that it may send.
-    pub http: loggia_egress::Grants,
+    pub http: loggia_egress::EgressGrants,
     /// Environment variables of the guest.
     pub env: BTreeMap<String, String>,
     /// Answers of `config`: JSON by key.

@@ -36,7 +36,7 @@ mod state;
 pub(crate) use call::CallCapabilities;
 pub(crate) use facade::FacadeCapabilities;
 pub(crate) use fs::{FileView, FsView};
-pub use grants::{DirGrant, Grants};
+pub use grants::{DirGrant, PluginGrants};
 pub(crate) use link::init;
 pub(crate) use phases::{ConfigureContext, PrepareContext};
 pub(crate) use state::SpaceChoice;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use loggia_facade::{Effect, ScopeKey};
-use loggia_state::Store;
+use loggia_state::StateStore;
 use wasmtime_wasi::WasiCtxBuilder;
 
-use super::grants::Grants;
-use crate::{LoadError, call_log::CallLog, limits::Limits, meter::CpuMeter, usage::UsageCounters};
+use super::grants::PluginGrants;
+use crate::{LoadError, call_log::CallLog, limits::PluginLimits, meter::CpuMeter, usage::UsageCounters};
 
 /// One capability that a policy may grant.
 ///
@@ -39,15 +39,15 @@ pub(crate) trait Capability: Sized {
 
 /// Inputs of [`Capability::configure`].
 pub(crate) struct ConfigureContext<'a> {
-    pub grants: &'a Grants,
-    pub limits: &'a Limits,
+    pub grants: &'a PluginGrants,
+    pub limits: &'a PluginLimits,
     /// The facade's own store, where the policy grants one.
-    pub store: Option<Store>,
+    pub store: Option<StateStore>,
 }
 
 /// Inputs of [`Capability::prepare`].
 pub(crate) struct PrepareContext<'a> {
-    pub limits: &'a Limits,
+    pub limits: &'a PluginLimits,
     /// Effect of the action that is called. A `read` action changes nothing.
     pub effect: Effect,
     /// Key of the caller's own state; none for anonymous callers.

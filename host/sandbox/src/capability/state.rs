@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Effect, Failure, ScopeKey, code};
-use loggia_state::{Change, Entries, Entry, Operation, Space, StateError, Store};
+use loggia_state::{StateChange, StatePage, StateEntry, ChangeOperation, StateSpace, StateError, StateStore};
 use serde_json::json;
 
 use super::{
@@ -14,7 +14,7 @@ use crate::{LoadError, meter::CpuMeter};
 
 /// The store of a plugin, where the policy grants one.
 pub(crate) struct StateCapability {
-    store: Option<Store>,
+    store: Option<StateStore>,
 }
 
 impl Capability for StateCapability {
@@ -48,7 +48,7 @@ pub(crate) enum SpaceChoice {
 pub(crate) struct StateAccess(Option<GrantedStore>);
 
 struct GrantedStore {
-    store: Store,
+    store: StateStore,
     /// False for a `read` action.
     may_commit: bool,
     /// Key of the caller's own space.
@@ -63,7 +63,7 @@ impl StateAccess {
         &self,
         space: SpaceChoice,
         keys: Vec<String>,
-    ) -> Result<Vec<Option<Entry>>, Failure> {
+    ) -> Result<Vec<Option<StateEntry>>, Failure> {
         let granted = self.granted()?;
         let space = granted.space(space)?;
         granted.run(move |store| store.get(space, &keys)).await
@@ -77,16 +77,16 @@ impl StateAccess {
         after: Option<String>,
         limit: u32,
         at: Option<u64>,
-    ) -> Result<Entries, Failure> {
+    ) -> Result<StatePage, Failure> {
         let granted = self.granted()?;
         let space = granted.space(space)?;
         granted.run(move |store| store.scan(space, &prefix, after.as_deref(), limit, at)).await
     }
 
     /// Commits all of these changes or none. A `read` action may only check.
-    pub(crate) async fn commit(&self, space: SpaceChoice, changes: Vec<Change>) -> Result<u64, Failure> {
+    pub(crate) async fn commit(&self, space: SpaceChoice, changes: Vec<StateChange>) -> Result<u64, Failure> {
         let granted = self.granted()?;
-        let writes = changes.iter().any(|change| change.operation != Operation::Check);
+        let writes = changes.iter().any(|change| change.operation != ChangeOperation::Check);
         if writes && !granted.may_commit {
             let failure = Failure::new(code::DENIED, "access denied: a read action may not change the state");
             return Err(failure.hint("declare the action as `write`"));
@@ -101,10 +101,10 @@ impl StateAccess {
 }
 
 impl GrantedStore {
-    fn space(&self, space: SpaceChoice) -> Result<Space, Failure> {
+    fn space(&self, space: SpaceChoice) -> Result<StateSpace, Failure> {
         match (space, &self.scope) {
-            (SpaceChoice::Shared, _) => Ok(Space::Shared),
-            (SpaceChoice::Caller, Some(ScopeKey(key))) => Ok(Space::Caller(*key)),
+            (SpaceChoice::Shared, _) => Ok(StateSpace::Shared),
+            (SpaceChoice::Caller, Some(ScopeKey(key))) => Ok(StateSpace::Caller(*key)),
             (SpaceChoice::Caller, None) => {
                 let failure =
                     Failure::new(code::DENIED, "access denied: this caller has no state of its own");
@@ -116,7 +116,7 @@ impl GrantedStore {
     /// Runs an operation on a thread that may wait for a disk or for another process, at the call's expense.
     async fn run<T: Send + 'static>(
         &self,
-        operation: impl FnOnce(&Store) -> Result<T, StateError> + Send + 'static,
+        operation: impl FnOnce(&StateStore) -> Result<T, StateError> + Send + 'static,
     ) -> Result<T, Failure> {
         let store = self.store.clone();
         let mut working = self.meter.run_blocking(move || operation(&store));

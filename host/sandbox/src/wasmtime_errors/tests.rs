@@ -6,13 +6,13 @@ use wasmtime_wasi::{WasiCtx, p2::bindings::random::random};
 
 use super::*;
 use crate::{
-    Artifact, LoadError, engine,
-    engine::{Engine, Space},
+    PluginArtifact, LoadError, engine,
+    engine::{SandboxEngine, AddressSpace},
 };
 
 /// Instantiates a component in a store with tight limits and calls its function `run`, which returns a string.
 fn error_of(component: &str) -> wasmtime::Error {
-    let engine = engine::compiler(Space::Short).unwrap();
+    let engine = engine::compiler(AddressSpace::Short).unwrap();
     let component = Component::new(&engine, wat::parse_str(component).unwrap()).unwrap();
     let mut store: Store<StoreLimits> = Store::new(&engine, StoreLimitsBuilder::new().instances(1).build());
     store.limiter(|limits| limits);
@@ -78,8 +78,8 @@ fn too_many_random_bytes() {
 
 #[test]
 fn more_than_the_pool_has_for_one_call() {
-    let engine = Engine::new(engine::STACK).unwrap();
-    if engine.space() == Space::Short {
+    let engine = SandboxEngine::new(engine::STACK).unwrap();
+    if engine.space() == AddressSpace::Short {
         // There is no pool.
         return;
     }
@@ -87,8 +87,8 @@ fn more_than_the_pool_has_for_one_call() {
         "(core module $m (memory 20000)) (core instance (instantiate $m))",
         "(core module $m (table 2000000 funcref)) (core instance (instantiate $m))",
     ] {
-        let artifact = Artifact::new(wat::parse_str(format!("(component {parts})")).unwrap()).unwrap();
-        match crate::Component::in_process(&engine, &artifact) {
+        let artifact = PluginArtifact::new(wat::parse_str(format!("(component {parts})")).unwrap()).unwrap();
+        match crate::PluginComponent::in_process(&engine, &artifact) {
             Err(LoadError::Code(reason)) => assert!(is_pool_limit(&reason), "{reason}"),
             Err(other) => panic!("{parts}: {other}"),
             Ok(_) => panic!("{parts}: it fits"),
@@ -104,7 +104,7 @@ fn a_trap_without_its_prefix() {
 
 #[test]
 fn the_name_of_a_missing_import() {
-    let engine = engine::compiler(Space::Short).unwrap();
+    let engine = engine::compiler(AddressSpace::Short).unwrap();
     let component =
         wat::parse_str(r#"(component (import "acme:magic/wand@1.0.0" (instance (export "wave" (func)))))"#)
             .unwrap();

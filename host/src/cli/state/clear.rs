@@ -3,7 +3,7 @@
 use std::{path::Path, process::ExitCode};
 
 use anyhow::bail;
-use loggia_state::Usage;
+use loggia_state::StoreUsage;
 
 use super::stores::{entries, nothing, store};
 use crate::cli::{exit, term};
@@ -42,7 +42,7 @@ impl Clear {
     }
 }
 
-fn question(name: &str, usage: &Usage) -> String {
+fn question(name: &str, usage: &StoreUsage) -> String {
     format!(
         "Clear {} ({} bytes) of `{name}`? They cannot be brought back.",
         entries(usage.entries),
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_question_says_how_much_would_be_lost() {
-        let usage = Usage { entries: 12, bytes: 4120, revision: 5 };
+        let usage = StoreUsage { entries: 12, bytes: 4120, revision: 5 };
         let asked = "Clear 12 entries (4120 bytes) of `notes`? They cannot be brought back.";
         assert_eq!(question("notes", &usage), asked);
     }

@@ -3,7 +3,7 @@
 use std::{path::Path, process::ExitCode};
 
 use chrono::{DateTime, SecondsFormat};
-use loggia_state::{Listed, StateError, Usage};
+use loggia_state::{ListedEntry, StateError, StoreUsage};
 use loggia_text::printable;
 use serde_json::{Value, json};
 
@@ -87,14 +87,14 @@ fn print_json(items: impl Iterator<Item = Value>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn store_json(name: &str, usage: &Result<Usage, StateError>) -> Value {
+fn store_json(name: &str, usage: &Result<StoreUsage, StateError>) -> Value {
     match usage {
         Ok(usage) => json!({"name": name, "entries": usage.entries, "bytes": usage.bytes}),
         Err(error) => json!({"name": name, "error": error.to_string()}),
     }
 }
 
-fn key_json(listed: &Listed) -> Value {
+fn key_json(listed: &ListedEntry) -> Value {
     json!({
         "key": listed.key,
         "space": whose(&listed.space),
@@ -104,7 +104,7 @@ fn key_json(listed: &Listed) -> Value {
     })
 }
 
-fn stored(name: String, usage: Result<Usage, StateError>) -> [String; 3] {
+fn stored(name: String, usage: Result<StoreUsage, StateError>) -> [String; 3] {
     match usage {
         Ok(usage) => [name, usage.entries.to_string(), usage.bytes.to_string()],
         Err(error) => [name, printable(&error.to_string()).into_owned(), String::new()],
@@ -112,7 +112,7 @@ fn stored(name: String, usage: Result<Usage, StateError>) -> [String; 3] {
 }
 
 /// A plugin chose the key.
-fn key(listed: &Listed, terminal: bool) -> [String; 5] {
+fn key(listed: &ListedEntry, terminal: bool) -> [String; 5] {
     let mut space = whose(&listed.space);
     if terminal {
         space.truncate(SHORT);
@@ -129,14 +129,14 @@ fn moment(until: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use loggia_state::Space;
+    use loggia_state::StateSpace;
 
     use super::*;
 
     #[test]
     fn a_key_steers_no_terminal_and_a_caller_is_short_there() {
-        let listed = Listed {
-            space: Space::Caller([0xab; 32]),
+        let listed = ListedEntry {
+            space: StateSpace::Caller([0xab; 32]),
             key: "a\u{1b}[2J\tb".to_owned(),
             bytes: 7,
             version: 9,
@@ -145,7 +145,7 @@ mod tests {
         let expires = "2027-01-15T08:00:00.001Z";
         assert_eq!(key(&listed, true), ["a\\u{1b}[2J\\tb", "abababab", "7", "9", expires]);
         assert_eq!(key(&listed, false)[1], "ab".repeat(32));
-        let shared = Listed { space: Space::Shared, until: None, ..listed };
+        let shared = ListedEntry { space: StateSpace::Shared, until: None, ..listed };
         assert_eq!(key(&shared, true)[1..], ["shared", "7", "9", ""]);
     }
 
@@ -159,7 +159,7 @@ mod tests {
     fn a_store_that_cannot_be_read_says_why_on_one_line() {
         let damaged = StateError::Storage("x\ny".to_owned());
         assert_eq!(stored("n".into(), Err(damaged)), ["n", "the state cannot be used: x\\ny", ""]);
-        let usage = Usage { entries: 2, bytes: 300, revision: 1 };
+        let usage = StoreUsage { entries: 2, bytes: 300, revision: 1 };
         assert_eq!(stored("n".into(), Ok(usage)), ["n", "2", "300"]);
     }
 }

@@ -2,17 +2,17 @@
 
 use std::{path::Path, process::ExitCode};
 
-use loggia_state::{Folder, Space, Store};
+use loggia_state::{StateFolder, StateSpace, StateStore};
 
 use crate::cli::{exit, term};
 
 /// The state folder, if there is one: to look does not make it.
-pub fn folder(path: &Path) -> anyhow::Result<Option<Folder>> {
-    Ok(path.exists().then(|| Folder::open(path)).transpose()?)
+pub fn folder(path: &Path) -> anyhow::Result<Option<StateFolder>> {
+    Ok(path.exists().then(|| StateFolder::open(path)).transpose()?)
 }
 
 /// The store of this name, if there is one.
-pub fn store(path: &Path, name: &str) -> anyhow::Result<Option<Store>> {
+pub fn store(path: &Path, name: &str) -> anyhow::Result<Option<StateStore>> {
     let Some(folder) = folder(path)? else { return Ok(None) };
     // Says what a name may be, before it says that there is none.
     let store = folder.store(name, u64::MAX)?;
@@ -31,9 +31,9 @@ pub fn entries(count: u64) -> String {
 }
 
 /// Whose space it is: opaque for a caller.
-pub fn whose(space: &Space) -> String {
+pub fn whose(space: &StateSpace) -> String {
     match space {
-        Space::Shared => "shared".to_owned(),
-        Space::Caller(caller) => caller.iter().map(|byte| format!("{byte:02x}")).collect(),
+        StateSpace::Shared => "shared".to_owned(),
+        StateSpace::Caller(caller) => caller.iter().map(|byte| format!("{byte:02x}")).collect(),
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use loggia_state::{Folder, Imported, Store};
+use loggia_state::{StateFolder, ImportReport, StateStore};
 use loggia_text::printable;
 
 use super::stores::{entries, nothing, store};
@@ -41,7 +41,7 @@ impl Export {
 }
 
 /// Writes beside the file, and then renames: what is there stays whole until then.
-fn beside(store: &Store, path: &Path) -> anyhow::Result<u64> {
+fn beside(store: &StateStore, path: &Path) -> anyhow::Result<u64> {
     let failed = || format!("failed to write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix(".state").tempfile_in(folder).with_context(failed)?;
@@ -69,7 +69,7 @@ pub struct Import {
 
 impl Import {
     pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
-        let store = Folder::open(path)?.store(&self.name, u64::MAX)?;
+        let store = StateFolder::open(path)?.store(&self.name, u64::MAX)?;
         let imported = if self.file.as_os_str() == "-" {
             store.import(std::io::stdin().lock(), self.replace).context("failed to take in stdin")?
         } else {
@@ -82,7 +82,7 @@ impl Import {
     }
 }
 
-fn told(name: &str, imported: &Imported) -> String {
+fn told(name: &str, imported: &ImportReport) -> String {
     let mut told = format!("{} taken in for `{name}`", entries(imported.entries));
     if imported.expired > 0 {
         told.push_str(&format!("; {} had expired", imported.expired));
@@ -105,7 +105,7 @@ mod tests {
             ("ta\nsks", 3, 0, "3 entries taken in for `notes`; the file is of `ta\\nsks`"),
         ];
         for (facade, entries, expired, expected) in cases {
-            let imported = Imported { facade: facade.to_owned(), entries, expired };
+            let imported = ImportReport { facade: facade.to_owned(), entries, expired };
             assert_eq!(told("notes", &imported), expected);
         }
     }

@@ -146,7 +146,7 @@ impl Run {
 
 /// Whether an entry comes from the very file that is to be run.
 fn is_of(file: &Path, entry: &Entry) -> bool {
-    let digest = std::fs::read(file).map(|bytes| format!("sha256:{}", loggia_sandbox::Digest::of(&bytes)));
+    let digest = std::fs::read(file).map(|bytes| format!("sha256:{}", loggia_sandbox::ArtifactDigest::of(&bytes)));
     digest.is_ok_and(|digest| digest == entry.origin)
 }
 

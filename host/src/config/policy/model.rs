@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loggia_gate::access::Rules;
-use loggia_sandbox::{Grants, Limits};
+use loggia_sandbox::{PluginGrants, PluginLimits};
 use loggia_schema::ActionPolicy;
 
 use super::{expose::Exposed, field::Field, problem::Problems};
@@ -12,9 +12,9 @@ use super::{expose::Exposed, field::Field, problem::Problems};
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// What the plugin may use.
-    pub grants: Grants,
+    pub grants: PluginGrants,
     /// How much of it.
-    pub limits: Limits,
+    pub limits: PluginLimits,
     /// What the gate holds its calls to.
     pub rules: Rules,
     /// What it says itself of calls to others and of questions: a workflow may do what its steps do where it says nothing.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use loggia_egress::{HostPattern, Scheme, Source};
+use loggia_egress::{HostPattern, UrlScheme, SecretSource};
 use loggia_gate::access::{Chain, Rules};
-use loggia_sandbox::{Grants, Limits};
+use loggia_sandbox::{PluginGrants, PluginLimits};
 use loggia_schema::{SchemaForm, ToolSplit, ActionPolicy};
 use proptest::prelude::*;
 use serde_json::json;
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Policy, String> {
     Policy::parse(text, &setting).map_err(|e| e.to_string())
 }
 
-fn grants(text: &str) -> Grants {
+fn grants(text: &str) -> PluginGrants {
     parse(&format!("[grants]\n{text}")).unwrap().grants
 }
 
@@ -34,7 +34,7 @@ fn grants(text: &str) -> Grants {
 fn an_empty_policy_grants_nothing() {
     for text in ["", "[grants]\n[limits]\n[actions]\n[expose]\n"] {
         let policy = parse(text).unwrap();
-        assert_eq!((policy.grants, policy.limits), (Grants::default(), Limits::default()));
+        assert_eq!((policy.grants, policy.limits), (PluginGrants::default(), PluginLimits::default()));
         assert_eq!((policy.terms, policy.expose), (ActionPolicy::default(), Exposed::default()));
         assert!(policy.rules.invoke.is_empty() && !policy.rules.elicit);
     }
@@ -46,7 +46,7 @@ fn the_guide_shows_a_policy_that_sets_what_holds_without_it() {
     let block = guide.split("```").find(|block| block.starts_with("toml\n[grants]")).unwrap();
     let block = block.strip_prefix("toml").unwrap();
     let policy = parse(block).unwrap();
-    assert_eq!(policy.limits, Limits::default());
+    assert_eq!(policy.limits, PluginLimits::default());
     assert_eq!(policy.rules, Rules::default());
     assert_eq!(policy.grants.dirs.len(), 1);
     assert_eq!(policy.terms, ActionPolicy::default());
@@ -95,7 +95,7 @@ fn requests_are_granted_by_destination_and_method() {
     );
     let [all, some] = grants.http.rules.as_slice() else { panic!("{grants:?}") };
     assert_eq!(all.to.host, HostPattern::Name("api.github.com".into()));
-    assert_eq!((all.to.scheme, all.to.port, &all.methods), (Scheme::Https, 443, &None));
+    assert_eq!((all.to.scheme, all.to.port, &all.methods), (UrlScheme::Https, 443, &None));
     assert_eq!((&some.to.host, some.to.port), (&HostPattern::Below("example.com".into()), 8443));
     assert_eq!(some.methods, Some(vec!["GET".into(), "POST".into()]));
     assert_eq!(some.reads, ["POST"]);
@@ -112,10 +112,10 @@ fn secrets_are_taken_from_the_environment_or_a_file() {
         ]"#,
     );
     let [first, second] = grants.http.secrets.as_slice() else { panic!("{grants:?}") };
-    assert_eq!(first.source, Source::Value("GITHUB_TOKEN".into(), "hunter2-hunter2".into()));
+    assert_eq!(first.source, SecretSource::Value("GITHUB_TOKEN".into(), "hunter2-hunter2".into()));
     assert_eq!((first.host.as_str(), first.port), ("api.github.com", 443));
     assert_eq!((first.header.as_str(), first.format.as_str()), ("authorization", "Bearer {}"));
-    assert_eq!(second.source, Source::File("/plugins/token".into()));
+    assert_eq!(second.source, SecretSource::File("/plugins/token".into()));
     assert_eq!((second.port, second.format.as_str()), (8443, "{}"));
 }
 

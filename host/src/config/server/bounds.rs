@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loggia_sandbox::engine::STACK_CEILING;
-use loggia_text::units::{bytes_text, duration_text};
+use loggia_text::units::{format_bytes, format_duration};
 
 use super::{Http, Mistake, Span, settings::Settings};
 
@@ -65,12 +65,12 @@ fn of_http(http: &Http, tell: &mut impl FnMut(&str, Option<String>)) {
 }
 
 fn size(bytes: u64, least: u64, most: u64) -> Option<String> {
-    let said = || format!("must be {} to {}", bytes_text(least), bytes_text(most));
+    let said = || format!("must be {} to {}", format_bytes(least), format_bytes(most));
     (!(least..=most).contains(&bytes)).then(said)
 }
 
 fn time(span: Span, least: Duration, most: Duration) -> Option<String> {
-    let said = || format!("must be {} to {}", duration_text(least), duration_text(most));
+    let said = || format!("must be {} to {}", format_duration(least), format_duration(most));
     (!(least..=most).contains(&span.0)).then(said)
 }
 

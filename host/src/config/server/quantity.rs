@@ -31,27 +31,27 @@ impl Span {
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        units::bytes(&text).map(Self).map_err(|why| D::Error::custom(format!("{text:.40?} {why}")))
+        units::parse_bytes(&text).map(Self).map_err(|why| D::Error::custom(format!("{text:.40?} {why}")))
     }
 }
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        units::duration(&text).map(Self).map_err(|why| D::Error::custom(format!("{text:.40?} {why}")))
+        units::parse_duration(&text).map(Self).map_err(|why| D::Error::custom(format!("{text:.40?} {why}")))
     }
 }
 
 /// As a file writes it: the schema tells what is meant where a key is left out.
 impl Serialize for Size {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&units::bytes_text(self.0))
+        serializer.serialize_str(&units::format_bytes(self.0))
     }
 }
 
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&units::duration_text(self.0))
+        serializer.serialize_str(&units::format_duration(self.0))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use loggia_gate::catalog::Entry;
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 
 use crate::load::{composed::Composed, fence::VersionGrants};
 
@@ -23,7 +23,7 @@ pub struct Admitted {
 #[derive(Debug, Clone)]
 pub struct Facts {
     /// Of the plugin's bytes.
-    pub digest: Digest,
+    pub digest: ArtifactDigest,
     /// Of the plugin's file.
     pub bytes: usize,
     /// The interfaces that the component imports.

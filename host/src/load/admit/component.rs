@@ -7,18 +7,18 @@ use std::{
     time::Instant,
 };
 
-use loggia_egress::Source;
+use loggia_egress::SecretSource;
 use loggia_facade::Surface;
 use loggia_gate::{
     access::Scopes,
     catalog::{Entry, Exposure},
 };
 use loggia_sandbox::{
-    Artifact, Cache, Confines, Digest, Engine, Grants, LoadError, WasmFacade, cache::Loaded,
-    compile::Compiler,
+    PluginArtifact, CodeCache, SandboxConfig, ArtifactDigest, SandboxEngine, PluginGrants, LoadError, WasmFacade, cache::LoadedComponent,
+    compile::CompilerCommand,
 };
 use loggia_schema::Contract;
-use loggia_state::{Folder, StateError, Store};
+use loggia_state::{StateFolder, StateError, StateStore};
 
 use super::{
     admitted::{Admitted, Facts},
@@ -40,19 +40,19 @@ const SECRET: u64 = 8 << 10;
 
 /// Turns files into entries.
 pub struct Loader {
-    engine: Engine,
-    cache: Cache,
+    engine: SandboxEngine,
+    cache: CodeCache,
     places: TrustPlaces,
     /// The policies of the folder, as they were when the fence was drawn last.
     policies: Mutex<PolicyFiles>,
     /// The state folder, once it could be opened: one for all plugins and versions, which share its connections.
-    state: Mutex<Option<Folder>>,
-    compiler: Compiler,
+    state: Mutex<Option<StateFolder>>,
+    compiler: CompilerCommand,
 }
 
 impl Loader {
     /// A loader that compiles with this binary, and keeps what it compiled in a cache.
-    pub fn new(engine: Engine, cache: Cache, places: TrustPlaces, compiler: Compiler) -> Self {
+    pub fn new(engine: SandboxEngine, cache: CodeCache, places: TrustPlaces, compiler: CompilerCommand) -> Self {
         Self { engine, cache, places, policies: Mutex::default(), state: Mutex::default(), compiler }
     }
 
@@ -90,7 +90,7 @@ impl Loader {
     pub async fn admit(
         &self,
         found: &Found,
-        known: Option<(Digest, Arc<Surface>)>,
+        known: Option<(ArtifactDigest, Arc<Surface>)>,
     ) -> Result<Admitted, AdmitError> {
         let begun = Instant::now();
         if found.kind == Kind::Workflows {
@@ -103,9 +103,9 @@ impl Loader {
             AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some("limits.artifact")),
             other => other,
         })?;
-        let artifact = Artifact::new(bytes)?;
-        let compiler = self.compiler.within(policy.limits.compile);
-        let Loaded { component, compiled } = self.cache.load(&self.engine, &artifact, &compiler).await?;
+        let artifact = PluginArtifact::new(bytes)?;
+        let compiler = self.compiler.with_limits(policy.limits.compile);
+        let LoadedComponent { component, compiled } = self.cache.load(&self.engine, &artifact, &compiler).await?;
         let (surface, contract) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
                 let contract = Contract::from_checked(called(&surface, policy.expose.name.as_deref()))?;
@@ -130,7 +130,7 @@ impl Loader {
         let contract = contract.with_policy(policy.terms)?;
         let name = &contract.surface().name;
         let kept = self.kept(name, &policy.grants)?;
-        let confines = Confines { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
+        let confines = SandboxConfig { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
         let facade = WasmFacade::new(component, surface, confines)?;
         // Another may have taken the path of one meanwhile.
         if !facade.dirs().map(Some).eq(grants.dirs.iter().map(OpenedDir::id)) {
@@ -149,16 +149,16 @@ impl Loader {
     /// # Errors
     ///
     /// If it cannot be; it is tried again the next time.
-    pub fn state(&self) -> Result<Folder, StateError> {
+    pub fn state(&self) -> Result<StateFolder, StateError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
             Some(folder) => Ok(folder.clone()),
-            None => Ok(state.insert(Folder::open(&self.places.state)?).clone()),
+            None => Ok(state.insert(StateFolder::open(&self.places.state)?).clone()),
         }
     }
 
     /// Opens what a facade keeps between calls, as far as its policy grants it.
-    fn kept(&self, name: &str, grants: &Grants) -> Result<Kept, StateError> {
+    fn kept(&self, name: &str, grants: &PluginGrants) -> Result<Kept, StateError> {
         if grants.store.is_none() && !grants.caller {
             return Ok(Kept::default());
         }
@@ -186,11 +186,11 @@ impl Loader {
 }
 
 /// Nothing logs a secret; should something do so by mistake, it is taken out. One in a file is known as it is now.
-fn unlogged(grants: &Grants) {
+fn unlogged(grants: &PluginGrants) {
     for secret in &grants.http.secrets {
         match &secret.source {
-            Source::Value(_, value) => loggia_text::keep_secret(value),
-            Source::File(path) => match read(path, SECRET) {
+            SecretSource::Value(_, value) => loggia_text::keep_secret(value),
+            SecretSource::File(path) => match read(path, SECRET) {
                 Ok(text) => loggia_text::keep_secret(&String::from_utf8_lossy(&text)),
                 // Requests that need it say so.
                 Err(_) => continue,
@@ -212,6 +212,6 @@ fn called(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
 /// What a facade keeps between calls.
 #[derive(Default)]
 struct Kept {
-    store: Option<Store>,
+    store: Option<StateStore>,
     scopes: Option<Scopes>,
 }

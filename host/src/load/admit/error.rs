@@ -4,7 +4,7 @@ use std::{borrow::Cow, io, path::PathBuf};
 
 use loggia_sandbox::LoadError;
 use loggia_state::StateError;
-use loggia_text::units::bytes_text;
+use loggia_text::units::format_bytes;
 
 use crate::{
     config::PolicyError,

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 
 use super::error::AdmitError;
 use crate::{
@@ -24,8 +24,8 @@ pub(super) fn policy(found: &Found) -> Result<Policy, AdmitError> {
 }
 
 /// The digest of the policy beside a plugin, if there is one that can be read.
-pub(in crate::load) fn digest_of_policy(found: &Found) -> Option<Digest> {
-    read(found.policy.as_deref()?, POLICY).ok().map(|text| Digest::of(&text))
+pub(in crate::load) fn digest_of_policy(found: &Found) -> Option<ArtifactDigest> {
+    read(found.policy.as_deref()?, POLICY).ok().map(|text| ArtifactDigest::of(&text))
 }
 
 fn read_policy(path: &Path) -> Result<Policy, AdmitError> {

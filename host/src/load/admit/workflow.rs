@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use loggia_gate::catalog::Snapshot;
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 use loggia_workflow::{
     WorkflowFile,
     definition::{self, FileForm},
@@ -45,7 +45,7 @@ pub fn admit(found: &Found, begun: Instant) -> Result<Admitted, AdmitError> {
     let file = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let own = definition.facade.clone().unwrap_or_else(|| stem(&file).to_owned());
     let name = policy.expose.name.clone().unwrap_or(own);
-    let (digest, grants) = (Digest::of(&text), VersionGrants::of(&policy));
+    let (digest, grants) = (ArtifactDigest::of(&text), VersionGrants::of(&policy));
     let composed = Composed::new(name, definition, policy, digest, refers);
     // Beside nobody: what is wrong with it by itself is found here.
     let entry = composed.entry(&Snapshot::default())?;

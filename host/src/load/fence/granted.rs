@@ -2,8 +2,8 @@
 
 use std::{io, path::PathBuf};
 
-use loggia_egress::Source;
-use loggia_sandbox::{DirGrant, Grants};
+use loggia_egress::SecretSource;
+use loggia_sandbox::{DirGrant, PluginGrants};
 
 use super::rules::{Chain, FenceBreach, TrustFence};
 use crate::config::policy::{Policy, PolicyPaths};
@@ -65,10 +65,10 @@ impl OpenedDir {
 impl VersionGrants {
     /// What a policy says, without its directories.
     pub fn of(policy: &Policy) -> Self {
-        let Grants { dirs, http, .. } = &policy.grants;
+        let PluginGrants { dirs, http, .. } = &policy.grants;
         let secrets = http.secrets.iter().filter_map(|secret| match &secret.source {
-            Source::File(path) => Some(path.clone()),
-            Source::Value(..) => None,
+            SecretSource::File(path) => Some(path.clone()),
+            SecretSource::Value(..) => None,
         });
         let dirs = dirs.iter().map(|grant| grant.path.clone());
         let paths = PolicyPaths { secrets: secrets.collect(), dirs: dirs.collect() };

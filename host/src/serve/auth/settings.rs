@@ -8,7 +8,7 @@ use std::{
 };
 
 use jsonwebtoken::Algorithm;
-use loggia_egress::Destination;
+use loggia_egress::RuleDestination;
 use loggia_gate::access::{Rights, Scope};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
@@ -231,7 +231,7 @@ pub(super) fn parse_jwks(text: &str, base: &Path) -> Result<JwksLocation, String
     if url.scheme() == "http" && !is_loopback(&url) {
         return Err("must be https://: over http://, anyone on the way could replace the keys".into());
     }
-    Destination::parse(&url.origin().ascii_serialization())?;
+    RuleDestination::parse(&url.origin().ascii_serialization())?;
     Ok(JwksLocation::Url(url))
 }
 

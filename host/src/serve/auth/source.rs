@@ -14,8 +14,8 @@ use axum::http::{Method, Request, StatusCode};
 use futures_util::{FutureExt, future::BoxFuture};
 use http_body_util::{BodyExt, Empty};
 use loggia_egress::{
-    BodyIn, Client, Destination, Grants, HostPattern, Limits, Mode, Resolve, Rule, Scheme, SendError,
-    Timeouts,
+    BodyIn, EgressClient, RuleDestination, EgressGrants, HostPattern, EgressLimits, EgressMode, NameResolver, HttpRule, UrlScheme, SendError,
+    SendTimeouts,
 };
 use url::Url;
 
@@ -145,27 +145,27 @@ impl fmt::Display for UrlSource {
 /// Fetches a set through the egress client of plugins: bounded, with verified TLS, without proxies and redirects.
 async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     let no_url = || SendError::Protocol("no URL");
-    let to = Destination::parse(&url.origin().ascii_serialization()).map_err(|_| no_url())?;
+    let to = RuleDestination::parse(&url.origin().ascii_serialization()).map_err(|_| no_url())?;
     let addresses = resolve_host(&to).await?;
-    if to.scheme == Scheme::Http && !addresses.iter().all(|address| address.to_canonical().is_loopback()) {
+    if to.scheme == UrlScheme::Http && !addresses.iter().all(|address| address.to_canonical().is_loopback()) {
         return Err(SourceError::NotLoopback);
     }
     // The egress client refuses private addresses that are not granted. Here the operator chose the host, which may be on a
     // private network, so all addresses of its name are granted.
     let rule = |host: HostPattern| {
-        let to = Destination { host, ..to.clone() };
-        Rule { to, methods: Some(vec![Method::GET.to_string()]), reads: Vec::new() }
+        let to = RuleDestination { host, ..to.clone() };
+        HttpRule { to, methods: Some(vec![Method::GET.to_string()]), reads: Vec::new() }
     };
     let named = addresses.iter().map(|address| rule(HostPattern::Address(address.to_canonical())));
-    let grants = Grants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
+    let grants = EgressGrants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
     let limits =
-        Limits { requests: 1, at_once: 1, request: 0, response: MAX_SIZE, time: FETCH_TIMEOUT, redirects: 0 };
-    let client = Client::setup(grants, limits).resolver(Arc::new(ResolvedAddresses(addresses))).build();
+        EgressLimits { requests: 1, at_once: 1, request: 0, response: MAX_SIZE, time: FETCH_TIMEOUT, redirects: 0 };
+    let client = EgressClient::setup(grants, limits).resolver(Arc::new(ResolvedAddresses(addresses))).build();
     let request = Request::get(url.as_str()).header("accept", "application/json");
     let body: BodyIn = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let request = request.body(body).map_err(|_| no_url())?;
     let response =
-        client.call(Mode::Reads).send(request, Timeouts::default()).await.map_err(to_source_error)?;
+        client.call(EgressMode::Reads).send(request, SendTimeouts::default()).await.map_err(to_source_error)?;
     if response.status() != StatusCode::OK {
         return Err(SourceError::Status(response.status().as_u16()));
     }
@@ -181,7 +181,7 @@ fn to_source_error(error: SendError) -> SourceError {
 }
 
 /// Resolves a host name.
-async fn resolve_host(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
+async fn resolve_host(to: &RuleDestination) -> Result<Vec<IpAddr>, SourceError> {
     match &to.host {
         HostPattern::Address(address) => Ok(vec![*address]),
         HostPattern::Name(name) | HostPattern::Below(name) => {
@@ -195,8 +195,8 @@ async fn resolve_host(to: &Destination) -> Result<Vec<IpAddr>, SourceError> {
 /// Addresses that were resolved before.
 struct ResolvedAddresses(Vec<IpAddr>);
 
-impl Resolve for ResolvedAddresses {
-    fn resolve(&self, _: &str) -> loggia_egress::Pending<Vec<IpAddr>> {
+impl NameResolver for ResolvedAddresses {
+    fn resolve(&self, _: &str) -> loggia_egress::IoFuture<Vec<IpAddr>> {
         let found = self.0.clone();
         Box::pin(async move { Ok(found) })
     }

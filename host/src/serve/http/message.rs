@@ -205,7 +205,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn too_large(bounds: BodyLimits) -> Response {
-    let most = loggia_text::units::bytes_text(bounds.size as u64);
+    let most = loggia_text::units::format_bytes(bounds.size as u64);
     let message = format!("the body is larger than {most}; the operator can change that by `http.body`");
     (StatusCode::PAYLOAD_TOO_LARGE, message).into_response()
 }

@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use loggia_text::units::bytes_text;
+use loggia_text::units::format_bytes;
 use tokio::io::AsyncWrite;
 
 /// hyper's limit of headers per request.
@@ -56,7 +56,7 @@ impl HeadRefusal {
 fn render_refusal(limit: usize) -> Vec<u8> {
     let message = format!(
         "a request may have {} and {HEADERS} headers at most; the operator can change the size by `http.head`\n",
-        bytes_text(limit as u64)
+        format_bytes(limit as u64)
     );
     format!(
         "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n\

@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use loggia_state::{Change, Entry, Expect, Folder, Operation, Space, StateError, Store};
+use loggia_state::{StateChange, StateEntry, ChangeCondition, StateFolder, ChangeOperation, StateSpace, StateError, StateStore};
 use tempfile::TempDir;
 
 /// More than any test writes.
@@ -18,7 +18,7 @@ pub const START: u64 = 1_800_000_000_000;
 /// A folder of its own, with a clock that only the test moves.
 pub struct Room {
     pub dir: TempDir,
-    pub folder: Folder,
+    pub folder: StateFolder,
     pub clock: Arc<AtomicU64>,
 }
 
@@ -26,12 +26,12 @@ pub fn room() -> Room {
     let dir = tempfile::tempdir().unwrap();
     let clock = Arc::new(AtomicU64::new(START));
     let told = Arc::clone(&clock);
-    let folder = Folder::with_clock(dir.path(), Arc::new(move || told.load(Ordering::Relaxed))).unwrap();
+    let folder = StateFolder::with_clock(dir.path(), Arc::new(move || told.load(Ordering::Relaxed))).unwrap();
     Room { dir, folder, clock }
 }
 
 impl Room {
-    pub fn store(&self) -> Store {
+    pub fn store(&self) -> StateStore {
         self.folder.store("notes", AMPLE).unwrap()
     }
 
@@ -44,39 +44,39 @@ impl Room {
     }
 }
 
-pub fn change(key: &str, expect: Expect, operation: Operation) -> Change {
-    Change { key: key.to_owned(), expect, operation }
+pub fn change(key: &str, expect: ChangeCondition, operation: ChangeOperation) -> StateChange {
+    StateChange { key: key.to_owned(), expect, operation }
 }
 
-pub fn put(key: &str, value: impl AsRef<[u8]>) -> Change {
-    change(key, Expect::Any, Operation::Put(value.as_ref().to_vec()))
+pub fn put(key: &str, value: impl AsRef<[u8]>) -> StateChange {
+    change(key, ChangeCondition::Any, ChangeOperation::Put(value.as_ref().to_vec()))
 }
 
-pub fn put_until(key: &str, value: impl AsRef<[u8]>, until: u64) -> Change {
-    change(key, Expect::Any, Operation::PutUntil(value.as_ref().to_vec(), until))
+pub fn put_until(key: &str, value: impl AsRef<[u8]>, until: u64) -> StateChange {
+    change(key, ChangeCondition::Any, ChangeOperation::PutUntil(value.as_ref().to_vec(), until))
 }
 
-pub fn delete(key: &str) -> Change {
-    change(key, Expect::Any, Operation::Delete)
+pub fn delete(key: &str) -> StateChange {
+    change(key, ChangeCondition::Any, ChangeOperation::Delete)
 }
 
-pub fn check(key: &str, expect: Expect) -> Change {
-    change(key, expect, Operation::Check)
+pub fn check(key: &str, expect: ChangeCondition) -> StateChange {
+    change(key, expect, ChangeOperation::Check)
 }
 
 /// The shared entry of a key.
-pub fn get(store: &Store, key: &str) -> Option<Entry> {
-    store.get(Space::Shared, &[key.to_owned()]).unwrap().remove(0)
+pub fn get(store: &StateStore, key: &str) -> Option<StateEntry> {
+    store.get(StateSpace::Shared, &[key.to_owned()]).unwrap().remove(0)
 }
 
 /// The shared value of a key, as text.
-pub fn text(store: &Store, key: &str) -> Option<String> {
+pub fn text(store: &StateStore, key: &str) -> Option<String> {
     get(store, key).map(|entry| String::from_utf8(entry.value).unwrap())
 }
 
 /// All shared keys.
-pub fn keys(store: &Store) -> Vec<String> {
-    let page = store.scan(Space::Shared, "", None, 1000, None).unwrap();
+pub fn keys(store: &StateStore) -> Vec<String> {
+    let page = store.scan(StateSpace::Shared, "", None, 1000, None).unwrap();
     assert!(!page.more);
     page.items.into_iter().map(|entry| entry.key).collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loggia_facade::{Action, Block, Detail, Effect, Level, Object, Page, Surface, Want};
-use loggia_state::{Change, Expect, Operation};
+use loggia_state::{StateChange, ChangeCondition, ChangeOperation};
 
 use super::bindings::{host, state, types};
 use crate::{
@@ -133,19 +133,19 @@ pub(super) fn space(space: state::Space) -> SpaceChoice {
     }
 }
 
-pub(super) fn change(change: state::Change) -> Change {
-    Change {
+pub(super) fn change(change: state::Change) -> StateChange {
+    StateChange {
         key: change.key,
         expect: match change.expect {
-            state::Expect::Any => Expect::Any,
-            state::Expect::Absent => Expect::Absent,
-            state::Expect::Version(version) => Expect::Version(version),
+            state::Expect::Any => ChangeCondition::Any,
+            state::Expect::Absent => ChangeCondition::Absent,
+            state::Expect::Version(version) => ChangeCondition::Version(version),
         },
         operation: match change.operation {
-            state::Operation::Check => Operation::Check,
-            state::Operation::Put(value) => Operation::Put(value),
-            state::Operation::PutUntil((value, until)) => Operation::PutUntil(value, until),
-            state::Operation::Delete => Operation::Delete,
+            state::Operation::Check => ChangeOperation::Check,
+            state::Operation::Put(value) => ChangeOperation::Put(value),
+            state::Operation::PutUntil((value, until)) => ChangeOperation::PutUntil(value, until),
+            state::Operation::Delete => ChangeOperation::Delete,
         },
     }
 }

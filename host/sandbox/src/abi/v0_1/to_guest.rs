@@ -3,7 +3,7 @@
 use loggia_facade::{
     Action, Answer, Block, Content, Detail, Effect, Failure, Next, Object, Page, Reply, Surface,
 };
-use loggia_state::{Entries, Entry};
+use loggia_state::{StatePage, StateEntry};
 use serde_json::Value;
 
 use super::bindings::{host, state, types};
@@ -128,11 +128,11 @@ pub(super) fn answer(answer: Answer) -> host::Answer {
     }
 }
 
-pub(super) fn entry(entry: Entry) -> state::Entry {
+pub(super) fn entry(entry: StateEntry) -> state::Entry {
     state::Entry { key: entry.key, value: entry.value, version: entry.version }
 }
 
-pub(super) fn entries(page: Entries) -> state::Entries {
+pub(super) fn entries(page: StatePage) -> state::Entries {
     state::Entries {
         items: page.items.into_iter().map(entry).collect(),
         more: page.more,

@@ -10,7 +10,7 @@ use std::{
 };
 
 use loggia_facade::Limit;
-use loggia_text::units::bytes_text;
+use loggia_text::units::format_bytes;
 
 /// Bytes charged for a file, directory or link that a call makes, however small: a call must not fill a disk with empty
 /// ones.
@@ -113,7 +113,7 @@ impl FileQuota {
     /// Returns a limit with the key that changes it.
     pub(super) fn limit(&self, exceeded: QuotaExceeded) -> Option<Limit> {
         Some(match exceeded {
-            QuotaExceeded::Written => Limit { key: "limits.written", value: bytes_text(self.budget.max) },
+            QuotaExceeded::Written => Limit { key: "limits.written", value: format_bytes(self.budget.max) },
             QuotaExceeded::Open => Limit { key: "limits.descriptors", value: self.max_open.to_string() },
             // Fixed: nobody reads so many.
             QuotaExceeded::Listed => return None,

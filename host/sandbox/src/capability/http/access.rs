@@ -1,6 +1,6 @@
 //! Requests of one call.
 
-use loggia_egress::{Client, Mode};
+use loggia_egress::{EgressClient, EgressMode};
 use loggia_facade::Effect;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView};
@@ -16,7 +16,7 @@ const FIELDS: usize = 64 << 10;
 
 /// The client that all calls of a facade send through; none where nothing is granted.
 pub(crate) struct HttpCapability {
-    client: Option<Client>,
+    client: Option<EgressClient>,
 }
 
 /// Requests of one call.
@@ -32,14 +32,14 @@ impl Capability for HttpCapability {
     fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
         let grants = &context.grants.http;
         let client =
-            (!grants.rules.is_empty()).then(|| Client::new(grants.clone(), context.limits.http.clone()));
+            (!grants.rules.is_empty()).then(|| EgressClient::new(grants.clone(), context.limits.http.clone()));
         Ok(Self { client })
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) -> HttpAccess {
         let mut wasi = WasiHttpCtx::new();
         wasi.set_field_size_limit(FIELDS);
-        let mode = if context.effect == Effect::Read { Mode::Reads } else { Mode::Writes };
+        let mode = if context.effect == Effect::Read { EgressMode::Reads } else { EgressMode::Writes };
         let egress = self.client.as_ref().map(|client| (client.clone(), mode));
         HttpAccess { wasi, hooks: SendHooks::new(egress, context.log, context.usage) }
     }

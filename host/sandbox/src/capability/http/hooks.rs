@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc};
 
 use http_body_util::BodyExt;
-use loggia_egress::{CallEgress, Client, Mode, Refusal, SendError, Target, Ticket, Timeouts};
+use loggia_egress::{CallEgress, EgressClient, EgressMode, RequestRefusal, SendError, RequestTarget, SendTicket, SendTimeouts};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 use super::report::FailureReporter;
@@ -17,7 +17,7 @@ const PIECE: usize = 16 << 10;
 #[derive(Default)]
 pub(super) struct SendHooks {
     /// None where nothing is granted.
-    egress: Option<(Client, Mode)>,
+    egress: Option<(EgressClient, EgressMode)>,
     /// Made by the first request.
     call: Option<CallEgress>,
     reporter: FailureReporter,
@@ -29,7 +29,7 @@ pub(super) struct SendHooks {
 type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
 
 impl SendHooks {
-    pub(super) fn new(egress: Option<(Client, Mode)>, log: &CallLog, usage: &Arc<UsageCounters>) -> Self {
+    pub(super) fn new(egress: Option<(EgressClient, EgressMode)>, log: &CallLog, usage: &Arc<UsageCounters>) -> Self {
         let reporter = FailureReporter::new(log);
         Self { egress, call: None, reporter, usage: Some(Arc::clone(usage)) }
     }
@@ -38,7 +38,7 @@ impl SendHooks {
         self.reporter.explain_failure(code)
     }
 
-    fn admit(&mut self, parts: &http::request::Parts) -> Result<Ticket, Error> {
+    fn admit(&mut self, parts: &http::request::Parts) -> Result<SendTicket, Error> {
         self.reporter.enable_hints();
         let admitted = match &self.egress {
             Some((client, mode)) => self.call.get_or_insert_with(|| client.call(*mode)).admit(parts),
@@ -85,7 +85,7 @@ impl WasiHttpHooks for SendHooks {
         };
         let body = body.map_err(|error| error.to_string().into()).boxed_unsync();
         let options = options.unwrap_or_default();
-        let timeouts = Timeouts {
+        let timeouts = SendTimeouts {
             connect: options.connect_timeout,
             first_byte: options.first_byte_timeout,
             between_bytes: options.between_bytes_timeout,
@@ -107,8 +107,8 @@ impl WasiHttpHooks for SendHooks {
 
 /// The refusal where nothing is granted.
 fn refuse(parts: &http::request::Parts) -> SendError {
-    let refusal = match Target::of(&parts.uri) {
-        Ok(to) => Refusal::Destination { to: to.to_string(), near: None },
+    let refusal = match RequestTarget::parse(&parts.uri) {
+        Ok(to) => RequestRefusal::Destination { to: to.to_string(), near: None },
         Err(refusal) => refusal,
     };
     refusal.into()

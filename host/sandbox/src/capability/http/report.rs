@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use loggia_egress::{Part, Phase, Refusal, SendError};
+use loggia_egress::{MessagePart, ExchangePhase, RequestRefusal, SendError};
 use loggia_facade::Level;
 use parking_lot::Mutex;
 use wasmtime_wasi_http::Error;
@@ -64,10 +64,10 @@ fn hint(error: &SendError) -> Option<(&'static str, String)> {
     Some(match error {
         SendError::Denied(refusal) => ("denied", refusal.to_string()),
         SendError::TooMany(_) => ("unavailable", limit("http-requests")),
-        SendError::TooLarge { what: Part::Request, .. } => ("unavailable", limit("http-request")),
-        SendError::TooLarge { what: Part::Response, .. } => ("unavailable", limit("http-response")),
-        SendError::Timeout(Phase::Total) => ("timed_out", limit("http-time")),
-        SendError::Timeout(Phase::Queue) => ("timed_out", limit("http-time` or `limits.http-at-once")),
+        SendError::TooLarge { what: MessagePart::Request, .. } => ("unavailable", limit("http-request")),
+        SendError::TooLarge { what: MessagePart::Response, .. } => ("unavailable", limit("http-response")),
+        SendError::Timeout(ExchangePhase::Total) => ("timed_out", limit("http-time")),
+        SendError::Timeout(ExchangePhase::Queue) => ("timed_out", limit("http-time` or `limits.http-at-once")),
         SendError::Tls { .. } => ("unavailable", error.to_string()),
         _ => return None,
     })
@@ -76,22 +76,22 @@ fn hint(error: &SendError) -> Option<(&'static str, String)> {
 /// Converts a failure into an error of WASI, as the guest sees it.
 fn to_wasi(error: &SendError) -> Error {
     match error {
-        SendError::Denied(Refusal::Leads { .. }) => Error::DestinationIpProhibited,
+        SendError::Denied(RequestRefusal::Leads { .. }) => Error::DestinationIpProhibited,
         SendError::Denied(_) => Error::HttpRequestDenied,
         SendError::TooMany(_) => Error::ConnectionLimitReached,
         SendError::Dns(_) => Error::DnsError { rcode: None, info_code: None },
         SendError::Connect(_) => Error::ConnectionRefused,
         SendError::Tls { .. } => Error::TlsCertificateError,
-        SendError::Timeout(Phase::Connect) => Error::ConnectionTimeout,
-        SendError::Timeout(Phase::BetweenBytes) => Error::ConnectionReadTimeout,
-        SendError::Timeout(Phase::Queue | Phase::FirstByte | Phase::Total) => Error::HttpResponseTimeout,
+        SendError::Timeout(ExchangePhase::Connect) => Error::ConnectionTimeout,
+        SendError::Timeout(ExchangePhase::BetweenBytes) => Error::ConnectionReadTimeout,
+        SendError::Timeout(ExchangePhase::Queue | ExchangePhase::FirstByte | ExchangePhase::Total) => Error::HttpResponseTimeout,
         SendError::TooLarge { what, limit } => {
             let limit = *limit as u64;
             match what {
-                Part::RequestHead => Error::HttpRequestHeaderSectionSize(u32::try_from(limit).ok()),
-                Part::Request => Error::HttpRequestBodySize(Some(limit)),
-                Part::ResponseHead => Error::HttpResponseHeaderSectionSize(u32::try_from(limit).ok()),
-                Part::Response => Error::HttpResponseBodySize(Some(limit)),
+                MessagePart::RequestHead => Error::HttpRequestHeaderSectionSize(u32::try_from(limit).ok()),
+                MessagePart::Request => Error::HttpRequestBodySize(Some(limit)),
+                MessagePart::ResponseHead => Error::HttpResponseHeaderSectionSize(u32::try_from(limit).ok()),
+                MessagePart::Response => Error::HttpResponseBodySize(Some(limit)),
             }
         }
         SendError::Secret(_) | SendError::Encoded | SendError::Protocol(_) => {

@@ -1,6 +1,6 @@
 //! Destinations of requests, as `http` and `secrets` both name them.
 
-use loggia_egress::{Destination, HostPattern, Scheme};
+use loggia_egress::{RuleDestination, HostPattern, UrlScheme};
 
 use super::grant::{WantedGrant, WantedGrants};
 
@@ -8,9 +8,9 @@ use super::grant::{WantedGrant, WantedGrants};
 pub const PLACEHOLDER_HOST: &str = "api.example.com";
 
 /// The destination that a want names, as it is written and as it is understood.
-pub fn wanted_destination<'a>(want: &WantedGrant<'a>) -> Option<(&'a str, Destination)> {
+pub fn wanted_destination<'a>(want: &WantedGrant<'a>) -> Option<(&'a str, RuleDestination)> {
     let text = want.word()?;
-    Some((text, Destination::parse(text).ok()?))
+    Some((text, RuleDestination::parse(text).ok()?))
 }
 
 /// The single hosts that a plugin wants to reach over HTTPS: a secret goes to one of them.
@@ -19,13 +19,13 @@ pub fn secret_hosts(wants: &WantedGrants<'_>) -> Vec<String> {
     let hosts = named.filter_map(|(_, to)| {
         let HostPattern::Name(name) = to.host else { return None };
         let port = if to.port == 443 { String::new() } else { format!(":{}", to.port) };
-        (to.scheme == Scheme::Https).then(|| format!("{name}{port}"))
+        (to.scheme == UrlScheme::Https).then(|| format!("{name}{port}"))
     });
     hosts.collect()
 }
 
 /// Whether all requests to one destination are among those to another.
-pub fn covers(granted: &Destination, to: &Destination) -> bool {
+pub fn covers(granted: &RuleDestination, to: &RuleDestination) -> bool {
     let is_below = |name: &str, parent: &str| {
         name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
     };
@@ -39,7 +39,7 @@ pub fn covers(granted: &Destination, to: &Destination) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use loggia_egress::Scheme;
+    use loggia_egress::UrlScheme;
 
     use super::*;
 
@@ -48,25 +48,25 @@ mod tests {
         let name = |name: &str| HostPattern::Name(name.to_owned());
         let below = |name: &str| HostPattern::Below(name.to_owned());
         let check = |scheme, granted: &HostPattern, port, host: &HostPattern, expected: bool| {
-            let granted = Destination { scheme, host: granted.clone(), port };
-            let to = Destination { scheme: Scheme::Https, host: host.clone(), port: 443 };
+            let granted = RuleDestination { scheme, host: granted.clone(), port };
+            let to = RuleDestination { scheme: UrlScheme::Https, host: host.clone(), port: 443 };
             assert_eq!(covers(&granted, &to), expected, "{granted:?} {to:?}");
         };
-        check(Scheme::Https, &name("example.com"), 443, &name("example.com"), true);
-        check(Scheme::Http, &name("example.com"), 443, &name("example.com"), false);
-        check(Scheme::Https, &name("example.com"), 8443, &name("example.com"), false);
-        check(Scheme::Https, &name("example.com"), 443, &name("api.example.com"), false);
-        check(Scheme::Https, &below("example.com"), 443, &name("api.example.com"), true);
-        check(Scheme::Https, &below("example.com"), 443, &name("a.b.example.com"), true);
-        check(Scheme::Https, &below("example.com"), 443, &name("example.com"), false);
-        check(Scheme::Https, &below("example.com"), 443, &name(".example.com"), false);
-        check(Scheme::Https, &below("example.com"), 443, &name("badexample.com"), false);
-        check(Scheme::Https, &below("example.com"), 443, &below("example.com"), true);
-        check(Scheme::Https, &below("example.com"), 443, &below("a.example.com"), true);
-        check(Scheme::Https, &below("a.example.com"), 443, &below("example.com"), false);
-        check(Scheme::Https, &name("a.example.com"), 443, &below("example.com"), false);
+        check(UrlScheme::Https, &name("example.com"), 443, &name("example.com"), true);
+        check(UrlScheme::Http, &name("example.com"), 443, &name("example.com"), false);
+        check(UrlScheme::Https, &name("example.com"), 8443, &name("example.com"), false);
+        check(UrlScheme::Https, &name("example.com"), 443, &name("api.example.com"), false);
+        check(UrlScheme::Https, &below("example.com"), 443, &name("api.example.com"), true);
+        check(UrlScheme::Https, &below("example.com"), 443, &name("a.b.example.com"), true);
+        check(UrlScheme::Https, &below("example.com"), 443, &name("example.com"), false);
+        check(UrlScheme::Https, &below("example.com"), 443, &name(".example.com"), false);
+        check(UrlScheme::Https, &below("example.com"), 443, &name("badexample.com"), false);
+        check(UrlScheme::Https, &below("example.com"), 443, &below("example.com"), true);
+        check(UrlScheme::Https, &below("example.com"), 443, &below("a.example.com"), true);
+        check(UrlScheme::Https, &below("a.example.com"), 443, &below("example.com"), false);
+        check(UrlScheme::Https, &name("a.example.com"), 443, &below("example.com"), false);
         let address = HostPattern::Address([10, 0, 0, 1].into());
-        check(Scheme::Https, &address, 443, &address, true);
-        check(Scheme::Https, &address, 443, &HostPattern::Address([10, 0, 0, 2].into()), false);
+        check(UrlScheme::Https, &address, 443, &address, true);
+        check(UrlScheme::Https, &address, 443, &HostPattern::Address([10, 0, 0, 2].into()), false);
     }
 }

@@ -2,7 +2,7 @@
 
 use loggia_facade::{Effect, Want};
 use loggia_gate::access::InvokeRule;
-use loggia_sandbox::Grants;
+use loggia_sandbox::PluginGrants;
 use loggia_text::printable;
 use toml::Value;
 
@@ -46,7 +46,7 @@ pub trait Grant: Sync {
 #[derive(Debug, Default)]
 pub struct GrantedSet {
     /// What the sandbox gives.
-    pub grants: Grants,
+    pub grants: PluginGrants,
     /// Which actions it may call; none where the policy is silent.
     pub invoke: Option<Vec<InvokeRule>>,
     /// Whether it may ask the user; none where the policy is silent.

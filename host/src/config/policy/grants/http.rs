@@ -1,6 +1,6 @@
 //! `http`: where a plugin may send requests, and by which methods.
 
-use loggia_egress::{Destination, Rule};
+use loggia_egress::{RuleDestination, HttpRule};
 use loggia_facade::Effect;
 
 use super::{
@@ -61,14 +61,14 @@ pub(super) const KEY: Key = Key {
     ],
 };
 
-fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<Rule> {
+fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<HttpRule> {
     field.items(problems).iter().filter_map(|item| rule(item, problems)).collect()
 }
 
-fn rule(item: &Field<'_>, problems: &mut Problems) -> Option<Rule> {
+fn rule(item: &Field<'_>, problems: &mut Problems) -> Option<HttpRule> {
     if !item.is_table() {
         let to = destination(item, problems)?;
-        return Some(Rule { to, methods: None, reads: Vec::new() });
+        return Some(HttpRule { to, methods: None, reads: Vec::new() });
     }
     let fields = item.fields(names(KEY.inner), problems)?;
     let to = fields.needed("url", problems).and_then(|field| destination(&field, problems));
@@ -82,17 +82,17 @@ fn rule(item: &Field<'_>, problems: &mut Problems) -> Option<Rule> {
             field.wrong(format!("names {method}, which `methods` does not allow"), problems);
         }
     }
-    Some(Rule { to: to?, methods: allowed, reads })
+    Some(HttpRule { to: to?, methods: allowed, reads })
 }
 
 fn is_reading(method: &str) -> bool {
     READING.contains(&method)
 }
 
-fn destination(field: &Field<'_>, problems: &mut Problems) -> Option<Destination> {
+fn destination(field: &Field<'_>, problems: &mut Problems) -> Option<RuleDestination> {
     let text =
         field.text_of("a destination in quotes, like \"https://api.example.com\", or a table", problems)?;
-    match Destination::parse(&text.value) {
+    match RuleDestination::parse(&text.value) {
         Ok(to) => Some(to),
         Err(said) if text.written.is_none() => {
             field.wrong(said, problems);
@@ -174,7 +174,7 @@ pub fn sends(policy: &Policy, worst: Effect) -> Vec<String> {
     sending.map(|rule| rule.to.to_string()).collect()
 }
 
-fn explain(rule: &Rule, worst: Effect) -> String {
+fn explain(rule: &HttpRule, worst: Effect) -> String {
     let to = rule.to.to_string();
     let reading = reading_methods(rule);
     if worst == Effect::Read {
@@ -198,7 +198,7 @@ fn explain(rule: &Rule, worst: Effect) -> String {
 }
 
 /// The methods that `read` actions may send.
-fn reading_methods(rule: &Rule) -> Vec<&str> {
+fn reading_methods(rule: &HttpRule) -> Vec<&str> {
     let allowed = |method: &str| rule.methods.as_ref().is_none_or(|some| some.iter().any(|m| m == method));
     let mut reading: Vec<&str> = READING.into_iter().filter(|method| allowed(method)).collect();
     reading.extend(rule.reads.iter().map(String::as_str).filter(|method| !READING.contains(method)));

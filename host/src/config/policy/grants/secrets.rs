@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use loggia_egress::{Destination, HostPattern, Rule, Secret, Source};
+use loggia_egress::{RuleDestination, HostPattern, HttpRule, HeaderSecret, SecretSource};
 use loggia_facade::Effect;
 
 use super::{
@@ -74,14 +74,14 @@ const KEY: Key = Key {
 /// Reads the key. Each secret's host must be one that the rules allow, where these are known.
 fn read(
     field: &Field<'_>,
-    rules: Option<&[Rule]>,
+    rules: Option<&[HttpRule]>,
     setting: &PolicySetting<'_>,
     problems: &mut Problems,
-) -> Vec<Secret> {
-    let mut secrets: Vec<Secret> = Vec::new();
+) -> Vec<HeaderSecret> {
+    let mut secrets: Vec<HeaderSecret> = Vec::new();
     for item in field.items(problems) {
         let Some(secret) = one(&item, rules, setting, problems) else { continue };
-        let same = |other: &Secret| {
+        let same = |other: &HeaderSecret| {
             (&other.host, other.port, &other.header) == (&secret.host, secret.port, &secret.header)
         };
         if secrets.iter().any(same) {
@@ -95,10 +95,10 @@ fn read(
 
 fn one(
     item: &Field<'_>,
-    rules: Option<&[Rule]>,
+    rules: Option<&[HttpRule]>,
     setting: &PolicySetting<'_>,
     problems: &mut Problems,
-) -> Option<Secret> {
+) -> Option<HeaderSecret> {
     let fields = item.fields(names(KEY.inner), problems)?;
     // All are looked at, so that all that is wrong is told.
     let source = source(item, &fields, setting, problems);
@@ -109,7 +109,7 @@ fn one(
         None => Some("{}".to_owned()),
     };
     let (host, port) = host?;
-    let secret = Secret { host, port, header: header?, format: format?, source: source? };
+    let secret = HeaderSecret { host, port, header: header?, format: format?, source: source? };
     if let Err(why) = secret.check() {
         item.wrong(format!("cannot be used: {why}"), problems);
         return None;
@@ -122,7 +122,7 @@ fn source(
     fields: &Fields<'_>,
     setting: &PolicySetting<'_>,
     problems: &mut Problems,
-) -> Option<Source> {
+) -> Option<SecretSource> {
     match (fields.get("from-env"), fields.get("from-file")) {
         (Some(field), None) => {
             let text = field.text(problems)?;
@@ -137,9 +137,9 @@ fn source(
                 field.wrong(format!("{names}, which is empty or holds what no header can"), problems);
                 return None;
             }
-            Some(Source::Value(name.clone(), value.to_owned()))
+            Some(SecretSource::Value(name.clone(), value.to_owned()))
         }
-        (None, Some(field)) => setting.path(&field, problems).map(Source::File),
+        (None, Some(field)) => setting.path(&field, problems).map(SecretSource::File),
         (None, None) if fields.is_misspelt() => None,
         (None, None) => {
             item.wrong("needs `from-env` or `from-file`: where the secret comes from", problems);
@@ -153,12 +153,12 @@ fn source(
 }
 
 /// A host, alone or with its port, which one of the rules allows.
-fn host(field: &Field<'_>, rules: Option<&[Rule]>, problems: &mut Problems) -> Option<(String, u16)> {
+fn host(field: &Field<'_>, rules: Option<&[HttpRule]>, problems: &mut Problems) -> Option<(String, u16)> {
     let text = field.text(problems)?;
     let shown = text.shown();
     let said = "must be one host, alone or with its port, like \"api.github.com\"";
     let is_alone = !text.value.contains(['/', '@', '?', '#', '*']);
-    let to = is_alone.then(|| Destination::parse(&format!("https://{}", text.value)).ok()).flatten();
+    let to = is_alone.then(|| RuleDestination::parse(&format!("https://{}", text.value)).ok()).flatten();
     let host = to.and_then(|to| match &to.host {
         HostPattern::Name(name) => Some((name.clone(), to)),
         HostPattern::Address(IpAddr::V6(address)) => Some((format!("[{address}]"), to)),
@@ -222,9 +222,9 @@ impl Grant for SecretsGrant {
 
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
         // A file does not say which secret it holds.
-        let fits = |source: &Source| match source {
-            Source::Value(name, _) => want.word().is_none_or(|word| word == name),
-            Source::File(_) => true,
+        let fits = |source: &SecretSource| match source {
+            SecretSource::Value(name, _) => want.word().is_none_or(|word| word == name),
+            SecretSource::File(_) => true,
         };
         policy.grants.http.secrets.iter().any(|secret| fits(&secret.source))
     }
@@ -258,13 +258,13 @@ impl Grant for SecretsGrant {
     }
 }
 
-fn explain(secret: &Secret) -> String {
+fn explain(secret: &HeaderSecret) -> String {
     let from = match &secret.source {
-        Source::Value(name, _) => format!("the secret {name}"),
-        Source::File(path) => format!("the secret in {}", path.display()),
+        SecretSource::Value(name, _) => format!("the secret {name}"),
+        SecretSource::File(path) => format!("the secret in {}", path.display()),
     };
     let port = if secret.port == 443 { String::new() } else { format!(":{}", secret.port) };
-    let Secret { host, header, .. } = secret;
+    let HeaderSecret { host, header, .. } = secret;
     format!("have the host send {from} to {host}{port}, as the header {header}, without seeing it")
 }
 

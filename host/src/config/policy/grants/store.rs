@@ -45,10 +45,10 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
     let fields = field.fields(names(KEY.inner), problems)?;
     let Some(field) = fields.get("quota") else { return Some(QUOTA) };
     let text = field.text_of("a size in quotes, like \"16MiB\"", problems)?;
-    match units::bytes(&text.value) {
+    match units::parse_bytes(&text.value) {
         Ok(bytes) if (1..=MOST_QUOTA).contains(&bytes) => return Some(bytes),
         Ok(_) => {
-            let most = units::bytes_text(MOST_QUOTA);
+            let most = units::format_bytes(MOST_QUOTA);
             let said = format!("must be more than nothing and at most {most} (it is {})", text.shown());
             field.wrong(said, problems);
         }
@@ -59,7 +59,7 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
 
 /// How much state a want asks for, if it names a size that can be granted.
 fn wanted_quota(want: &WantedGrant<'_>) -> Option<u64> {
-    let quota = want.word().and_then(|word| units::bytes(word).ok());
+    let quota = want.word().and_then(|word| units::parse_bytes(word).ok());
     quota.filter(|bytes| (1..=MOST_QUOTA).contains(bytes))
 }
 
@@ -83,7 +83,7 @@ impl Grant for StoreGrant {
     fn explain(&self, policy: &Policy, worst: Effect) -> Vec<String> {
         let says = policy.grants.store.map(|quota| match worst {
             Effect::Read => "read its state from earlier calls; none of its actions changes it".to_owned(),
-            _ => format!("keep state from call to call, at most {}", units::bytes_text(quota)),
+            _ => format!("keep state from call to call, at most {}", units::format_bytes(quota)),
         });
         says.into_iter().collect()
     }
@@ -91,7 +91,7 @@ impl Grant for StoreGrant {
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
         wants.has(KEY.name).then(|| {
             match wants.wanted(KEY.name).filter_map(|want| wanted_quota(&want)).max() {
-                Some(quota) => format!("{{ quota = {} }}", toml_text(&units::bytes_text(quota))),
+                Some(quota) => format!("{{ quota = {} }}", toml_text(&units::format_bytes(quota))),
                 None => "true".to_owned(),
             }
         })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loggia_gate::access::Rules;
-use loggia_sandbox::Limits;
+use loggia_sandbox::PluginLimits;
 use loggia_text::units;
 
 use crate::config::policy::{field::Field, problem::Problems};
@@ -12,7 +12,7 @@ use crate::config::policy::{field::Field, problem::Problems};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bounds {
     /// What the sandbox holds a plugin to.
-    pub limits: Limits,
+    pub limits: PluginLimits,
     /// What the gate holds its calls to.
     pub rules: Rules,
 }
@@ -50,8 +50,8 @@ impl Unit {
     /// A number of it, as a message says it and a policy writes it between quotes.
     pub fn text(self, number: u64) -> String {
         match self {
-            Self::Size => units::bytes_text(number),
-            Self::Time => units::duration_text(Duration::from_millis(number)),
+            Self::Size => units::format_bytes(number),
+            Self::Time => units::format_duration(Duration::from_millis(number)),
             Self::Count => number.to_string(),
         }
     }
@@ -86,8 +86,8 @@ impl LimitKey {
         };
         let text = field.text_of(must, problems)?;
         let read = match self.unit {
-            Unit::Time => units::duration(&text.value).map(millis),
-            _ => units::bytes(&text.value),
+            Unit::Time => units::parse_duration(&text.value).map(millis),
+            _ => units::parse_bytes(&text.value),
         };
         match read {
             Ok(number) => Some((Some(number), text.shown())),

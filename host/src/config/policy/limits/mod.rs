@@ -30,7 +30,7 @@ pub fn read(field: &Field<'_>, problems: &mut Problems) -> Bounds {
 
 #[cfg(test)]
 mod tests {
-    use loggia_sandbox::Limits;
+    use loggia_sandbox::PluginLimits;
 
     use super::*;
 
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_keys_that_faults_name_are_keys() {
-        let limits = Limits::default();
+        let limits = PluginLimits::default();
         for long in [false, true] {
             let (_, cpu, wall) = limits.budget(long);
             for limit in [cpu, wall] {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use loggia_gate::call::{TARGET as AUDIT, is_on as is_audited};
-use loggia_sandbox::Digest;
+use loggia_sandbox::ArtifactDigest;
 
 use crate::load::{
     admit::{Admitted, digest_of_policy},
@@ -19,9 +19,9 @@ pub struct Versions(BTreeMap<String, Version>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
     facade: String,
-    bytes: Digest,
+    bytes: ArtifactDigest,
     /// None where there is no policy.
-    policy: Option<Digest>,
+    policy: Option<ArtifactDigest>,
 }
 
 impl Version {
@@ -68,6 +68,6 @@ impl Versions {
     }
 }
 
-fn text(digest: Digest) -> String {
+fn text(digest: ArtifactDigest) -> String {
     format!("sha256:{digest}")
 }
