@@ -24,7 +24,7 @@ pub enum AdmitError {
     #[error("not a regular file")]
     NotRegular,
     /// More than a plugin may be.
-    #[error("the file is larger than {}{}", bytes_text(*.0), .1.map(|key| format!(" (`{key}`)")).unwrap_or_default())]
+    #[error("the file is larger than {}{}", format_bytes(*.0), .1.map(|key| format!(" (`{key}`)")).unwrap_or_default())]
     TooLarge(u64, Option<&'static str>),
     /// Not a component that fulfils the contract.
     #[error(transparent)]
