@@ -155,6 +155,12 @@ impl Line {
 
     /// What comes until this text does, and it.
     pub async fn until(&mut self, text: &str) -> Result<String> {
+        timeout(2 * PATIENCE, self.read_until(text))
+            .await
+            .context("something came again and again, but not that")?
+    }
+
+    async fn read_until(&mut self, text: &str) -> Result<String> {
         loop {
             if let Some(at) = self.heard.find(text) {
                 return Ok(self.heard.drain(..at + text.len()).collect());

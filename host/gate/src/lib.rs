@@ -1,7 +1,6 @@
 //! The gate: the only way to run a facade.
 //!
-//! MCP calls, CLI calls, workflow steps and calls that a plugin makes to another facade all pass here, so the same
-//! checks hold wherever a call began.
+//! MCP calls, CLI calls, workflow steps and nested calls of plugins all pass the same checks here.
 //!
 //! ```text
 //! Gate::start ─▶ plan (route, resolve, validate) ─▶ permits ─▶ dispatch ─▶ envelope
@@ -11,22 +10,26 @@
 //!
 //! | room | what it holds | may import |
 //! |---|---|---|
-//! | [`access`] | who calls, and what a caller and a facade may call | |
-//! | [`flow`] | who may run now: permits, quotas, shares, breakers; what is counted | `access` |
-//! | [`tokens`] | what a tool list costs a model | |
-//! | [`catalog`] | which facades are served, as which tools | `access`, `flow`, `tokens` |
-//! | [`plan`] | pure: from a request to a validated call | and `catalog` |
+//! | [`access`] | callers and their rights, and the rules of a facade | `failures` |
+//! | [`flow`] | permits, quotas, CPU shares, circuit breakers, meters | and `access` |
+//! | [`tokens`] | token cost of tool lists | |
+//! | [`catalog`] | the facades now served, and their published tools | and `flow`, `tokens` |
+//! | `plan` | pure: from a request to a validated call | and `catalog` |
 //! | [`run`] | the state of a call, and calls that outlive their request | and `plan` |
-//! | [`schedule`] | on which runtime a call is polled | and `run` |
+//! | [`schedule`] | which runtime polls a call | and `run` |
 //! | [`call`] | a call from its request to its envelope; the front side, [`Gate`] and [`Exec`] | all |
 //!
-//! No files, processes or sockets (clippy holds it: `clippy.toml`), and no name of MCP's.
+//! `failures` has the constructors of failures that callers read. No files, processes or sockets (enforced by clippy:
+//! `clippy.toml`), and no types of MCP.
+
+#![warn(unreachable_pub)]
 
 pub mod access;
 pub mod call;
 pub mod catalog;
+mod failures;
 pub mod flow;
-pub mod plan;
+mod plan;
 pub mod run;
 pub mod schedule;
 #[cfg(any(test, feature = "testing"))]

@@ -1,4 +1,4 @@
-//! Facades and runtimes for tests, of this crate and of those above it (feature `testing`).
+//! Facades and runtimes for tests of this crate and of crates above it (feature `testing`).
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::{
     schedule::Lanes,
 };
 
-/// What a puppet does with a call.
+/// Behaviour of a puppet.
 pub type Act = Box<dyn Fn(Call) -> BoxFuture<'static, Result<Reply, Stop>> + Send + Sync>;
 
-/// A facade that does as it is told.
+/// Facade whose behaviour a test defines.
 pub struct Puppet {
-    /// Tests may replace it.
+    /// Surface, which tests may replace.
     pub surface: Arc<Surface>,
-    /// What it does with a call.
+    /// Behaviour.
     pub act: Act,
 }
 
@@ -56,7 +56,7 @@ fn action(name: &str, effect: Effect) -> Action {
     }
 }
 
-/// A puppet with one action of each effect.
+/// Creates a puppet with one action of each effect.
 pub fn puppet<F>(name: &str, act: impl Fn(Call) -> F + Send + Sync + 'static) -> Puppet
 where
     F: Future<Output = Result<Reply, Stop>> + Send + 'static,
@@ -79,18 +79,18 @@ where
     Puppet { surface: Arc::new(surface), act: Box::new(move |call| act(call).boxed()) }
 }
 
-/// A puppet, ready to be called.
+/// Creates the catalog entry of a puppet.
 pub fn entry(puppet: Puppet, rules: Rules) -> Entry {
     entry_under(puppet, rules, ActionPolicy::default())
 }
 
-/// The same with rules for each action.
+/// Creates the catalog entry of a puppet with terms for its actions.
 pub fn entry_under(puppet: Puppet, rules: Rules, terms: ActionPolicy) -> Entry {
     let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap().with_policy(terms).unwrap();
     Entry::new(Arc::new(puppet), contract, rules, Exposure::default(), "test".to_owned())
 }
 
-/// All on one runtime.
+/// Creates call runtimes that are all the current one.
 pub fn lanes() -> Lanes {
     Lanes { calls: Handle::current(), heavy: Handle::current() }
 }

@@ -60,8 +60,10 @@ impl Reloader {
     pub async fn run(mut self, stop: CancellationToken) {
         loop {
             let event = tokio::select! {
-                () = stop.cancelled() => return self.source.stop().await,
+                // An event that is there comes first: names are recorded before a host that made one call ends.
+                biased;
                 event = self.source.next() => event,
+                () = stop.cancelled() => return self.source.stop().await,
             };
             block_in_place(|| self.handle(event));
         }

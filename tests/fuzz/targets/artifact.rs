@@ -9,19 +9,19 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use loggia_fuzz::{guest, told};
-use loggia_sandbox::{Artifact, Budget, Component, Engine, Limits, LoadError};
+use loggia_sandbox::{PluginArtifact, CallBudget, PluginComponent, SandboxEngine, PluginLimits, LoadError};
 use loggia_schema::{Contract, sanitise_surface};
 
-static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(loggia_sandbox::engine::STACK).expect("an engine"));
+static ENGINE: LazyLock<SandboxEngine> = LazyLock::new(|| SandboxEngine::new(loggia_sandbox::engine::STACK).expect("an engine"));
 
 /// Little of everything: what a guest may use is not what is looked for.
-fn limits() -> &'static Limits {
-    static LIMITS: OnceLock<Limits> = OnceLock::new();
+fn limits() -> &'static PluginLimits {
+    static LIMITS: OnceLock<PluginLimits> = OnceLock::new();
     LIMITS.get_or_init(|| {
-        let mut limits = Limits::default();
+        let mut limits = PluginLimits::default();
         limits.memory = 1 << 20;
         limits.describe =
-            Budget { cpu: std::time::Duration::from_millis(50), wall: std::time::Duration::from_secs(1) };
+            CallBudget { cpu: std::time::Duration::from_millis(50), wall: std::time::Duration::from_secs(1) };
         limits
     })
 }
@@ -57,11 +57,11 @@ fn bytes(data: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn load(bytes: Vec<u8>) {
-    let artifact = match Artifact::new(bytes) {
+    let artifact = match PluginArtifact::new(bytes) {
         Ok(artifact) => artifact,
         Err(error) => return refused(&error),
     };
-    let component = match Component::in_process(&ENGINE, &artifact) {
+    let component = match PluginComponent::in_process(&ENGINE, &artifact) {
         Ok(component) => component,
         Err(error) => return refused(&error),
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use libfuzzer_sys::fuzz_target;
 use loggia::config::policy::{
-    Policy, Setting,
+    Policy, PolicySetting,
     limits::{Bounds, LIMITS},
 };
 use loggia_fuzz::told;
@@ -54,6 +54,6 @@ fn parse(text: &str) -> Result<Policy, String> {
         _ => None,
     };
     let home = Some(PathBuf::from("/home/ada"));
-    let setting = Setting { folder: Path::new("/plugins"), home, variable: &variable };
+    let setting = PolicySetting { folder: Path::new("/plugins"), home, variable: &variable };
     Policy::parse(text, &setting).map_err(|error| error.to_string())
 }

@@ -1,13 +1,13 @@
-//! Addresses that count as one: who has one address of IPv6 has its network, which is a /64 at least.
+//! Blocks of addresses that count as one caller: the holder of one IPv6 address usually has its whole /64.
 
 use core::net::{IpAddr, Ipv6Addr};
 
-/// An address of IPv4, or the /64 of one of IPv6.
+/// An IPv4 address, or the /64 of an IPv6 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AddressBlock(IpAddr);
 
 impl AddressBlock {
-    /// That of an address. One of IPv4 that is written as one of IPv6 is of IPv4.
+    /// Block that contains an address. An IPv4-mapped IPv6 address counts as IPv4.
     pub fn of(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
             IpAddr::V6(v6) if !v6.is_loopback() => {
@@ -18,7 +18,7 @@ impl AddressBlock {
         })
     }
 
-    /// Whether it is this machine's own: from there come the clients of a proxy, each of which is another.
+    /// Returns true for loopback addresses. Requests from there may come through a local proxy, from many clients.
     pub fn is_loopback(self) -> bool {
         self.0.is_loopback()
     }

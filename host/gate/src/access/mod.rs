@@ -1,24 +1,24 @@
-//! Who calls, and what a caller and a facade may call.
+//! Callers and their rights, and the rules of a facade.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `origin.rs` | the caller of a request, and where the request came from |
-//! | `address.rs` | the part of an address by which anonymous callers are told apart |
-//! | `request_ids.rs` | the names by which a request is known elsewhere |
+//! | `call_origin.rs` | the caller of a request, and where the request came from |
+//! | `address.rs` | the part of an address that identifies an anonymous caller |
+//! | `request_ids.rs` | the ids of a request: its own and its trace's |
 //! | `rights.rs` | the scopes of a token |
-//! | `scopes.rs` | the key under which a plugin keeps a caller's state |
-//! | `rules.rs` | what the policy of a facade allows its calls |
+//! | `caller_keys.rs` | the key under which a plugin keeps a caller's state |
+//! | `rules.rs` | the policy's rules for the calls of a facade |
 
 mod address;
-mod origin;
+mod call_origin;
+mod caller_keys;
 mod request_ids;
 mod rights;
 mod rules;
-mod scopes;
 
 pub use address::AddressBlock;
-pub use origin::{Account, Caller, Origin};
+pub use call_origin::{Account, Caller, Origin};
+pub use caller_keys::Scopes;
 pub use request_ids::Mark;
-pub use rights::{NoScope, Rights, Scope};
-pub use rules::{Chain, Clocks, InvokeRule, Rules, Terms};
-pub use scopes::Scopes;
+pub use rights::{InvalidScope, Rights, Scope};
+pub use rules::{BreakerConfig, Chain, Clocks, InvokeRule, Rules};

@@ -1,20 +1,20 @@
-//! What a caller may call: the scopes that its token carries.
+//! Rights of a caller: the scopes of its token.
 
 use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
 
 use loggia_schema::{Contract, ToolView};
 
-/// What a caller may call. Cheap to clone.
+/// Facades and actions that a caller may call. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rights(Option<Arc<[Scope]>>);
 
 impl Rights {
-    /// Everything: for the person at this machine, and for servers without authentication.
+    /// Unrestricted rights: for the local user, and for servers without authentication.
     pub fn all() -> Self {
         Self(None)
     }
 
-    /// What these scopes allow; without any, nothing. In whatever order they come, equal scopes make equal rights.
+    /// Rights of these scopes; none without any. The order of the scopes does not matter.
     pub fn of(scopes: impl IntoIterator<Item = Scope>) -> Self {
         let mut scopes: Vec<Scope> = scopes.into_iter().collect();
         scopes.sort();
@@ -22,23 +22,23 @@ impl Rights {
         if scopes.contains(&Scope::ALL) { Self::all() } else { Self(Some(scopes.into())) }
     }
 
-    /// Whether nothing is refused.
+    /// Returns true if nothing is refused.
     pub fn are_all(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether this action of a facade may be called.
+    /// Returns true if this action of a facade may be called.
     pub fn allow(&self, facade: &str, action: &str) -> bool {
         self.0.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.allows(facade, action)))
     }
 
-    /// Whether any action of a facade may be called: whether the facade is there at all for this caller.
+    /// Returns true if any action of a facade may be called. To other callers the facade does not exist.
     pub fn reach(&self, facade: &str) -> bool {
         let reaches = |scope: &Scope| scope.facade.as_deref().is_none_or(|only| only == facade);
         self.0.as_ref().is_none_or(|scopes| scopes.iter().any(reaches))
     }
 
-    /// What a tool of this view is for this caller; none where nothing is left of it: then it is not there.
+    /// Narrows a view to the caller's rights. `None` if nothing is left: the tool does not exist for this caller.
     pub fn narrow<'a>(&self, contract: &Contract, view: &'a ToolView) -> Option<Cow<'a, ToolView>> {
         if self.are_all() {
             return Some(Cow::Borrowed(view));
@@ -49,7 +49,7 @@ impl Rights {
     }
 }
 
-/// `facade:action`, `facade:*`, or `*` for everything.
+/// One scope of a token: `facade:action`, `facade:*`, or `*` for everything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
     facade: Option<String>,
@@ -66,15 +66,15 @@ impl Scope {
     }
 }
 
-/// Why a text is no scope.
+/// Error of parsing a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a scope is `facade:action`, `facade:*` or `*`")]
-pub struct NoScope;
+pub struct InvalidScope;
 
 impl FromStr for Scope {
-    type Err = NoScope;
+    type Err = InvalidScope;
 
-    fn from_str(text: &str) -> Result<Self, NoScope> {
+    fn from_str(text: &str) -> Result<Self, InvalidScope> {
         if text == "*" {
             return Ok(Self::ALL);
         }
@@ -85,7 +85,7 @@ impl FromStr for Scope {
             Some((facade, action)) if is_name(facade) && is_name(action) => {
                 Ok(Self { facade: Some(facade.into()), action: Some(action.into()) })
             }
-            _ => Err(NoScope),
+            _ => Err(InvalidScope),
         }
     }
 }
@@ -140,7 +140,7 @@ mod tests {
             "no tes:read",
             "nötes:*",
         ] {
-            assert_eq!(bad.parse::<Scope>(), Err(NoScope), "{bad}");
+            assert_eq!(bad.parse::<Scope>(), Err(InvalidScope), "{bad}");
         }
     }
 

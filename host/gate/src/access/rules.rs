@@ -1,64 +1,64 @@
-//! What the operator's policy says of a facade's calls.
+//! Rules of the operator's policy for the calls of a facade.
 
 use std::time::Duration;
 
 use loggia_facade::{Action, Limit};
 
-/// The rules of one facade.
+/// Rules for the calls of one facade.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     /// Root calls that may run at once.
     pub concurrency: usize,
-    /// Root calls that may wait for their turn.
+    /// Root calls that may wait for a permit.
     pub queue: usize,
-    /// How long they wait.
+    /// Time that they wait at most.
     pub queue_time: Duration,
-    /// Bytes of a call's arguments.
+    /// Maximum size of a call's arguments, in bytes.
     pub arguments: usize,
-    /// When it rests.
-    pub breaker: Terms,
-    /// The wall clock of an action that ends within its request, and of a long-running one, with their keys.
+    /// Circuit breaker.
+    pub breaker: BreakerConfig,
+    /// Wall clocks of short and long-running actions.
     pub wall: Clocks,
-    /// Which actions it may call, and lead to. Empty: none.
+    /// Actions that it may invoke, and lead to by `next`. Empty: none.
     pub invoke: Vec<InvokeRule>,
-    /// Whether it may ask the person.
+    /// True if it may ask a person.
     pub elicit: bool,
-    /// Questions that one of its calls may ask, those of the calls that it makes included.
+    /// Questions that one of its calls may ask, including those of nested calls.
     pub questions: usize,
-    /// What is done with the calls that its results lead to.
+    /// Treatment of the follow-up calls that its results name.
     pub chain: Chain,
 }
 
-/// When a facade rests, and for how long.
+/// Configuration of a circuit breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
-    /// So many faults …
+pub struct BreakerConfig {
+    /// Number of faults that open the breaker.
     pub faults: u32,
-    /// … within this time …
+    /// Window in which they count.
     pub within: Duration,
-    /// … and its calls are refused for this long.
+    /// Time for which an open breaker refuses calls.
     pub rest: Duration,
 }
 
-impl Default for Terms {
+impl Default for BreakerConfig {
     fn default() -> Self {
         Self { faults: 5, within: Duration::from_secs(60), rest: Duration::from_secs(30) }
     }
 }
 
-/// What is done with the call that a result leads to.
+/// Treatment of the follow-up call that a result names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Chain {
-    /// It is not told.
+    /// Dropped.
     Off,
-    /// The caller is told of it.
+    /// Shown to the caller.
     #[default]
     Advise,
-    /// The host makes it, where the facade may call it.
+    /// Made by the host, if the facade may invoke it.
     Follow,
 }
 
-/// The two wall clocks of a policy.
+/// Wall clocks of a policy, each with the limit that its timeout names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clocks {
     /// For an action that ends within its request.
@@ -68,22 +68,22 @@ pub struct Clocks {
 }
 
 impl Rules {
-    /// The wall clock of an action.
-    pub fn wall(&self, action: &Action) -> &(Duration, Limit) {
+    /// Wall clock of an action.
+    pub fn wall_clock(&self, action: &Action) -> &(Duration, Limit) {
         if action.long_running { &self.wall.long } else { &self.wall.call }
     }
 
-    /// Whether any action of another facade may be called.
+    /// Returns true if any action of another facade may be invoked.
     pub fn may_reach(&self, facade: &str) -> bool {
         self.invoke.iter().any(|rule| rule.facade == facade)
     }
 
-    /// Whether every action of another facade may be called, and the host's own asked about it.
+    /// Returns true if every action of another facade may be invoked, including the host's own (`describe`).
     pub fn may_invoke_all(&self, facade: &str) -> bool {
         self.invoke.iter().any(|rule| rule.facade == facade && rule.action.is_none())
     }
 
-    /// Whether an action of another facade may be called.
+    /// Returns true if an action of another facade may be invoked.
     pub fn may_invoke(&self, facade: &str, action: &str) -> bool {
         self.invoke.iter().any(|rule| rule.allows(facade, action))
     }
@@ -99,7 +99,7 @@ impl Default for Rules {
             queue: 128,
             queue_time: Duration::from_secs(30),
             arguments: 1 << 20,
-            breaker: Terms::default(),
+            breaker: BreakerConfig::default(),
             wall: Clocks {
                 call: clock(30, "limits.wall", "30s"),
                 long: clock(1800, "limits.long-wall", "30m"),
@@ -112,17 +112,17 @@ impl Default for Rules {
     }
 }
 
-/// `facade:action` or `facade:*`.
+/// One rule of `grants.invoke`: `facade:action` or `facade:*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvokeRule {
-    /// Exactly this facade.
+    /// Name of the facade.
     pub facade: String,
-    /// This action, or all where there is none.
+    /// Name of the action. `None`: all actions.
     pub action: Option<String>,
 }
 
 impl InvokeRule {
-    /// Reads `facade:action` or `facade:*`.
+    /// Parses `facade:action` or `facade:*`.
     pub fn parse(text: &str) -> Option<Self> {
         let (facade, action) = text.split_once(':')?;
         let named = |part: &str| !part.is_empty() && !part.contains(['*', ':']);

@@ -1,11 +1,8 @@
-//! A call from its permit to its envelope: root calls, and calls that a call makes.
+//! A call from its permit to its envelope: root calls, and nested calls.
 
 use std::{
     future::poll_fn,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     task::Poll,
     time::Duration,
 };
@@ -15,107 +12,106 @@ use loggia_schema::sanitise_line;
 
 use super::{
     audit,
-    audit::Audit,
-    confirm,
-    faults::log_fault,
-    frame::{Line, next_id},
-    peers::Asked,
-    port::Held,
-    shared::Shared,
-    timeout::UnderWay,
+    audit::{CallAudit, UnstartedCall},
+    consent,
+    fault_log::log_fault,
+    frame::CallFrame,
+    gate_state::GateState,
+    peers::PeerPlan,
+    port::FramePort,
+    timeout::NestedCallGuard,
 };
-use crate::{flow::Outcome, plan::Planned, run::Run};
+use crate::{flow::Outcome, plan::PlannedCall, run::CallState};
 
-/// How long a refusal by a facade that rests takes.
-const RESTING: Duration = Duration::from_millis(50);
-/// Bytes of a fault's sentence.
-const FAULT: usize = 600;
+/// Delay before a call is refused by an open breaker: a caller that retries in a tight loop would otherwise keep the
+/// host as busy as calls that run.
+const REFUSAL_DELAY: Duration = Duration::from_millis(50);
+/// Length of a fault's message, in bytes.
+const MAX_FAULT_BYTES: usize = 600;
 
-/// Runs a root call: waits for its turn, starts its clock, dispatches, makes the envelope.
-pub async fn root(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
+/// Runs a root call: waits for a permit, starts the wall clock, dispatches, and makes the envelope.
+pub(super) async fn answer_root(
+    gate: Arc<GateState>,
+    state: Arc<CallState>,
+    planned: PlannedCall,
+) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
-    let refused = |failure| Envelope::new(command.clone(), Err(failure));
-    if let Err(resting) = entry.breaker.look(&entry.surface().name) {
-        // Who asks again at once would keep the host as busy as with calls that run.
-        tokio::time::sleep(RESTING).await;
-        let why = (Outcome::Resting, &resting);
-        audit::unstarted(&run, (&entry, planned.action), why, &shared.meters);
-        return refused(resting);
+    let refuse = |failure| Envelope::new(command.clone(), Err(failure));
+    let unstarted = |outcome, failure: &Failure| {
+        let call = UnstartedCall { state: &state, entry: &entry, action: planned.action, outcome, failure };
+        call.record(&gate.meters);
+    };
+    if let Err(resting) = entry.breaker.check(&entry.surface().name) {
+        tokio::time::sleep(REFUSAL_DELAY).await;
+        unstarted(Outcome::Resting, &resting);
+        return refuse(resting);
     }
     if !entry.rules.invoke.is_empty() {
-        // Just after the start it would find a facade missing that stands there a moment later.
-        shared.catalog.admitted().await;
+        // Just after the start, a facade that this call invokes may still be loading.
+        gate.catalog.admitted().await;
     }
-    let permit = match shared.permits.root(&entry.pace, run.holder()).await {
+    let permit = match gate.permits.acquire_root(&entry.flow, state.permit_holder()).await {
         Ok(permit) => permit,
         Err(busy) => {
-            audit::unstarted(&run, (&entry, planned.action), (Outcome::Busy, &busy), &shared.meters);
-            return refused(busy);
+            unstarted(Outcome::Busy, &busy);
+            return refuse(busy);
         }
     };
-    let meters = Arc::clone(&shared.meters);
-    let (wall, limit) = entry.rules.wall(planned.action()).clone();
+    let (wall, limit) = entry.rules.wall_clock(planned.action()).clone();
     let timeout = planned.timeout;
-    let line = Line {
-        id: next_id(),
-        shared,
-        run: Arc::clone(&run),
-        entry: Arc::clone(&entry),
-        action: planned.action,
-        due: run.due(timeout.map_or(wall, |asked| asked.min(wall))),
-        above: None,
-        permit: tokio::sync::Mutex::new(Some(permit)),
-        stopped: OnceLock::new(),
-        cut_off: Arc::default(),
-        asked: AtomicUsize::new(0),
-    };
-    let (due, late) = (line.due, line.late(timeout, wall, limit));
-    let audit = Audit::begin((&line.id, None), &run, (&entry, planned.action, &planned.params), &meters);
-    let envelope = match run.within(due, line.answer(planned)).await {
+    let due = state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
+    let frame = CallFrame::root(gate, Arc::clone(&state), &planned, permit, due);
+    let wall_timeout = frame.wall_timeout(timeout, wall, limit);
+    let audit = CallAudit::begin(&frame, &planned.params);
+    let envelope = match state.run_within(due, frame.answer(planned)).await {
         Some(envelope) => envelope,
-        None => refused(late.told()),
+        None => refuse(wall_timeout.into_failure()),
     };
     audit.end(&envelope);
     envelope
 }
 
-impl Line {
-    async fn answer(self, planned: Planned) -> Envelope {
-        // Held to the end: a facade may let go of its session early, and the permit must not go with it.
-        let line = Arc::new(self);
-        let entry = &line.entry;
+impl CallFrame {
+    /// Asks for consent where the policy wants it, passes the breaker, and dispatches to the facade.
+    async fn answer(self, planned: PlannedCall) -> Envelope {
+        // Held until the call ends: a facade may drop its session early, and must not release the permit with it.
+        let frame = Arc::new(self);
+        let entry = &frame.entry;
         if entry.contract.needs_confirmation(&planned.action().name)
-            && let Err(failure) = confirm::confirm(&line, &planned).await
+            && let Err(failure) = consent::require_consent(&frame, &planned).await
         {
             return Envelope::new(planned.command, Err(failure));
         }
-        let pass = match entry.breaker.pass(line.name()) {
+        let pass = match entry.breaker.admit(frame.name()) {
             Ok(pass) => pass,
             Err(resting) => return Envelope::new(planned.command, Err(resting)),
         };
         let call = Call {
-            id: line.id.clone(),
+            id: frame.id.clone(),
             action: planned.action().name.clone(),
             params: planned.params,
             detail: planned.detail,
-            scope: entry.scopes.as_ref().and_then(|scopes| scopes.of(&line.run.caller, line.name())),
-            deadline: line.run.until(line.due).unwrap_or(line.due).into_std(),
+            scope: entry
+                .caller_keys
+                .as_ref()
+                .and_then(|keys| keys.key_for(&frame.state.caller, frame.name())),
+            deadline: frame.state.deadline(frame.due).unwrap_or(frame.due).into_std(),
             idempotency_key: planned.idempotency_key,
-            session: Session::new(Arc::new(Held(Arc::clone(&line)))),
+            session: Session::new(Arc::new(FramePort(Arc::clone(&frame)))),
         };
         let mut dispatched = Arc::clone(&entry.facade).dispatch(call);
         let dispatched = poll_fn(|context| match dispatched.as_mut().poll(context) {
-            // It asked, and may not go on, whatever it would make of the refusal.
-            Poll::Pending => match line.stopped.get() {
+            // The call asked a question and may not resume; its facade does not get to handle that.
+            Poll::Pending => match frame.stop_reason.get() {
                 Some(failure) => Poll::Ready(Err(failure.clone().into())),
                 None => Poll::Pending,
             },
             ready => ready,
         });
         let outcome = dispatched.await.map_err(|stop| match stop {
-            // A guest's last words may stand in it.
+            // The message may quote what the guest wrote.
             Stop::Fault(fault) => {
-                let message = sanitise_line(&fault.message, FAULT);
+                let message = sanitise_line(&fault.message, MAX_FAULT_BYTES);
                 Stop::Fault(Fault { message, ..fault })
             }
             other => other,
@@ -126,20 +122,22 @@ impl Line {
         };
         fault.iter().for_each(|fault| log_fault(fault));
         let undecided = match &outcome {
-            // What it calls is polled within its own polls, so their processor time is charged to both.
-            Err(Stop::Fault(fault)) => fault.kind == FaultKind::Cpu && line.cut_off.load(Ordering::Relaxed),
+            // Nested calls are polled within this call's polls, so their CPU time is charged to both.
+            Err(Stop::Fault(fault)) => {
+                fault.kind == FaultKind::Cpu && frame.nested_interrupted.load(Ordering::Relaxed)
+            }
             Err(Stop::Cancelled) => true,
-            _ => line.stopped.get().is_some(),
+            _ => frame.stop_reason.get().is_some(),
         };
         if undecided {
             drop(pass);
         } else {
-            pass.end(line.name(), fault);
+            pass.finish(frame.name(), fault);
         }
         let outcome = outcome.map_err(|stop: Stop| {
             let mut failure = Failure::from(stop);
             if failure.code == code::INVALID_PARAMS && failure.expected.is_none() {
-                let action = &entry.surface().actions[line.action];
+                let action = &entry.surface().actions[frame.action];
                 failure.expected = Some(entry.contract.signature(action).to_owned());
             }
             failure
@@ -147,59 +145,46 @@ impl Line {
         Envelope { resolved_inputs: planned.resolved, ..Envelope::new(planned.command, outcome) }
     }
 
-    pub(super) async fn nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
+    /// Runs a call that this call makes, with a permit from the reserve of its depth.
+    pub(super) async fn answer_nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
         let timeout = request.timeout;
-        let told = audit::Asked::of(&request.facade, &request.input);
-        let refused = |failure: Failure| {
-            audit::not_invoked(self, told, &failure);
+        let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
+        let refuse = |failure: Failure| {
+            audit::record_denied_invoke(self, audited, &failure);
             failure
         };
-        let mut planned = match self.plan(request).map_err(refused)? {
-            Asked::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
-            Asked::Call(planned) => *planned,
+        let mut planned = match self.plan_nested(request).map_err(refuse)? {
+            PeerPlan::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
+            PeerPlan::Call(planned) => *planned,
         };
-        // A facade cannot agree for the person.
+        // A facade cannot consent for the person.
         planned.confirmed = false;
-        planned.entry.breaker.look(&planned.entry.surface().name)?;
-        let under_way = UnderWay::new(&self.cut_off);
+        planned.entry.breaker.check(&planned.entry.surface().name)?;
+        let guard = NestedCallGuard::new(&self.nested_interrupted);
         let turn = async {
-            self.take_back().await?;
-            self.shared.permits.nested(self.depth() + 1, self.run.account.as_ref()).await
+            self.reclaim_permits().await?;
+            self.gate.permits.acquire_nested(self.depth() + 1, self.state.account.as_ref()).await
         };
         let permit = match turn.await {
             Ok(permit) => permit,
-            Err(refused) => {
-                under_way.ended();
-                return Err(refused.into());
+            Err(busy) => {
+                guard.finish();
+                return Err(busy.into());
             }
         };
-        let entry = Arc::clone(&planned.entry);
-        let (wall, limit) = entry.rules.wall(planned.action()).clone();
-        let own = self.run.due(timeout.map_or(wall, |asked| asked.min(wall)));
-        let line = Self {
-            id: next_id(),
-            shared: Arc::clone(&self.shared),
-            run: Arc::clone(&self.run),
-            entry: Arc::clone(&entry),
-            action: planned.action,
-            due: own.min(self.due),
-            above: Some(Arc::clone(self)),
-            permit: tokio::sync::Mutex::new(Some(permit)),
-            stopped: OnceLock::new(),
-            cut_off: Arc::default(),
-            asked: AtomicUsize::new(0),
-        };
-        let late = line.late(timeout, wall, limit);
+        let (wall, limit) = planned.entry.rules.wall_clock(planned.action()).clone();
+        // The parent's clock is not applied here: it ends the parent, and this call with it.
+        let own_due = self.state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
+        let frame = Self::nested(self, &planned, permit, own_due.min(self.due));
+        let wall_timeout = frame.wall_timeout(timeout, wall, limit);
         let command = planned.command.clone();
-        let above = (&line.id, Some(&self.id));
-        let what = (&entry, planned.action, &planned.params);
-        let audit = Audit::begin(above, &self.run, what, &self.shared.meters);
-        let envelope = match self.run.within(own, line.answer(planned)).await {
+        let audit = CallAudit::begin(&frame, &planned.params);
+        let envelope = match self.state.run_within(own_due, frame.answer(planned)).await {
             Some(envelope) => envelope,
-            None => Envelope::new(command, Err(late.told())),
+            None => Envelope::new(command, Err(wall_timeout.into_failure())),
         };
         audit.end(&envelope);
-        under_way.ended();
+        guard.finish();
         envelope.outcome.map_err(Stop::Failure)
     }
 }

@@ -1,10 +1,10 @@
-//! The audit trail of calls: one line for each call that ran and for each call that it made, one for each that was answered or
-//! refused without running, and one for each answer of a person. Who called, from where, what, and what came of it. Values of
-//! parameters and results are not in it: of parameters there is a digest, by which a call that is known can be found.
+//! The audit trail: one line for each root or nested call that ran, each request that was answered or refused without
+//! running, and each answer of a person. A line names caller, address, facade, action and outcome. It holds no values of
+//! parameters or results; a digest of the parameters lets an operator find a known call.
 //!
-//! Lines are events of the log with the target [`TARGET`]. `LOGGIA_LOG=info,loggia::audit=debug` shows them on stderr, and
-//! `audit.file` keeps them in a file of their own. While neither is set, nothing is made up that only they need. Calls are
-//! counted here too, whether anybody reads of them or not.
+//! Lines are log events with the target [`TARGET`]. `LOGGIA_LOG=info,loggia::audit=debug` shows them on stderr, and
+//! `audit.file` writes them to a file. While neither is set, nothing is computed that only they need. Calls are counted
+//! here as well, with or without an audit log.
 
 use core::net::IpAddr;
 use std::{borrow::Cow, sync::Arc};
@@ -16,78 +16,74 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::field::display;
 
-use super::{frame::Line, shared::Shared};
+use super::frame::CallFrame;
 use crate::{
     access::{Caller, Mark, Origin},
     catalog::{Entry, Slot},
-    flow::{Inside, Meters, OTHER, Outcome},
-    run::Run,
+    flow::{GaugeGuard, Meters, OTHER, Outcome},
+    run::CallState,
 };
 
-/// The source of the lines.
+/// Log target of the lines.
 pub const TARGET: &str = "loggia::audit";
 
-/// Whether anybody reads them.
+/// Returns true if audit lines are written anywhere.
 pub fn is_on() -> bool {
     tracing::enabled!(target: TARGET, tracing::Level::DEBUG)
 }
 
-/// A call that runs. Its line is told when it ends, also where it is dropped: what it did stays done.
-pub struct Audit {
+/// Audits one call that runs. Its line is written when it ends, also if it is dropped: its effects remain.
+pub(super) struct CallAudit {
     id: CallId,
-    above: Option<CallId>,
-    run: Arc<Run>,
+    parent: Option<CallId>,
+    state: Arc<CallState>,
     entry: Arc<Entry>,
     action: usize,
     params: Option<String>,
     meters: Arc<Meters>,
     began: Instant,
-    told: bool,
-    _running: Inside,
+    emitted: bool,
+    _running: GaugeGuard,
 }
 
-impl Audit {
-    /// A call of an entry's action begins, made by the one above it.
-    pub fn begin(
-        (id, above): (&CallId, Option<&CallId>),
-        run: &Arc<Run>,
-        (entry, action, params): (&Arc<Entry>, usize, &Object),
-        meters: &Arc<Meters>,
-    ) -> Self {
+impl CallAudit {
+    /// Starts the audit of a call with these parameters.
+    pub(super) fn begin(frame: &CallFrame, params: &Object) -> Self {
+        let (entry, meters) = (&frame.entry, &frame.gate.meters);
         Self {
-            id: id.clone(),
-            above: above.cloned(),
-            run: Arc::clone(run),
+            id: frame.id.clone(),
+            parent: frame.parent.as_ref().map(|parent| parent.id.clone()),
+            state: Arc::clone(&frame.state),
             entry: Arc::clone(entry),
-            action,
+            action: frame.action,
             params: is_on().then(|| digest(params)),
             meters: Arc::clone(meters),
             began: Instant::now(),
-            told: false,
-            _running: entry.tally.of(entry.surface(), meters).calls.running.enter(),
+            emitted: false,
+            _running: entry.counters.resolve(entry.surface(), meters).calls.running.enter(),
         }
     }
 
-    /// It ends with this.
-    pub fn end(mut self, envelope: &Envelope) {
-        self.tell(envelope.outcome.as_ref().err().map(|failure| failure.code.as_str()));
+    /// Counts the call and writes its line.
+    pub(super) fn end(mut self, envelope: &Envelope) {
+        self.emit(envelope.outcome.as_ref().err().map(|failure| failure.code.as_str()));
     }
 
-    fn tell(&mut self, failed: Option<&str>) {
-        self.told = true;
-        let Self { id, run, entry, .. } = &*self;
+    fn emit(&mut self, failed: Option<&str>) {
+        self.emitted = true;
+        let Self { id, state, entry, .. } = &*self;
         let took = self.began.elapsed();
-        let counted = entry.tally.of(entry.surface(), &self.meters);
-        counted.calls.times.add(took);
-        counted.ended(self.action, failed.map_or(Outcome::Ok, Outcome::of_code));
+        let counters = entry.counters.resolve(entry.surface(), &self.meters);
+        counters.calls.times.add(took);
+        counters.record(self.action, failed.map_or(Outcome::Ok, Outcome::of_code));
         if !is_on() {
             return;
         }
-        let outcome = outcome(failed);
-        let (facade, action) = names(entry, self.action);
+        let outcome = outcome_label(failed);
+        let (facade, action) = facade_and_action(entry, self.action);
         let ms = (took.as_secs_f64() * 1e6).round() / 1e3;
-        let Who { caller, address, request, trace } = Who::of_run(run);
-        let from = self.above.as_ref().map(|above| above.0.as_str());
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
+        let from = self.parent.as_ref().map(|parent| parent.0.as_str());
         tracing::debug!(
             target: TARGET,
             event = "call", id = id.0, from, request, trace, caller = &*caller, address, facade, action,
@@ -97,51 +93,51 @@ impl Audit {
     }
 }
 
-impl Drop for Audit {
+impl Drop for CallAudit {
     fn drop(&mut self) {
-        if !self.told {
-            self.tell(Some(code::CANCELLED));
+        if !self.emitted {
+            self.emit(Some(code::CANCELLED));
         }
     }
 }
 
-/// Who calls, as a line names it.
-struct Who<'a> {
+/// Caller of a request, as an audit line names it.
+struct AuditCaller<'a> {
     caller: Cow<'a, str>,
     address: Option<tracing::field::DisplayValue<IpAddr>>,
     request: Option<&'a str>,
     trace: Option<&'a str>,
 }
 
-impl<'a> Who<'a> {
-    fn new(caller: &'a Caller, address: Option<IpAddr>, mark: &'a Mark) -> Self {
+impl<'a> AuditCaller<'a> {
+    fn new(caller: &'a Caller, address: Option<IpAddr>, ids: &'a Mark) -> Self {
         let caller = match caller {
             Caller::Local => "(local)".into(),
             Caller::Anonymous => "(anonymous)".into(),
             Caller::Named(name) => printable(name),
         };
-        Self { caller, address: address.map(display), request: mark.request(), trace: mark.trace() }
+        Self { caller, address: address.map(display), request: ids.request_id(), trace: ids.trace_id() }
     }
 
-    fn of_run(run: &'a Run) -> Self {
-        Self::new(&run.caller, run.address, &run.mark)
+    fn from_state(state: &'a CallState) -> Self {
+        Self::new(&state.caller, state.address, &state.request_ids)
     }
 
-    fn of(origin: &'a Origin) -> Self {
-        Self::new(&origin.caller, origin.address, &origin.mark)
+    fn from_origin(origin: &'a Origin) -> Self {
+        Self::new(&origin.caller, origin.address, &origin.request_ids)
     }
 }
 
-/// A request, as it came: of what is refused there is nothing else to tell.
-pub struct Asked {
+/// A request as it was sent: all that is known of one that was refused.
+pub(super) struct AuditRequest {
     tool: String,
     action: String,
     params: String,
 }
 
-impl Asked {
-    /// None while nobody reads of it.
-    pub fn of(tool: &str, input: &Input) -> Option<Self> {
+impl AuditRequest {
+    /// Captures a request. `None` while no audit lines are written.
+    pub(super) fn from_input(tool: &str, input: &Input) -> Option<Self> {
         is_on().then(|| {
             let (action, arguments) = match input {
                 Input::Action { action, params, .. } => (action.as_str(), params),
@@ -150,35 +146,41 @@ impl Asked {
                     (named("action").or_else(|| named("cmd")).unwrap_or_default(), arguments)
                 }
             };
-            Self { tool: short(tool), action: short(action), params: digest(arguments) }
+            Self { tool: printable_name(tool), action: printable_name(action), params: digest(arguments) }
         })
     }
 }
 
-/// Counts a request that was answered without running, and tells of it.
-pub fn answered(
-    shared: &Shared,
-    origin: &Origin,
-    under: Option<(&String, &Slot)>,
-    (asked, envelope): (Option<Asked>, &Envelope),
-) {
-    count_answered(&shared.meters, under, envelope);
-    if let Some(asked) = asked {
-        let failed = envelope.outcome.as_ref().err();
-        tell(origin, &asked, failed.map(|failure| failure.code.as_str()));
+/// A request that was answered without running.
+pub(super) struct AnsweredRequest<'a> {
+    pub(super) origin: &'a Origin,
+    /// The facade that was named, if the catalog has it.
+    pub(super) target: Option<(&'a String, &'a Slot)>,
+    /// The request as it was sent, while audit lines are written.
+    pub(super) request: Option<AuditRequest>,
+    pub(super) envelope: &'a Envelope,
+}
+
+impl AnsweredRequest<'_> {
+    /// Counts the request and writes its line.
+    pub(super) fn record(self, meters: &Meters) {
+        count_answered(meters, self.target, self.envelope);
+        if let Some(request) = self.request {
+            let failed = self.envelope.outcome.as_ref().err();
+            emit_request(self.origin, &request, failed.map(|failure| failure.code.as_str()));
+        }
     }
 }
 
-/// Counts a call that was answered without running. What its caller wrote becomes no name of anything: it may be all there
-/// is.
-fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &Envelope) {
-    let outcome = Outcome::of(&envelope.outcome);
-    let Some((facade, slot)) = under else {
+/// Counts a request by declared names only: what a client sends must not become a metric label.
+fn count_answered(meters: &Meters, target: Option<(&String, &Slot)>, envelope: &Envelope) {
+    let outcome = Outcome::from_result(&envelope.outcome);
+    let Some((facade, slot)) = target else {
         return meters.calls.of(OTHER).actions.of(OTHER).up(outcome);
     };
-    let asked = envelope.command.name.as_deref();
-    let action = match (slot, asked) {
-        (_, Some(own)) if OWN.contains(&own) => own,
+    let request = envelope.command.name.as_deref();
+    let action = match (slot, request) {
+        (_, Some(own)) if HOST_ACTIONS.contains(&own) => own,
         (Slot::Serving(entry), Some(name)) => {
             let surface = entry.surface();
             surface.actions.iter().find(|action| action.name == name).map_or(OTHER, |action| &action.name)
@@ -188,20 +190,20 @@ fn count_answered(meters: &Meters, under: Option<(&String, &Slot)>, envelope: &E
     meters.calls.of(facade).actions.of(action).up(outcome);
 }
 
-/// The actions that every facade has, without running.
-const OWN: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
+/// Actions that the host answers for every facade.
+const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
-/// Tells of a call to a tool that is not there, or not for this caller. It is counted where it is answered.
-pub fn unknown_tool(origin: &Origin, asked: Option<Asked>) {
-    if let Some(asked) = asked {
-        tell(origin, &asked, Some("unknown_tool"));
+/// Writes the line of a call to a tool that does not exist, or not for this caller. The MCP layer counts it.
+pub(super) fn record_unknown_tool(origin: &Origin, request: Option<AuditRequest>) {
+    if let Some(request) = request {
+        emit_request(origin, &request, Some("unknown_tool"));
     }
 }
 
-fn tell(origin: &Origin, Asked { tool, action, params }: &Asked, failed: Option<&str>) {
-    let Who { caller, address, request, trace } = Who::of(origin);
+fn emit_request(origin: &Origin, AuditRequest { tool, action, params }: &AuditRequest, failed: Option<&str>) {
+    let AuditCaller { caller, address, request, trace } = AuditCaller::from_origin(origin);
     let event = if failed.is_some() { "refused" } else { "answered" };
-    let outcome = outcome(failed);
+    let outcome = outcome_label(failed);
     tracing::debug!(
         target: TARGET,
         event, request, trace, caller = &*caller, address, tool, action, params, outcome,
@@ -209,33 +211,40 @@ fn tell(origin: &Origin, Asked { tool, action, params }: &Asked, failed: Option<
     );
 }
 
-/// Counts a valid call that may not run now, and tells of it: there is no permit for it, its facade rests, or its caller has
-/// too many that have not ended.
-pub fn unstarted(
-    run: &Run,
-    (entry, action): (&Entry, usize),
-    (why, failure): (Outcome, &Failure),
-    meters: &Meters,
-) {
-    entry.tally.of(entry.surface(), meters).ended(action, why);
-    if is_on() {
-        let (facade, action) = names(entry, action);
-        let outcome = outcome(Some(&failure.code));
-        let Who { caller, address, request, trace } = Who::of_run(run);
-        tracing::debug!(
-            target: TARGET,
-            event = "refused", request, trace, caller = &*caller, address, facade, action, outcome,
-            why = failure.message, "{facade}.{action}: {outcome}"
-        );
+/// A valid call that may not run now: no permit is free, the breaker of its facade is open, or its caller has too many
+/// unfinished calls.
+pub(super) struct UnstartedCall<'a> {
+    pub(super) state: &'a CallState,
+    pub(super) entry: &'a Entry,
+    pub(super) action: usize,
+    pub(super) outcome: Outcome,
+    pub(super) failure: &'a Failure,
+}
+
+impl UnstartedCall<'_> {
+    /// Counts the call and writes its line.
+    pub(super) fn record(self, meters: &Meters) {
+        let Self { state, entry, action, outcome, failure } = self;
+        entry.counters.resolve(entry.surface(), meters).record(action, outcome);
+        if is_on() {
+            let (facade, action) = facade_and_action(entry, action);
+            let outcome = outcome_label(Some(&failure.code));
+            let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
+            tracing::debug!(
+                target: TARGET,
+                event = "refused", request, trace, caller = &*caller, address, facade, action, outcome,
+                why = failure.message, "{facade}.{action}: {outcome}"
+            );
+        }
     }
 }
 
-/// Tells of a call that a call was not allowed to make.
-pub fn not_invoked(line: &Line, asked: Option<Asked>, failure: &Failure) {
-    if let Some(Asked { tool, action, params }) = asked {
-        let Who { caller, address, request, trace } = Who::of_run(&line.run);
-        let outcome = outcome(Some(&failure.code));
-        let (by, from) = (line.name(), line.id.0.as_str());
+/// Writes the line of a nested call that was refused.
+pub(super) fn record_denied_invoke(frame: &CallFrame, request: Option<AuditRequest>, failure: &Failure) {
+    if let Some(AuditRequest { tool, action, params }) = request {
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
+        let outcome = outcome_label(Some(&failure.code));
+        let (by, from) = (frame.name(), frame.id.0.as_str());
         tracing::debug!(
             target: TARGET,
             event = "refused", from, request, trace, caller = &*caller, address, by, facade = tool, action, params,
@@ -244,11 +253,11 @@ pub fn not_invoked(line: &Line, asked: Option<Asked>, failure: &Failure) {
     }
 }
 
-/// Tells what a person, or nobody, said to a question of this event: `question` of the facade's own, `consent` before an
-/// action runs.
-pub fn replied(line: &Line, event: &'static str, answer: &Result<Answer, Failure>) {
-    decided(
-        line,
+/// Writes the line of a person's answer, or of its absence. The event is `question` for one of the facade's own, and
+/// `consent` for a confirmation before an action.
+pub(super) fn record_answer(frame: &CallFrame, event: &'static str, answer: &Result<Answer, Failure>) {
+    record_decision(
+        frame,
         event,
         match answer {
             Ok(Answer::Accepted(_)) => "accepted",
@@ -259,12 +268,12 @@ pub fn replied(line: &Line, event: &'static str, answer: &Result<Answer, Failure
     );
 }
 
-/// The same, in one word.
-pub fn decided(line: &Line, event: &'static str, outcome: &str) {
+/// Writes the line of a decision.
+pub(super) fn record_decision(frame: &CallFrame, event: &'static str, outcome: &str) {
     if is_on() {
-        let (facade, action) = names(&line.entry, line.action);
-        let Who { caller, address, request, trace } = Who::of_run(&line.run);
-        let id = line.id.0.as_str();
+        let (facade, action) = facade_and_action(&frame.entry, frame.action);
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
+        let id = frame.id.0.as_str();
         tracing::debug!(
             target: TARGET,
             event, id, request, trace, caller = &*caller, address, facade, action, outcome,
@@ -273,22 +282,22 @@ pub fn decided(line: &Line, event: &'static str, outcome: &str) {
     }
 }
 
-/// What a facade calls its failure is its own text.
-fn outcome(failed: Option<&str>) -> String {
+/// Shortens and escapes a failure code, which may be of the facade's own choice.
+fn outcome_label(failed: Option<&str>) -> String {
     format!("{:.40}", printable(failed.unwrap_or("ok")))
 }
 
-fn names(entry: &Entry, action: usize) -> (&str, &str) {
+fn facade_and_action(entry: &Entry, action: usize) -> (&str, &str) {
     let surface = entry.surface();
     (&surface.name, surface.actions.get(action).map_or("", |action| &action.name))
 }
 
-/// A name as it was sent, which may be anything.
-fn short(name: &str) -> String {
+/// Shortens and escapes a name as the client sent it.
+fn printable_name(name: &str) -> String {
     printable(&name.chars().take(80).collect::<String>()).into_owned()
 }
 
-/// The first 16 bytes of SHA-256 over the JSON text, in hexadecimal.
+/// Digests parameters: the first 16 bytes of SHA-256 over the JSON text, in hexadecimal.
 fn digest(params: &Object) -> String {
     struct Hashed(Sha256);
     impl std::io::Write for Hashed {
@@ -322,6 +331,6 @@ mod tests {
     #[test]
     fn what_was_asked_is_cut_and_printable() {
         let long = format!("x\n{}", "y".repeat(200));
-        assert_eq!(short(&long), format!("x\\n{}", "y".repeat(78)));
+        assert_eq!(printable_name(&long), format!("x\\n{}", "y".repeat(78)));
     }
 }

@@ -1,7 +1,7 @@
-//! Several calls of one facade in one.
+//! Batches: several calls of one facade in one request.
 //!
-//! Each item is a call like any other, one after another, with its own permit and clock; the batch itself holds neither,
-//! so its items cannot wait for it. All run on the version that checked them.
+//! Items run one after another, each with its own permit and clock. The batch itself holds neither, so its items cannot
+//! wait for it. All items run on the version of the facade that validated them.
 
 use std::sync::Arc;
 
@@ -9,43 +9,43 @@ use loggia_facade::{Content, Envelope, Failure, Page, Progress, Reply, code};
 use loggia_schema::BatchMode;
 use serde_json::{Value, json};
 
-use super::{answer::root, chain::advise, shared::Shared};
+use super::{answer::answer_root, chain::take_next, gate_state::GateState};
 use crate::{
-    plan::{Batch, length},
-    run::Run,
+    plan::{PlannedBatch, text_size},
+    run::CallState,
 };
 
-/// What the results of all items may take together, in bytes: each has a limit of its own.
-const RESULTS: usize = 4 << 20;
+/// Bound on the results of all items together, in bytes. Each item has a limit of its own.
+const MAX_RESULTS: usize = 4 << 20;
 
-/// Makes the calls of a batch.
-pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: Batch) -> Envelope {
-    let Batch { entry, command, items, mode, .. } = batch;
+/// Runs the items of a batch.
+pub(super) async fn run_batch(gate: Arc<GateState>, state: Arc<CallState>, batch: PlannedBatch) -> Envelope {
+    let PlannedBatch { entry, command, items, mode, .. } = batch;
     let all = items.len();
     let mut results: Vec<Value> = Vec::with_capacity(all);
     let mut content: Vec<Content> = Vec::new();
     let mut failed = Vec::new();
     let mut bytes = 0;
     for (index, item) in items.into_iter().enumerate() {
-        if run.cancel.is_cancelled() {
+        if state.cancel.is_cancelled() {
             return Envelope::new(command, Err(Failure::new(code::CANCELLED, "cancelled")));
         }
         #[allow(clippy::cast_precision_loss, reason = "at most fifty")]
         let (done, total) = (index as f64, Some(all as f64));
-        run.progress(Progress { done, total, message: item.command.name.clone() });
-        let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), item).await;
-        let next = advise(&mut envelope, &entry, &shared, &run);
+        state.record_progress(Progress { done, total, message: item.command.name.clone() });
+        let mut envelope = answer_root(Arc::clone(&gate), Arc::clone(&state), item).await;
+        let next = take_next(&mut envelope, &entry, &gate, &state);
         let ok = envelope.is_ok();
-        let (told, blocks) = envelope.into_parts();
+        let (fields, blocks) = envelope.into_parts();
         let mut result = json!({ "index": index });
-        result.as_object_mut().into_iter().for_each(|result| result.extend(told.clone()));
+        result.as_object_mut().into_iter().for_each(|result| result.extend(fields.clone()));
         if let Some(next) = next {
-            result["next"] = shared.catalog.snapshot().address(&next);
+            result["next"] = gate.catalog.snapshot().address(&next);
         }
-        bytes += length(&result) + blocks.iter().map(size).sum::<usize>();
-        if bytes > RESULTS {
-            let said = format!("the batch's results are larger than {} MiB together", RESULTS >> 20);
-            let failure = Failure::new(code::UNAVAILABLE, format!("item {index} was run, but {said}"));
+        bytes += text_size(&result) + blocks.iter().map(content_size).sum::<usize>();
+        if bytes > MAX_RESULTS {
+            let reason = format!("the batch's results are larger than {} MiB together", MAX_RESULTS >> 20);
+            let failure = Failure::new(code::UNAVAILABLE, format!("item {index} was run, but {reason}"));
             let hint = "its items up to there were run: make smaller batches, or ask for less detail";
             let details = json!({ "results": results, "failed": failed });
             let failure = Failure { details: Some(details), ..failure.hint(hint) };
@@ -66,13 +66,13 @@ pub async fn run(shared: Arc<Shared>, run: Arc<Run>, batch: Batch) -> Envelope {
             let page = Page { count: u64::try_from(ran).ok(), ..Page::default() };
             Ok(Reply { data: json!({ "results": results }), page: Some(page), content, ..Reply::default() })
         }
-        Some(first) => Err(partly(first, &failed, results, all)),
+        Some(first) => Err(partial_failure(first, &failed, results, all)),
     };
     Envelope::new(command, outcome)
 }
 
-/// What is told of a batch of which not all items worked.
-fn partly(first: &usize, failed: &[usize], results: Vec<Value>, all: usize) -> Failure {
+/// Renders the failure of a batch in which some items failed.
+fn partial_failure(first: &usize, failed: &[usize], results: Vec<Value>, all: usize) -> Failure {
     let ran = results.len();
     let text = |key: &str| results[*first][key].as_str().unwrap_or_default().to_owned();
     let message = match failed.len() {
@@ -90,8 +90,8 @@ fn partly(first: &usize, failed: &[usize], results: Vec<Value>, all: usize) -> F
     Failure { details: Some(details), ..Failure::new(&code, message).hint(hint) }
 }
 
-/// About how many bytes a content block takes.
-pub fn size(content: &Content) -> usize {
+/// Estimates the size of a content block, in bytes.
+pub(super) fn content_size(content: &Content) -> usize {
     use loggia_facade::Block;
     match &content.block {
         Block::Text(text) => text.len(),

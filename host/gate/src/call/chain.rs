@@ -1,8 +1,8 @@
-//! Calls that follow a call because its result says so.
+//! Follow-up calls: a facade's result may name the call that should come next.
 //!
-//! A facade's result may name the call that should come next. What becomes of it is the operator's choice: it is told to
-//! the caller, or made by the host, or dropped. A followed call is a call like any other, with its own permit and clock;
-//! it may do no more than the call that led to it, and only what the policy of the facade that named it lets that call.
+//! The policy decides what is done with it: show it to the caller, make the call, or drop it. A followed call has its own
+//! permit and clock. It may do no more than the call that led to it, and only what `grants.invoke` of the facade that
+//! named it allows.
 
 use std::sync::Arc;
 
@@ -11,69 +11,80 @@ use loggia_schema::ToolView;
 use loggia_text::printable;
 use serde_json::Value;
 
-use super::{answer::root, shared::Shared};
+use super::{answer::answer_root, gate_state::GateState};
 use crate::{
     access::{Chain, Rights},
     catalog::{Entry, Slot},
-    plan::{Plan, Planned, effect_allows, length, plan},
-    run::Run,
+    plan::{CallPlan, PlannedCall, effect_allows, plan_request, text_size},
+    run::CallState,
 };
 
-/// Calls that may follow one.
-const HOPS: usize = 5;
-/// What the trail may hold of results, in bytes of text: beside the last result, which has a limit of its own.
-pub(crate) const DATA: usize = 256 << 10;
+/// Maximum number of calls that follow one.
+const MAX_HOPS: usize = 5;
+/// Bound on the results in the trail, in bytes of JSON. The last result has a limit of its own.
+pub(crate) const MAX_TRAIL_DATA: usize = 256 << 10;
 
-/// Makes a call, and those that follow it.
-pub async fn run(shared: Arc<Shared>, run: Arc<Run>, planned: Planned) -> Envelope {
+/// Runs a call and those that follow it.
+pub(crate) async fn run_chain(gate: Arc<GateState>, state: Arc<CallState>, planned: PlannedCall) -> Envelope {
     let mut entry = Arc::clone(&planned.entry);
     let follows = entry.rules.chain == Chain::Follow;
-    let (mut effect, detail) = (planned.action().effect, planned.detail);
-    let mut made: Vec<Made> = follows.then(|| Made::of(&planned)).into_iter().collect();
-    let mut envelope = root(Arc::clone(&shared), Arc::clone(&run), planned).await;
-    // The caller asked for the first call, and knows the answer by it.
+    let mut walk = ChainWalk {
+        gate: &gate,
+        state: &state,
+        detail: planned.detail,
+        effect: planned.action().effect,
+        steps: follows.then(|| ChainStep::from_call(&planned)).into_iter().collect(),
+    };
+    let mut envelope = answer_root(Arc::clone(&gate), Arc::clone(&state), planned).await;
+    // The envelope echoes the first call: it is the one that the caller made.
     let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
-    let (mut trail, mut shown, mut room) = (Vec::new(), Vec::new(), DATA);
-    while let Some(next) = advise(&mut envelope, &entry, &shared, &run) {
+    let (mut trail, mut shown, mut room) = (Vec::new(), Vec::new(), MAX_TRAIL_DATA);
+    while let Some(next) = take_next(&mut envelope, &entry, &gate, &state) {
         if entry.rules.chain != Chain::Follow {
             set_next(&mut envelope, next);
             break;
         }
-        let followed = match follow(&shared, &entry, effect, &made, &next, (detail, &run)) {
+        let followed = match walk.plan_next(&entry, &next) {
             Ok(followed) => followed,
-            Err(said) => {
-                tracing::info!(facade = entry.surface().name, "a next call was not followed: {said}");
+            Err(reason) => {
+                tracing::info!(facade = entry.surface().name, "not following `next`: {reason}");
                 set_next(&mut envelope, next);
                 break;
             }
         };
         if trail.is_empty() {
-            trail.extend(made.first().map(|made| made.hop(&envelope)));
+            trail.extend(walk.steps.first().map(|step| step.to_hop(&envelope)));
         }
         entry = Arc::clone(&followed.entry);
-        effect = followed.action().effect.min(effect);
-        let now = Made::of(&followed);
+        walk.effect = followed.action().effect.min(walk.effect);
+        let step = ChainStep::from_call(&followed);
         if let Ok(reply) = &mut envelope.outcome {
             shown.append(&mut reply.content);
             if let Some(hop) = trail.last_mut() {
-                keep(hop, std::mem::take(&mut reply.data), &mut room);
+                keep_data(hop, std::mem::take(&mut reply.data), &mut room);
             }
         }
-        envelope = root(Arc::clone(&shared), Arc::clone(&run), followed).await;
-        trail.push(now.hop(&envelope));
-        made.push(now);
+        envelope = answer_root(Arc::clone(&gate), Arc::clone(&state), followed).await;
+        trail.push(step.to_hop(&envelope));
+        walk.steps.push(step);
     }
-    // What was shown on the way, to the person say, is shown: the trail holds messages and data alone.
+    // Content blocks of earlier calls (images, say) are kept: the trail holds only messages and data.
     if let Ok(reply) = &mut envelope.outcome {
         reply.content.splice(0..0, shown);
     }
     Envelope { command, resolved_inputs: resolved, trail, ..envelope }
 }
 
-/// The call that should follow, if the policy lets anybody hear of it, it is well formed, and the caller may make it.
-pub fn advise(envelope: &mut Envelope, entry: &Entry, shared: &Shared, run: &Run) -> Option<Next> {
+/// Takes the follow-up call out of an envelope. `None` if the policy drops it, it is malformed, or the caller may not
+/// make it.
+pub(crate) fn take_next(
+    envelope: &mut Envelope,
+    entry: &Entry,
+    gate: &GateState,
+    state: &CallState,
+) -> Option<Next> {
     let mut next = envelope.take_next()?;
-    // A facade cannot agree for the person.
+    // A facade cannot consent for the person.
     next.params.shift_remove("confirm");
     if entry.rules.chain == Chain::Off {
         return None;
@@ -85,38 +96,38 @@ pub fn advise(envelope: &mut Envelope, entry: &Entry, shared: &Shared, run: &Run
     if next.facade.is_empty() || !name(&next.facade) || !name(&next.action) {
         let facade = &entry.surface().name;
         let (tool, action) = (printable(&next.facade), printable(&next.action));
-        tracing::warn!(facade, "a next call was dropped: {tool:.80?} {action:.80?} is no tool and action");
+        tracing::warn!(facade, "dropping `next`: {tool:.80?} {action:.80?} is not a tool and an action");
         return None;
     }
-    may_call(&next, shared, &run.rights).then_some(next)
+    is_callable(&next, gate, &state.rights).then_some(next)
 }
 
-/// Whether a caller may make a call; of one that is not served now, whether it could.
-fn may_call(next: &Next, shared: &Shared, rights: &Rights) -> bool {
+/// Checks a follow-up call against the caller's rights. A facade that is not served now is allowed if they reach it.
+fn is_callable(next: &Next, gate: &GateState, rights: &Rights) -> bool {
     if rights.are_all() || !rights.reach(&next.facade) {
         return rights.are_all();
     }
-    let Some(Slot::Serving(entry)) = shared.catalog.slot(&next.facade) else { return true };
+    let Some(Slot::Serving(entry)) = gate.catalog.slot(&next.facade) else { return true };
     let whole = ToolView::all_actions();
     let view = rights.narrow(&entry.contract, &whole);
-    view.is_some_and(|view| entry.contract.offers(entry.meant(&next.action), &view).is_some())
+    view.is_some_and(|view| entry.contract.offers(entry.resolve_name(&next.action), &view).is_some())
 }
 
-/// Keeps the data of a call that another followed, while there is room: the caller asked for it, and the last result takes its
-/// place.
-fn keep(hop: &mut Hop, data: Value, room: &mut usize) {
+/// Keeps the data of a call that was followed by another, within [`MAX_TRAIL_DATA`]: the last result takes its place in the
+/// envelope.
+fn keep_data(hop: &mut Hop, data: Value, room: &mut usize) {
     if data.is_null() {
         return;
     }
-    let bytes = length(&data);
+    let bytes = text_size(&data);
     if bytes <= *room {
         *room -= bytes;
         hop.data = Some(data);
         return;
     }
-    let said = hop.message.take().map_or_else(String::new, |said| format!("{said} "));
+    let reason = hop.message.take().map_or_else(String::new, |reason| format!("{reason} "));
     let advice = "call it by itself to get that, with less detail or without what follows";
-    hop.message = Some(format!("{said}(its data, {} KiB, does not fit here: {advice})", bytes >> 10));
+    hop.message = Some(format!("{reason}(its data, {} KiB, does not fit here: {advice})", bytes >> 10));
 }
 
 fn set_next(envelope: &mut Envelope, next: Next) {
@@ -126,21 +137,21 @@ fn set_next(envelope: &mut Envelope, next: Next) {
     }
 }
 
-/// A call that was made: the same one again is a circle.
+/// A call of a chain. Equal calls are a cycle.
 #[derive(PartialEq)]
-struct Made {
+struct ChainStep {
     facade: String,
     action: String,
     params: Object,
 }
 
-impl Made {
-    fn of(planned: &Planned) -> Self {
+impl ChainStep {
+    fn from_call(planned: &PlannedCall) -> Self {
         let (facade, action) = (planned.entry.surface().name.clone(), planned.action().name.clone());
         Self { facade, action, params: planned.params.clone() }
     }
 
-    fn hop(&self, envelope: &Envelope) -> Hop {
+    fn to_hop(&self, envelope: &Envelope) -> Hop {
         let message = match &envelope.outcome {
             Ok(reply) => reply.message.clone(),
             Err(failure) => Some(failure.message.clone()),
@@ -155,50 +166,65 @@ impl Made {
     }
 }
 
-/// The next call, checked; or why it is not made.
-fn follow(
-    shared: &Shared,
-    from: &Entry,
+/// Progress along a chain: what the next call is checked against.
+struct ChainWalk<'a> {
+    gate: &'a GateState,
+    state: &'a CallState,
+    /// Detail that the caller asked for; applies to every call of the chain.
+    detail: Detail,
+    /// Weakest effect so far.
     effect: Effect,
-    made: &[Made],
-    next: &Next,
-    (detail, run): (Detail, &Run),
-) -> Result<Planned, String> {
-    if made.len() > HOPS {
-        return Err(format!("{HOPS} calls have followed already"));
-    }
-    if !from.rules.may_reach(&next.facade) {
-        return Err(format!("the policy's `grants.invoke` does not name {}", printable(&next.facade)));
-    }
-    let input = Input::Action { action: next.action.clone(), params: next.params.clone(), detail };
-    let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
-    let planned = match plan(&shared.catalog.snapshot(), request, &ToolView::all_actions(), &run.rights) {
-        Plan::Run(planned) => Planned { confirmed: false, ..*planned },
-        Plan::Answer(envelope) => {
-            return Err(envelope.outcome.err().map_or_else(
-                || "it is one of the host's own actions".to_owned(),
-                |failure| failure.message,
+    /// Calls made so far, for the cycle check. Empty if the first facade's policy does not follow.
+    steps: Vec<ChainStep>,
+}
+
+impl ChainWalk<'_> {
+    /// Validates the next call. The error says why it is not made.
+    fn plan_next(&self, from: &Entry, next: &Next) -> Result<PlannedCall, String> {
+        if self.steps.len() > MAX_HOPS {
+            return Err(format!("{MAX_HOPS} calls have followed already"));
+        }
+        if !from.rules.may_reach(&next.facade) {
+            return Err(format!("the policy's `grants.invoke` does not name {}", printable(&next.facade)));
+        }
+        let input =
+            Input::Action { action: next.action.clone(), params: next.params.clone(), detail: self.detail };
+        let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
+        let planned = match plan_request(
+            &self.gate.catalog.snapshot(),
+            request,
+            &ToolView::all_actions(),
+            &self.state.rights,
+        ) {
+            CallPlan::Run(planned) => PlannedCall { confirmed: false, ..*planned },
+            CallPlan::Answer(envelope) => {
+                return Err(envelope.outcome.err().map_or_else(
+                    || "it is one of the host's own actions".to_owned(),
+                    |failure| failure.message,
+                ));
+            }
+            CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
+                return Err("it is one of the host's own actions".to_owned());
+            }
+        };
+        let (facade, action) = (&planned.entry.surface().name, planned.action());
+        let target = format!("{facade}:{}", action.name);
+        if !from.rules.may_invoke(facade, &action.name) {
+            return Err(format!("the policy's `grants.invoke` does not hold \"{target}\""));
+        }
+        if !effect_allows(self.effect, action.effect) {
+            return Err(format!(
+                "{target} is {}, and the chain so far only {}",
+                action.effect.as_str(),
+                self.effect.as_str()
             ));
         }
-        Plan::AboutRun(_) | Plan::Batch(_) => return Err("it is one of the host's own actions".to_owned()),
-    };
-    let (facade, action) = (&planned.entry.surface().name, planned.action());
-    let target = format!("{facade}:{}", action.name);
-    if !from.rules.may_invoke(facade, &action.name) {
-        return Err(format!("the policy's `grants.invoke` does not hold \"{target}\""));
+        if action.long_running && !self.state.long_running {
+            return Err(format!("{target} is long-running, and the first call of the chain is not"));
+        }
+        if self.steps.contains(&ChainStep::from_call(&planned)) {
+            return Err(format!("{target} was called with the same parameters before"));
+        }
+        Ok(planned)
     }
-    if !effect_allows(effect, action.effect) {
-        return Err(format!(
-            "{target} is {}, and what led to it only {}",
-            action.effect.as_str(),
-            effect.as_str()
-        ));
-    }
-    if action.long_running && !run.long {
-        return Err(format!("{target} may take long, and what led to it is waited for"));
-    }
-    if made.contains(&Made::of(&planned)) {
-        return Err(format!("{target} was called with the same parameters before"));
-    }
-    Ok(planned)
 }

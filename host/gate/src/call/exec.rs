@@ -1,307 +1,312 @@
-//! The front side of a call: one object, from request to run.
+//! The client's handle on one call, from request to run.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use loggia_facade::{Answer, Command, Envelope, Failure, Question};
 
-use super::{audit, batch, chain, shared::Shared};
+use super::{audit::UnstartedCall, batch, chain, gate_state::GateState};
 use crate::{
     access::Origin,
-    flow::{Outcome, Ticket},
-    plan::{Batch, Planned},
-    run::{Event, Run, RunId, Seen, Status, refusal, report},
-    schedule::Work,
+    failures,
+    flow::{Outcome, UnfinishedTicket},
+    plan::{PlannedBatch, PlannedCall},
+    run::{CallState, Event, EventCursor, RunId, Status, report},
+    schedule::ScheduledCall,
 };
 
-/// How long a client waits for a call that may outlive its request: less than clients give a request.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// Time after which a waiting call becomes a run, if it may: shorter than the request timeouts of clients.
+const SOFT_DEADLINE: Duration = Duration::from_secs(40);
 
-/// Follows one call. Dropping it cancels the call, unless it was detached.
+/// Handle on one call. Dropping it cancels the call, unless it was detached.
 pub struct Exec {
-    stage: Stage,
-    seen: Seen,
+    stage: ExecStage,
+    cursor: EventCursor,
     patience: Option<Duration>,
 }
 
-enum Stage {
+enum ExecStage {
     /// Answered without running, or ended within its first slice.
     Answered(Option<Box<Envelope>>),
-    /// Nothing has run yet. `None` only while the first slice is polled.
-    Fresh(Arc<Shared>, Option<Box<Work>>),
-    /// On the second runtime.
-    Running(Arc<Shared>, Follow),
-    /// Detached before; ours to cancel again.
-    Attached(RunId, Follow),
-    /// A run that somebody asks about, and that goes on whoever asks.
-    Watched(Watch),
+    /// Not polled yet. `None` only while the first slice is polled.
+    Fresh(Arc<GateState>, Option<Box<ScheduledCall>>),
+    /// Spawned on a runtime; this handle waits for its events.
+    Running(Arc<GateState>, FollowGuard),
+    /// Detached before, and followed again.
+    Attached(RunId, FollowGuard),
+    /// A run that is only observed: dropping the handle does not affect it.
+    Watched(RunWatch),
 }
 
-/// Cancels the call when its last follower goes away, unless the call was let go, or is known as a run.
-struct Follow {
-    run: Arc<Run>,
+/// Counts one follower of a call. Dropping the last one cancels the call, unless it was detached or became a run.
+struct FollowGuard {
+    state: Arc<CallState>,
     detached: bool,
 }
 
-impl Follow {
-    fn new(run: Arc<Run>) -> Self {
-        run.followed();
-        Self { run, detached: false }
+impl FollowGuard {
+    fn new(state: Arc<CallState>) -> Self {
+        state.add_follower();
+        Self { state, detached: false }
     }
 }
 
-impl Drop for Follow {
+impl Drop for FollowGuard {
     fn drop(&mut self) {
-        let was_last = self.run.unfollowed();
-        if was_last && !self.detached && !self.run.is_listed() {
-            self.run.cancel.cancel();
+        let was_last = self.state.remove_follower();
+        if was_last && !self.detached && !self.state.is_run() {
+            self.state.cancel.cancel();
         }
     }
 }
 
-/// A question about a run, which is answered when the run has ended.
-pub(super) struct Watch {
+/// A `run_status` request that is answered when its run ends.
+pub(super) struct RunWatch {
     pub command: Command,
     pub id: RunId,
-    pub run: Arc<Run>,
+    pub state: Arc<CallState>,
     pub include_trace: bool,
 }
 
-impl Watch {
-    fn told(&self) -> Envelope {
-        report::told(self.command.clone(), &self.id, &self.run, self.include_trace)
+impl RunWatch {
+    fn render(&self) -> Envelope {
+        report::render_status(self.command.clone(), &self.id, &self.state, self.include_trace)
     }
 }
 
 impl Exec {
-    fn at(stage: Stage, patience: Option<Duration>) -> Self {
-        Self { stage, seen: Seen::default(), patience }
+    fn with_stage(stage: ExecStage, patience: Option<Duration>) -> Self {
+        Self { stage, cursor: EventCursor::default(), patience }
     }
 
     pub(super) fn answered(envelope: Envelope) -> Self {
-        Self::at(Stage::Answered(Some(Box::new(envelope))), None)
+        Self::with_stage(ExecStage::Answered(Some(Box::new(envelope))), None)
     }
 
-    pub(super) fn attached(id: RunId, run: Arc<Run>) -> Self {
-        let patience = run.long.then_some(PATIENCE);
-        Self::at(Stage::Attached(id, Follow::new(run)), patience)
+    pub(super) fn attached(id: RunId, state: Arc<CallState>) -> Self {
+        let patience = state.long_running.then_some(SOFT_DEADLINE);
+        Self::with_stage(ExecStage::Attached(id, FollowGuard::new(state)), patience)
     }
 
-    pub(super) fn watching(watch: Watch) -> Self {
-        Self::at(Stage::Watched(watch), Some(PATIENCE))
+    pub(super) fn watching(watch: RunWatch) -> Self {
+        Self::with_stage(ExecStage::Watched(watch), Some(SOFT_DEADLINE))
     }
 
-    pub(super) fn begin(shared: &Arc<Shared>, origin: Origin, planned: Planned) -> Self {
+    pub(super) fn begin_call(gate: &Arc<GateState>, origin: Origin, planned: PlannedCall) -> Self {
         let (entry, action) = (Arc::clone(&planned.entry), planned.action);
-        let run = Arc::new(Run::new(origin, &planned));
-        let ticket = match ticket(shared, &run) {
+        let state = Arc::new(CallState::for_call(origin, &planned));
+        let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
-            Err(busy) => {
-                audit::unstarted(&run, (&entry, action), (Outcome::Busy, &busy), &shared.meters);
-                return Self::answered(Envelope::new(planned.command, Err(busy)));
+            Err(failure) => {
+                let outcome = Outcome::Busy;
+                UnstartedCall { state: &state, entry: &entry, action, outcome, failure: &failure }
+                    .record(&gate.meters);
+                return Self::answered(Envelope::new(planned.command, Err(failure)));
             }
         };
-        let patience = patience(run.long, planned.wait);
-        let made = chain::run(Arc::clone(shared), Arc::clone(&run), planned);
-        Self::fresh(shared, shared.executor.work(run, entry, with(ticket, made)), patience)
+        let patience = patience_for(state.long_running, planned.wait);
+        let future = chain::run_chain(Arc::clone(gate), Arc::clone(&state), planned);
+        Self::fresh(gate, gate.executor.prepare(state, entry, hold_ticket(ticket, future)), patience)
     }
 
-    pub(super) fn begin_batch(shared: &Arc<Shared>, origin: Origin, batch: Batch) -> Self {
+    pub(super) fn begin_batch(gate: &Arc<GateState>, origin: Origin, batch: PlannedBatch) -> Self {
         let entry = Arc::clone(&batch.entry);
-        let run = Arc::new(Run::batch(origin, &batch));
-        let ticket = match ticket(shared, &run) {
+        let state = Arc::new(CallState::for_batch(origin, &batch));
+        let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
-            Err(busy) => {
+            Err(failure) => {
                 for item in &batch.items {
-                    audit::unstarted(&run, (&entry, item.action), (Outcome::Busy, &busy), &shared.meters);
+                    let (action, outcome) = (item.action, Outcome::Busy);
+                    UnstartedCall { state: &state, entry: &entry, action, outcome, failure: &failure }
+                        .record(&gate.meters);
                 }
-                return Self::answered(Envelope::new(batch.command, Err(busy)));
+                return Self::answered(Envelope::new(batch.command, Err(failure)));
             }
         };
-        let patience = patience(true, batch.wait);
-        let made = batch::run(Arc::clone(shared), Arc::clone(&run), batch);
-        Self::fresh(shared, shared.executor.work(run, entry, with(ticket, made)), patience)
+        let patience = patience_for(true, batch.wait);
+        let future = batch::run_batch(Arc::clone(gate), Arc::clone(&state), batch);
+        Self::fresh(gate, gate.executor.prepare(state, entry, hold_ticket(ticket, future)), patience)
     }
 
-    fn fresh(shared: &Arc<Shared>, work: Work, patience: Option<Duration>) -> Self {
-        Self::at(Stage::Fresh(Arc::clone(shared), Some(Box::new(work))), patience)
+    fn fresh(gate: &Arc<GateState>, work: ScheduledCall, patience: Option<Duration>) -> Self {
+        Self::with_stage(ExecStage::Fresh(Arc::clone(gate), Some(Box::new(work))), patience)
     }
 
-    /// How long to follow the call before it is [`part`](Self::part)ed with: to its end where there is none, not at all
-    /// where it is zero.
+    /// Time to wait before the call is detached as a run. `None`: wait until it ends. Zero: do not wait.
     pub fn patience(&self) -> Option<Duration> {
         self.patience
     }
 
-    /// Whether the call may outlive its request.
+    /// Returns true if the call may outlive its request.
     pub fn may_become_run(&self) -> bool {
-        self.run().is_some_and(|run| run.long) && !matches!(self.stage, Stage::Watched(_))
+        self.state().is_some_and(|state| state.long_running) && !matches!(self.stage, ExecStage::Watched(_))
     }
 
-    /// Whether the call waits for a person.
+    /// Returns true while the call waits for a person.
     pub fn is_asking(&self) -> bool {
-        self.run().is_some_and(|run| run.status() == Status::Waiting)
+        self.state().is_some_and(|state| state.status() == Status::Waiting)
     }
 
-    /// Resolves when a question is no longer open: it was answered, taken back, or the call has ended.
+    /// Waits until a question is closed: answered, withdrawn, or its call ended.
     pub fn closed(&self, key: String) -> impl Future<Output = ()> + Send + 'static {
-        let run = self.run().cloned();
+        let state = self.state().cloned();
         async move {
-            if let Some(run) = run {
-                run.closed(&key).await;
+            if let Some(state) = state {
+                state.wait_until_closed(&key).await;
             }
         }
     }
 
-    /// The run that is only asked about, if this is a question about one.
+    /// Handle of the run that is only observed, if this is a `run_status` request.
     pub fn watched(&self) -> Option<RunId> {
         match &self.stage {
-            Stage::Watched(watch) => Some(watch.id.clone()),
+            ExecStage::Watched(watch) => Some(watch.id.clone()),
             _ => None,
         }
     }
 
-    /// What happens next. Must be called from a task that may be blocked for a millisecond. Dropping the future loses
-    /// nothing. After `Done` it never resolves.
+    /// Waits for the next event. Cancel-safe: dropping the future loses no event. After `Done` it never resolves.
+    ///
+    /// The first call polls the facade inline, so the calling task must tolerate being blocked for about a millisecond.
     pub async fn next(&mut self) -> Event {
-        if let Stage::Fresh(shared, work) = &mut self.stage {
-            let shared = Arc::clone(shared);
+        if let ExecStage::Fresh(gate, work) = &mut self.stage {
+            let gate = Arc::clone(gate);
             if let Some(work) = work.take() {
-                let run = Arc::clone(&work.run);
-                // Polled once and never pending, so no drop can lose the call here.
-                match shared.executor.first_slice(*work).await {
+                let state = Arc::clone(&work.state);
+                // `poll_inline` polls once and is never pending, so dropping this future cannot lose the call.
+                match gate.executor.poll_inline(*work).await {
                     Ok(envelope) => {
-                        self.stage = Stage::Answered(Some(Box::new(envelope)));
-                        if let Some(progress) = run.news(&mut self.seen) {
+                        self.stage = ExecStage::Answered(Some(Box::new(envelope)));
+                        if let Some(progress) = state.next_progress(&mut self.cursor) {
                             return Event::Progress(progress);
                         }
                     }
                     Err(work) => {
-                        shared.executor.spawn(work);
-                        self.stage = Stage::Running(shared, Follow::new(run));
+                        gate.executor.spawn(work);
+                        self.stage = ExecStage::Running(gate, FollowGuard::new(state));
                     }
                 }
             }
         }
         let event = match &mut self.stage {
-            Stage::Answered(envelope) => match envelope.take() {
+            ExecStage::Answered(envelope) => match envelope.take() {
                 Some(envelope) => return Event::Done(envelope),
                 None => std::future::pending().await,
             },
-            Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, Follow { run, .. }) => {
-                run.next(&mut self.seen).await
-            }
-            Stage::Watched(watch) => match watch.run.next(&mut self.seen).await {
-                Event::Done(_) => Event::Done(Box::new(watch.told())),
+            ExecStage::Running(_, FollowGuard { state, .. })
+            | ExecStage::Attached(_, FollowGuard { state, .. }) => state.next_event(&mut self.cursor).await,
+            ExecStage::Watched(watch) => match watch.state.next_event(&mut self.cursor).await {
+                Event::Done(_) => Event::Done(Box::new(watch.render())),
                 event => event,
             },
-            Stage::Fresh(..) => std::future::pending().await,
+            ExecStage::Fresh(..) => std::future::pending().await,
         };
         if matches!(event, Event::Done(_)) {
-            self.stage = Stage::Answered(None);
+            self.stage = ExecStage::Answered(None);
         }
         event
     }
 
-    /// Lets the call go on without a follower, until somebody attaches to it by this handle. None for a call that was
-    /// answered already: its envelope is all there is.
+    /// Lets the call continue without a follower; [`Gate::attach`](super::Gate::attach) follows it again by the returned
+    /// handle. `None` for a call that was answered already.
     pub fn detach(self) -> Option<RunId> {
-        self.let_go(false).map(|(id, _)| id)
+        self.release(false).map(|(id, _)| id)
     }
 
-    /// Stops waiting: the call goes on as a run, and the caller is told of it. A call that was answered already is told
-    /// as it is.
+    /// Turns the call into a run and renders the envelope that names its handle. A call that was answered already
+    /// returns its own envelope.
     pub fn part(mut self) -> Option<Envelope> {
-        if let Stage::Watched(watch) = &self.stage {
-            return Some(watch.told());
+        if let ExecStage::Watched(watch) = &self.stage {
+            return Some(watch.render());
         }
-        if let Stage::Answered(envelope) = &mut self.stage {
+        if let ExecStage::Answered(envelope) = &mut self.stage {
             return envelope.take().map(|envelope| *envelope);
         }
-        self.let_go(true).map(|(id, run)| report::detached(&id, &run))
+        self.release(true).map(|(id, state)| report::render_detached(&id, &state))
     }
 
-    /// Stops waiting, for a caller who has a way of its own to follow a run; its handle.
+    /// Turns the call into a run and returns its handle, for callers that report runs in their own format.
     pub fn part_with_handle(self) -> Option<RunId> {
-        self.let_go(true).map(|(id, _)| id)
+        self.release(true).map(|(id, _)| id)
     }
 
-    fn let_go(self, listed: bool) -> Option<(RunId, Arc<Run>)> {
+    fn release(self, as_run: bool) -> Option<(RunId, Arc<CallState>)> {
         match self.stage {
-            Stage::Answered(_) | Stage::Watched(_) => None,
-            Stage::Fresh(shared, work) => {
+            ExecStage::Answered(_) | ExecStage::Watched(_) => None,
+            ExecStage::Fresh(gate, work) => {
                 let work = work?;
-                let run = Arc::clone(&work.run);
-                let id = shared.runs.keep(Arc::clone(&run), listed);
-                shared.executor.spawn(*work);
-                Some((id, run))
+                let state = Arc::clone(&work.state);
+                let id = gate.runs.register(Arc::clone(&state), as_run);
+                gate.executor.spawn(*work);
+                Some((id, state))
             }
-            Stage::Running(shared, mut follow) => {
+            ExecStage::Running(gate, mut follow) => {
                 follow.detached = true;
-                Some((shared.runs.keep(Arc::clone(&follow.run), listed), Arc::clone(&follow.run)))
+                Some((gate.runs.register(Arc::clone(&follow.state), as_run), Arc::clone(&follow.state)))
             }
-            Stage::Attached(id, mut follow) => {
+            ExecStage::Attached(id, mut follow) => {
                 follow.detached = true;
-                if listed {
-                    follow.run.list();
+                if as_run {
+                    follow.state.become_run();
                 }
-                Some((id, Arc::clone(&follow.run)))
+                Some((id, Arc::clone(&follow.state)))
             }
         }
     }
 
-    /// Ends the call: its facade is told, and dropped if it does not end by itself.
+    /// Cancels the call: signals its facade, and drops it after a grace period.
     pub fn cancel(&self) {
-        if let Some(run) = self.run() {
-            run.cancel.cancel();
+        if let Some(state) = self.state() {
+            state.cancel.cancel();
         }
     }
 
-    /// Gives answers to named questions that a call which has not begun may ask.
+    /// Supplies answers to named questions before the call asks them.
     pub fn prepare(&self, answers: impl Iterator<Item = (String, Answer)>) {
-        if let Some(run) = self.run() {
-            run.prepare(answers);
+        if let Some(state) = self.state() {
+            state.prepare_answers(answers);
         }
     }
 
-    /// Answers a question. False where it is not open (any more).
+    /// Answers a question. Returns false if it is not open.
     pub fn answer(&self, key: &str, answer: Answer) -> bool {
-        self.run().is_some_and(|run| run.answer(key, answer))
+        self.state().is_some_and(|state| state.answer_question(key, answer))
     }
 
-    /// Says no to all questions, for a caller who has nobody to ask.
+    /// Declines all questions, for clients that cannot ask a person.
     pub fn decline(&self, asks: &BTreeMap<String, Question>) {
         for key in asks.keys() {
             self.answer(key, Answer::Declined);
         }
     }
 
-    fn run(&self) -> Option<&Arc<Run>> {
+    fn state(&self) -> Option<&Arc<CallState>> {
         match &self.stage {
-            Stage::Answered(_) => None,
-            Stage::Fresh(_, work) => work.as_ref().map(|work| &work.run),
-            Stage::Running(_, Follow { run, .. }) | Stage::Attached(_, Follow { run, .. }) => Some(run),
-            Stage::Watched(watch) => Some(&watch.run),
+            ExecStage::Answered(_) => None,
+            ExecStage::Fresh(_, work) => work.as_ref().map(|work| &work.state),
+            ExecStage::Running(_, FollowGuard { state, .. })
+            | ExecStage::Attached(_, FollowGuard { state, .. }) => Some(state),
+            ExecStage::Watched(watch) => Some(&watch.state),
         }
     }
 }
 
-/// Counts a long call among those of its caller that have not ended.
-fn ticket(shared: &Shared, run: &Run) -> Result<Option<Ticket>, Failure> {
-    if !run.long {
+/// Counts a long-running call against its caller's quota. Other calls need no ticket.
+fn take_ticket(gate: &GateState, state: &CallState) -> Result<Option<UnfinishedTicket>, Failure> {
+    if !state.long_running {
         return Ok(None);
     }
-    let ticket = shared.unfinished.begin(run.account.as_ref(), shared.quotas);
-    ticket.map_err(|now| refusal::too_many(now, &shared.runs.unfinished(run)))
+    let ticket = gate.unfinished.register(state.account.as_ref(), gate.quotas);
+    ticket.map_err(|now| failures::too_many_runs(now, &gate.runs.unfinished_facades(state)))
 }
 
-/// A call that holds its ticket until it has ended, or is dropped.
-fn with(
-    ticket: Option<Ticket>,
+/// Boxes a call together with its ticket, which is released when the call ends or is dropped.
+fn hold_ticket(
+    ticket: Option<UnfinishedTicket>,
     call: impl Future<Output = Envelope> + Send + 'static,
 ) -> BoxFuture<'static, Envelope> {
     match ticket {
-        // Most calls: a future within another would be moved once more, and it is large.
+        // Most calls hold none. Wrapping their large future in another would move it once more.
         None => Box::pin(call),
         Some(ticket) => Box::pin(async move {
             let _held = ticket;
@@ -310,12 +315,12 @@ fn with(
     }
 }
 
-/// How long a caller waits for a call.
-fn patience(long: bool, wait: Option<bool>) -> Option<Duration> {
+/// Decides how long a caller waits for a call.
+fn patience_for(long: bool, wait: Option<bool>) -> Option<Duration> {
     match (long, wait) {
-        // A call that ends within its request is answered at once anyway.
+        // `wait: false` has no meaning for an action that ends within its request.
         (false, _) => None,
         (true, Some(false)) => Some(Duration::ZERO),
-        (true, _) => Some(PATIENCE),
+        (true, _) => Some(SOFT_DEADLINE),
     }
 }

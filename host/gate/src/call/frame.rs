@@ -1,4 +1,4 @@
-//! One call as the facade that answers it sees it: the state of the frame, its permit, and the calls above it.
+//! One call as the facade that answers it sees it: its permit, its clock, and the calls above it.
 
 use std::{
     sync::{
@@ -9,104 +9,150 @@ use std::{
 };
 
 use loggia_facade::{CallId, Failure, Limit, code};
-use tokio::time::Instant;
+use tokio::{sync::Mutex, time::Instant};
 
-use super::{shared::Shared, timeout::Late};
+use super::{gate_state::GateState, timeout::WallTimeout};
 use crate::{
     catalog::{Entry, Slot},
-    flow::Permit,
-    run::Run,
+    flow::CallPermit,
+    plan::PlannedCall,
+    run::CallState,
 };
 
-/// One call as its facade sees it.
-pub struct Line {
+/// One call of one facade: the root call, or a nested one. Owned by its facade's port and by the future that answers it.
+pub(crate) struct CallFrame {
     pub(super) id: CallId,
-    pub(super) shared: Arc<Shared>,
-    pub(super) run: Arc<Run>,
+    pub(super) gate: Arc<GateState>,
+    /// State of the root call, shared by all frames below it.
+    pub(super) state: Arc<CallState>,
     pub(super) entry: Arc<Entry>,
+    /// Index of the action in the surface.
     pub(super) action: usize,
-    /// When the call's own clock ends, in the terms of [`Run::due`].
+    /// End of the call's wall clock, as [`CallState::start_clock`] counts it.
     pub(super) due: Instant,
     /// The call that made this one.
-    pub(super) above: Option<Arc<Line>>,
-    /// The right to run; given up while the call, or one that it made, waits for a person.
-    pub(super) permit: tokio::sync::Mutex<Option<Permit>>,
-    /// Why the call may not go on after it was parked.
-    pub(super) stopped: OnceLock<Failure>,
-    /// It was ended while a call that it had made was under way: whose time was used up, nobody knows.
-    pub(super) cut_off: Arc<AtomicBool>,
-    /// Questions that facades asked in this call and in those that it made.
-    pub(super) asked: AtomicUsize,
+    pub(super) parent: Option<Arc<CallFrame>>,
+    /// The call's right to run. `None` while this call, or one below it, waits for a person.
+    ///
+    /// The lock is held while a permit is awaited, so that parallel branches of a call that resume together take one
+    /// permit and not one each; the others wait for the lock and then find the permit. No task holds two of these locks,
+    /// and a holder waits only for a permit, with a timeout, so they cannot deadlock.
+    pub(super) permit: Mutex<Option<CallPermit>>,
+    /// Failure that ends a call which may not resume after it was parked. Set once, by the branch that finds out; the
+    /// future in `answer.rs` looks at it after each poll, so nobody waits for it.
+    pub(super) stop_reason: OnceLock<Failure>,
+    /// Set when this call ends while a nested call is running: it is then unknown which of the two used up the time, so
+    /// neither is charged with a fault. Relaxed, since no other data depends on it.
+    pub(super) nested_interrupted: Arc<AtomicBool>,
+    /// Questions that facades asked in this call and in those below it. Only a limit: a race of parallel branches may
+    /// let a few more through.
+    pub(super) questions_asked: AtomicUsize,
 }
 
-impl Line {
-    /// What becomes of it if it does not answer in time.
-    pub(super) fn late(&self, asked: Option<Duration>, wall: Duration, limit: Limit) -> Late {
-        Late::new(&self.entry, &self.cut_off, asked, wall, limit)
+impl CallFrame {
+    /// Creates the frame of a root call.
+    pub(super) fn root(
+        gate: Arc<GateState>,
+        state: Arc<CallState>,
+        planned: &PlannedCall,
+        permit: CallPermit,
+        due: Instant,
+    ) -> Self {
+        Self {
+            id: next_call_id(),
+            gate,
+            state,
+            entry: Arc::clone(&planned.entry),
+            action: planned.action,
+            due,
+            parent: None,
+            permit: Mutex::new(Some(permit)),
+            stop_reason: OnceLock::new(),
+            nested_interrupted: Arc::default(),
+            questions_asked: AtomicUsize::new(0),
+        }
     }
 
-    /// Makes sure that the call may go on, and takes a permit, if another branch of it has not done so already.
-    pub(super) async fn come_back(&self) -> Result<(), Failure> {
+    /// Creates the frame of a call that another call makes.
+    pub(super) fn nested(
+        parent: &Arc<Self>,
+        planned: &PlannedCall,
+        permit: CallPermit,
+        due: Instant,
+    ) -> Self {
+        let (gate, state) = (Arc::clone(&parent.gate), Arc::clone(&parent.state));
+        Self { parent: Some(Arc::clone(parent)), ..Self::root(gate, state, planned, permit, due) }
+    }
+
+    /// Describes the timeout of this call, for when its clock runs out.
+    pub(super) fn wall_timeout(&self, asked: Option<Duration>, wall: Duration, limit: Limit) -> WallTimeout {
+        WallTimeout::new(&self.entry, &self.nested_interrupted, asked, wall, limit)
+    }
+
+    /// Checks that a parked call may go on, and takes a permit unless another branch of the call already did.
+    pub(super) async fn resume(&self) -> Result<(), Failure> {
         let action = &self.entry.surface().actions[self.action].name;
-        let said = match self.shared.catalog.slot(self.name()) {
-            Some(Slot::Serving(now)) if now.surface().action(action).is_none() => {
+        let reason = match self.gate.catalog.slot(self.name()) {
+            Some(Slot::Serving(current)) if current.surface().action(action).is_none() => {
                 Some(format!("no longer serving `{action}`"))
             }
-            Some(Slot::Serving(now)) if self.entry.rules.elicit && !now.rules.elicit => {
+            Some(Slot::Serving(current)) if self.entry.rules.elicit && !current.rules.elicit => {
                 Some("no longer allowed to ask".to_owned())
             }
             Some(Slot::Serving(_)) => None,
             Some(Slot::Unavailable(reason)) => Some(format!("unavailable: {reason}")),
             None => Some("no longer served".to_owned()),
         };
-        if let Some(said) = said {
-            return Err(Failure::new(code::UNAVAILABLE, format!("`{}` is {said}", self.name())));
+        if let Some(reason) = reason {
+            return Err(Failure::new(code::UNAVAILABLE, format!("`{}` is {reason}", self.name())));
         }
-        self.take_permit().await
+        self.ensure_permit().await
     }
 
-    /// Takes a permit again, if the call has none.
-    async fn take_permit(&self) -> Result<(), Failure> {
+    /// Takes a permit if the call has none.
+    async fn ensure_permit(&self) -> Result<(), Failure> {
         let mut permit = self.permit.lock().await;
         if permit.is_none() {
             *permit = Some(match self.depth() {
-                0 => self.shared.permits.again(&self.entry.pace, self.run.holder()).await?,
-                depth => self.shared.permits.nested(depth, self.run.account.as_ref()).await?,
+                0 => self.gate.permits.reacquire_root(&self.entry.flow, self.state.permit_holder()).await?,
+                depth => self.gate.permits.acquire_nested(depth, self.state.account.as_ref()).await?,
             });
         }
         Ok(())
     }
 
-    /// Takes back the permits that a question has given up which was dropped before it was answered: nobody came back
-    /// from it. Whoever has a permit of its own waits for none above it, since those may wait for such as it has.
-    pub(super) async fn take_back(&self) -> Result<(), Failure> {
-        if self.run.is_parked() || self.permit.lock().await.is_some() {
+    /// Takes back the permits that a question released, if the question was dropped before its answer and the call was not
+    /// resumed. A call that has a permit of its own waits for none above it: their holders may be waiting for
+    /// one of its depth.
+    pub(super) async fn reclaim_permits(&self) -> Result<(), Failure> {
+        if self.state.is_parked() || self.permit.lock().await.is_some() {
             return Ok(());
         }
-        let mut chain: Vec<&Self> = self.chain().collect();
-        while let Some(line) = chain.pop() {
-            line.take_permit().await?;
+        let mut frames: Vec<&Self> = self.frames().collect();
+        while let Some(frame) = frames.pop() {
+            frame.ensure_permit().await?;
         }
         Ok(())
     }
 
-    /// This call and those above it, outermost last.
-    pub(super) fn chain(&self) -> impl Iterator<Item = &Self> {
-        std::iter::successors(Some(self), |line| line.above.as_deref())
+    /// Iterates over this call and those above it, outermost last.
+    pub(super) fn frames(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |frame| frame.parent.as_deref())
     }
 
-    /// How many calls are above this one.
+    /// Counts the calls above this one.
     pub(super) fn depth(&self) -> usize {
-        self.chain().count() - 1
+        self.frames().count() - 1
     }
 
+    /// Name of the facade.
     pub(super) fn name(&self) -> &str {
         &self.entry.surface().name
     }
 }
 
-/// An id that no other call of this process has.
-pub(super) fn next_id() -> CallId {
+/// Returns an id that is unique in this process.
+fn next_call_id() -> CallId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     CallId(format!("c{}", NEXT.fetch_add(1, Ordering::Relaxed)))
 }

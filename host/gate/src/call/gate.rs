@@ -8,84 +8,86 @@ use std::{
     time::Duration,
 };
 
-use loggia_facade::{Command, Envelope, Failure, Input, Object, Request, code};
+use loggia_facade::{Command, Envelope, Failure, Input, Object, Request};
 use loggia_schema::ToolView;
 
-use super::{about, audit, census::Census, exec::Exec, shared::Shared};
+use super::{audit, exec::Exec, gate_state::GateState, run_query, snapshot::Census};
 use crate::{
     access::Origin,
     catalog::{Catalog, Snapshot},
-    flow::{Meters, Permits, Quotas, Unfinished},
+    failures,
+    flow::{Meters, PermitPools, Quotas, UnfinishedCalls},
     plan,
-    run::{Look, Parking, RunId, Runs, Status, refusal},
-    schedule::{Executor, aside},
+    run::{Look, ParkedCalls, RunId, RunRegistry, Status},
+    schedule::{Executor, run_cpu_bound},
 };
 
-/// The front side of the gate. Cheap to clone.
+/// Starts calls to facades, finds runs, and drains them at shutdown. Cheap to clone.
 #[derive(Clone)]
 pub struct Gate {
-    shared: Arc<Shared>,
+    state: Arc<GateState>,
 }
 
 impl Gate {
-    /// A gate over a catalog. Calls that do not end at once go on in the executor.
+    /// Creates a gate over a catalog, with the default quotas. Calls that do not end in their first slice move to the
+    /// executor.
     pub fn new(catalog: Arc<Catalog>, executor: Executor) -> Self {
         Self::under(catalog, executor, Quotas::default())
     }
 
-    /// The same with other quotas for each caller.
+    /// Creates a gate with these quotas for each caller.
     pub fn under(catalog: Arc<Catalog>, executor: Executor, quotas: Quotas) -> Self {
-        let shared = Shared {
+        let state = GateState {
             catalog,
             executor,
-            permits: Permits::default(),
-            parking: Parking::new(quotas.parked),
-            runs: Runs::default(),
-            unfinished: Unfinished::default(),
+            permits: PermitPools::default(),
+            parked: ParkedCalls::new(quotas.parked),
+            runs: RunRegistry::default(),
+            unfinished: UnfinishedCalls::default(),
             quotas,
             meters: Arc::default(),
-            ending: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
         };
-        Self { shared: Arc::new(shared) }
+        Self { state: Arc::new(state) }
     }
 
-    /// What is counted of its calls, and of what leads to it.
+    /// Counters of the calls, and of the requests that lead to them.
     pub fn meters(&self) -> &Arc<Meters> {
-        &self.shared.meters
+        &self.state.meters
     }
 
-    /// What it holds now.
+    /// Captures queues, breakers and runs as they are now.
     pub fn census(&self) -> Census {
-        Census::of(&self.shared)
+        Census::capture(&self.state)
     }
 
-    /// The facades that the gate leads to.
+    /// The catalog whose facades the gate calls.
     pub fn catalog(&self) -> &Arc<Catalog> {
-        &self.shared.catalog
+        &self.state.catalog
     }
 
-    /// Begins a call to a facade. Nothing runs before the first [`Exec::next`] or [`Exec::detach`].
+    /// Creates a call to a facade. Nothing runs before the first [`Exec::next`] or [`Exec::detach`].
     pub fn start(&self, origin: Origin, request: Request) -> Exec {
-        self.begin(&self.shared.catalog.snapshot(), origin, request, &ToolView::all_actions())
+        self.begin(&self.state.catalog.snapshot(), origin, request, &ToolView::all_actions())
     }
 
-    /// Begins a call to a tool, which may be a part of a facade. None where no such tool was ever published, or none that
-    /// the caller's rights reach: whoever may not call it must not learn that it is there.
+    /// Creates a call to a tool, which may show only part of a facade. `None` if no such tool was ever published or the
+    /// caller's rights do not reach it: a caller without rights must not learn that it exists.
     pub fn call_tool(&self, origin: Origin, tool: &str, arguments: Object) -> Option<Exec> {
-        let snapshot = self.shared.catalog.snapshot();
+        let snapshot = self.state.catalog.snapshot();
         let input = Input::Arguments(arguments);
-        let there = match snapshot.tools.get(tool) {
+        let target = match snapshot.tools.get(tool) {
             Some(tool) => {
-                snapshot.view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view())))
+                snapshot.visible_view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view())))
             }
             None => {
                 let facade =
-                    snapshot.leads_to(tool).filter(|facade| snapshot.reaches(facade, &origin.rights));
+                    snapshot.facade_of(tool).filter(|facade| snapshot.reaches(facade, &origin.rights));
                 facade.map(|facade| (facade, None))
             }
         };
-        let Some((facade, view)) = there else {
-            audit::unknown_tool(&origin, audit::Asked::of(tool, &input));
+        let Some((facade, view)) = target else {
+            audit::record_unknown_tool(&origin, audit::AuditRequest::from_input(tool, &input));
             return None;
         };
         if view.is_none()
@@ -98,73 +100,74 @@ impl Gate {
     }
 
     fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &ToolView) -> Exec {
-        let under = snapshot.slots.get_key_value(&request.facade);
-        let asked = audit::Asked::of(&request.facade, &request.input);
+        let target = snapshot.slots.get_key_value(&request.facade);
+        let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
         let answered = |origin: &Origin, envelope: Envelope| {
-            audit::answered(&self.shared, origin, under, (asked, &envelope));
+            let request = audit::AnsweredRequest { origin, target, request: audited, envelope: &envelope };
+            request.record(&self.state.meters);
             Exec::answered(envelope)
         };
-        let long = plan::is_long(&request.input);
-        let planned = aside(long, || plan::plan(snapshot, request, view, &origin.rights));
-        let ends = self.shared.ending.load(Ordering::Relaxed);
-        if let (true, plan::Plan::Run(_) | plan::Plan::Batch(_)) = (ends, &planned) {
-            let failure = Failure::new(code::UNAVAILABLE, "unavailable: the server is being ended");
+        let long = plan::has_large_arguments(&request.input);
+        let planned = run_cpu_bound(long, || plan::plan_request(snapshot, request, view, &origin.rights));
+        let draining = self.state.draining.load(Ordering::Relaxed);
+        if let (true, plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (draining, &planned) {
+            let failure = failures::unavailable("the server is being ended");
             let command = Command { key: "action", name: None };
             return answered(&origin, Envelope::new(command, Err(failure)));
         }
         match planned {
-            plan::Plan::Answer(envelope) => answered(&origin, *envelope),
-            plan::Plan::Run(planned) => Exec::begin(&self.shared, origin, *planned),
-            plan::Plan::Batch(batch) => Exec::begin_batch(&self.shared, origin, *batch),
-            plan::Plan::AboutRun(asked) => about::about(&self.shared, &origin, asked),
+            plan::CallPlan::Answer(envelope) => answered(&origin, *envelope),
+            plan::CallPlan::Run(planned) => Exec::begin_call(&self.state, origin, *planned),
+            plan::CallPlan::Batch(batch) => Exec::begin_batch(&self.state, origin, *batch),
+            plan::CallPlan::AboutRun(query) => run_query::answer_query(&self.state, &origin, query),
         }
     }
 
-    /// Takes up a call that was detached: it is this follower's to cancel again.
+    /// Follows a detached call again. Dropping the handle cancels the call, as it did before.
     ///
     /// # Errors
     ///
-    /// `not_found` for a run that does not exist, has been forgotten, belongs to somebody else, or is of an
-    /// action that this caller may no longer call: which of these it is, is not told.
+    /// `not_found` for a run that does not exist, was evicted, belongs to another caller, or is of an action that this
+    /// caller may no longer call. The failure does not say which of these it is.
     pub fn attach(&self, id: &RunId, who: &Origin) -> Result<Exec, Failure> {
-        let run = self.shared.runs.get(id).filter(|run| run.is_for(who));
-        let run = run.ok_or_else(refusal::no_such_run)?;
+        let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
+        let run = run.ok_or_else(failures::run_not_found)?;
         Ok(Exec::attached(id.clone(), run))
     }
 
-    /// How a run of this caller stands; see [`attach`](Self::attach) for the errors.
+    /// Finds a run of this caller, without following it. Errors are those of [`attach`](Self::attach).
     pub fn look(&self, id: &RunId, who: &Origin) -> Result<Look, Failure> {
-        let run = self.shared.runs.get(id).filter(|run| run.is_for(who));
-        run.map(Look::new).ok_or_else(refusal::no_such_run)
+        let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
+        run.map(Look::new).ok_or_else(failures::run_not_found)
     }
 
-    /// Lets runs come to their end, but not for longer than this; then ends them.
+    /// Refuses new calls, waits for runs to end, and cancels those that are left after `patience`.
     pub async fn drain(&self, patience: Duration) {
-        self.shared.ending.store(true, Ordering::Relaxed);
+        self.state.draining.store(true, Ordering::Relaxed);
         let all = async {
             loop {
-                let running = self.shared.runs.running();
-                // Nobody is there to answer.
+                let running = self.state.runs.unfinished_runs();
+                // At shutdown no client is left to answer.
                 let waiting = running.iter().filter(|run| run.status() == Status::Waiting);
                 waiting.for_each(|run| run.cancel.cancel());
                 let Some(run) = running.first() else { return };
-                run.end().await;
+                run.wait_until_ended().await;
             }
         };
         if tokio::time::timeout(patience, all).await.is_ok() {
             return;
         }
-        let left = self.shared.runs.running();
-        tracing::warn!("{} runs are ended before they are done", left.len());
+        let left = self.state.runs.unfinished_runs();
+        tracing::warn!("shutdown: cancelling {} unfinished runs", left.len());
         left.iter().for_each(|run| run.cancel.cancel());
         let all = async {
             for run in &left {
-                run.end().await;
+                run.wait_until_ended().await;
             }
         };
-        let _ = tokio::time::timeout(LAST_WORDS, all).await;
+        let _ = tokio::time::timeout(CANCEL_TIMEOUT, all).await;
     }
 }
 
-/// How long calls that were cancelled may take to end.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Time that cancelled calls have to end.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,42 +1,78 @@
 //! A call from its request to its envelope.
 //!
+//! Four objects stand for one call, each for another side of it:
+//!
+//! - [`Exec`] is the client's handle: it polls the call's first slice, waits for its events, and cancels, detaches or
+//!   answers it.
+//! - `ScheduledCall` is the call as the executor polls it: the boxed future, with CPU accounting, panic isolation and
+//!   cancellation around it.
+//! - `CallState` is the state that all of them share: caller, progress, open questions, clock, outcome. It outlives the
+//!   future as a run.
+//! - `CallFrame` is the call as its facade's port sees it: one facade, one action, one permit. Nested calls have frames
+//!   of their own, which share the `CallState` of their root call.
+//!
+//! ```text
+//!  client ──polls──▶ Exec::next
+//!                      │ first slice, inline            │ later: waits for CallState::changed
+//!                      ▼                                ▼
+//!                Executor::poll_inline            CallState ◀──────────────────────────┐
+//!                      │ still pending: spawn           ▲ finish(envelope)             │
+//!                      ▼                                │                              │
+//!                a runtime ──polls──▶ ScheduledCall ────┘                              │
+//!                                       │ polls its boxed future                       │
+//!                                       ▼                                              │
+//!                                     chain::run_chain, batch::run_batch               │ progress,
+//!                                       │ one root call after another                  │ questions
+//!                                       ▼                                              │
+//!                                     answer_root ──owns──▶ CallFrame                  │
+//!                                       │ polls                  ▲ holds               │
+//!                                       ▼                        │                     │
+//!                                     Facade::dispatch ──uses──▶ FramePort ────────────┘
+//!                                       │ Port::invoke
+//!                                       ▼
+//!                                     answer_nested ──owns──▶ CallFrame { parent } ──polls──▶ Facade::dispatch
+//! ```
+//!
+//! `Exec` owns the `ScheduledCall` until it is spawned; from then on the runtime's task owns it. `Exec`, the task, each
+//! frame and the run registry own an `Arc` of the `CallState`. The state owns nothing that runs, so there is no cycle.
+//!
 //! | file | concept |
 //! |---|---|
 //! | `gate.rs` | the front side: starts, finds and drains calls |
 //! | `exec.rs` | the client's handle on one call |
-//! | `about.rs` | requests about runs |
-//! | `shared.rs` | what all calls share |
-//! | `census.rs` | what the gate holds now |
+//! | `run_query.rs` | answers `run_status` and `run_cancel` |
+//! | `gate_state.rs` | the state that all calls share |
+//! | `snapshot.rs` | queues, breakers and runs at one moment |
 //! | `answer.rs` | from a permit to an envelope |
 //! | `frame.rs` | one call as its facade sees it |
 //! | `port.rs` | the port that a facade is given |
-//! | `peers.rs` | what a facade may know of others, and may call |
-//! | `asking.rs` | questions to a person |
-//! | `confirm.rs` | consent before an action |
-//! | `timeout.rs` | wall-clock timeouts and whose fault they are |
-//! | `chain.rs` | calls that follow a call |
+//! | `peers.rs` | which other facades a call may see and invoke |
+//! | `elicitation.rs` | questions to a person |
+//! | `consent.rs` | confirmation before an action |
+//! | `timeout.rs` | wall-clock timeouts and their attribution |
+//! | `chain.rs` | follow-up calls |
 //! | `batch.rs` | several calls in one |
-//! | `audit.rs` | the audit trail; where calls are counted |
-//! | `faults.rs` | faults in the log |
+//! | `audit.rs` | the audit trail; counts calls |
+//! | `fault_log.rs` | faults in the log |
 
-mod about;
 mod answer;
-mod asking;
 mod audit;
 mod batch;
-mod census;
 pub(crate) mod chain;
-mod confirm;
+mod consent;
+mod elicitation;
 mod exec;
-mod faults;
+mod fault_log;
 mod frame;
 mod gate;
+mod gate_state;
 mod peers;
 mod port;
-mod shared;
+mod run_query;
+mod snapshot;
 mod timeout;
 
 pub use audit::{TARGET, is_on};
-pub use census::{Census, Now};
 pub use exec::Exec;
 pub use gate::Gate;
+pub use snapshot::{Census, Now};

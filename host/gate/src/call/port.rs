@@ -1,4 +1,4 @@
-//! The port that a facade is given: the gate, as it looks from within a call.
+//! The port that a facade is given: the gate as seen from within a call.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use loggia_facade::{
 };
 use loggia_text::printable;
 
-use super::frame::Line;
+use super::frame::CallFrame;
 
-/// The port: a line that the calls it makes can hold on to.
-pub(super) struct Held(pub(super) Arc<Line>);
+/// Port of one call. Holds its frame, which nested calls keep as their parent.
+pub(super) struct FramePort(pub(super) Arc<CallFrame>);
 
-impl Port for Held {
+impl Port for FramePort {
     fn progress(&self, progress: Progress) {
-        // A nested call's figures are not its root's: a client is told how far the call that it made has come.
-        if self.0.above.is_none() {
-            self.0.run.progress(progress);
+        // Clients see the progress of the call that they made, not that of nested calls.
+        if self.0.parent.is_none() {
+            self.0.state.record_progress(progress);
         }
     }
 
     fn log(&self, level: Level, text: &str) {
         let facade = self.0.name();
-        self.0.run.log(level, text);
+        self.0.state.record_log(level, text);
         let text = printable(text);
         match level {
             Level::Trace => tracing::trace!(target: "plugin", facade, "{text}"),
@@ -35,11 +35,11 @@ impl Port for Held {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.0.run.cancel.is_cancelled()
+        self.0.state.cancel.is_cancelled()
     }
 
     fn cancelled(&self) -> BoxFuture<'_, ()> {
-        self.0.run.cancel.cancelled().boxed()
+        self.0.state.cancel.cancelled().boxed()
     }
 
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>> {
@@ -47,26 +47,26 @@ impl Port for Held {
     }
 
     fn may_elicit(&self) -> Result<(), Failure> {
-        self.0.may_elicit()
+        self.0.check_may_elicit()
     }
 
     fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
-        self.0.may_ask(facade, action)
+        self.0.check_may_invoke(facade, action)
     }
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {
-        self.0.nested(request).boxed()
+        self.0.answer_nested(request).boxed()
     }
 
     fn facades(&self) -> Result<Vec<Surface>, Failure> {
-        self.0.facades()
+        self.0.list_peers()
     }
 
     fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
-        self.0.lookup(facade, action)
+        self.0.lookup_action(facade, action)
     }
 
     fn check(&self, request: Request) -> Result<(), Failure> {
-        self.0.check(request)
+        self.0.check_request(request)
     }
 }

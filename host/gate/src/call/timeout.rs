@@ -1,4 +1,4 @@
-//! Calls that do not answer in time, and whose fault that is.
+//! Wall-clock timeouts and their attribution.
 
 use std::{
     sync::{
@@ -11,24 +11,24 @@ use std::{
 use loggia_facade::{Failure, Fault, FaultKind, Limit};
 use loggia_text::units;
 
-use super::faults::log_fault;
+use super::fault_log::log_fault;
 use crate::catalog::Entry;
 
-/// What becomes of a call that does not answer in time.
-pub struct Late {
+/// Timeout of one call: which clock ran out, and whether the facade is charged with a fault.
+pub(super) struct WallTimeout {
     entry: Arc<Entry>,
-    cut_off: Arc<AtomicBool>,
-    /// The clock that ran out.
+    nested_interrupted: Arc<AtomicBool>,
+    /// Length of the clock that ran out.
     clock: Duration,
-    /// What the operator can raise; nothing, where the caller set a shorter clock.
+    /// Limit that the operator can raise. `None` where the caller asked for a shorter clock.
     limit: Option<Limit>,
 }
 
-impl Late {
-    /// A call of this entry with this wall clock, or a shorter one that its caller asked for.
-    pub fn new(
+impl WallTimeout {
+    /// Takes the shorter of the wall clock of the policy and that of the request.
+    pub(super) fn new(
         entry: &Arc<Entry>,
-        cut_off: &Arc<AtomicBool>,
+        nested_interrupted: &Arc<AtomicBool>,
         asked: Option<Duration>,
         wall: Duration,
         limit: Limit,
@@ -36,48 +36,48 @@ impl Late {
         let asked = asked.filter(|asked| *asked < wall);
         Self {
             entry: Arc::clone(entry),
-            cut_off: Arc::clone(cut_off),
+            nested_interrupted: Arc::clone(nested_interrupted),
             clock: asked.unwrap_or(wall),
             limit: asked.is_none().then_some(limit),
         }
     }
 
-    /// It did not answer: counts the fault, if it is the facade's own; what its caller is told.
-    pub fn told(self) -> Failure {
-        let Self { entry, cut_off, clock, limit } = self;
+    /// Renders the failure, after the clock ran out. Counts a fault if it is the facade's own.
+    pub(super) fn into_failure(self) -> Failure {
+        let Self { entry, nested_interrupted, clock, limit } = self;
         let facade = entry.surface().name.clone();
         let message = format!("timed out: `{facade}` did not answer within {}", units::format_duration(clock));
         let fault = Fault { kind: FaultKind::Wall, facade, message, limit, log: None };
-        // Who asks for little time may neither make the facade rest nor fill the log.
+        // A caller that asks for a short clock must neither open the breaker nor fill the log.
         if fault.limit.is_some() {
             log_fault(&fault);
-            if !cut_off.load(Ordering::Relaxed) {
-                entry.breaker.fault(&fault);
+            if !nested_interrupted.load(Ordering::Relaxed) {
+                entry.breaker.record_fault(&fault);
             }
         }
         Failure::from(&fault)
     }
 }
 
-/// A call that a call has made, until it has ended.
-pub struct UnderWay(Option<Arc<AtomicBool>>);
+/// Marks the calling frame if a nested call is dropped before it ended.
+pub(super) struct NestedCallGuard(Option<Arc<AtomicBool>>);
 
-impl UnderWay {
-    /// It begins. The mark is set if it is dropped before it ends.
-    pub fn new(cut_off: &Arc<AtomicBool>) -> Self {
-        Self(Some(Arc::clone(cut_off)))
+impl NestedCallGuard {
+    /// Starts a nested call.
+    pub(super) fn new(nested_interrupted: &Arc<AtomicBool>) -> Self {
+        Self(Some(Arc::clone(nested_interrupted)))
     }
 
-    /// It has ended.
-    pub fn ended(mut self) {
+    /// Ends the nested call without a mark.
+    pub(super) fn finish(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for NestedCallGuard {
     fn drop(&mut self) {
-        if let Some(cut_off) = &self.0 {
-            cut_off.store(true, Ordering::Relaxed);
+        if let Some(nested_interrupted) = &self.0 {
+            nested_interrupted.store(true, Ordering::Relaxed);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One facade being served, and what stands under a name.
+//! One served facade, and the slots of the catalog.
 
 use std::sync::Arc;
 
@@ -8,33 +8,33 @@ use loggia_schema::Contract;
 use super::exposure::Exposure;
 use crate::{
     access::{Rules, Scopes},
-    flow::{Breaker, Pace, Tally},
+    flow::{CallCounters, CircuitBreaker, FacadeFlow},
 };
 
-/// One facade being served, with all that a call to it needs. Never changed: a new version is a new entry.
+/// One served facade with everything that a call to it needs. Immutable: a new version is a new entry.
 pub struct Entry {
-    /// What answers.
+    /// Facade that answers calls.
     pub facade: Arc<dyn Facade>,
-    /// Its surface with validators and published form.
+    /// Surface with validators and published forms.
     pub contract: Contract,
-    /// What the operator's policy says of its calls.
+    /// Rules of the policy for its calls.
     pub rules: Rules,
-    /// How it is published.
+    /// Settings of the policy for its tools.
     pub exposure: Exposure,
-    /// Which bytes it came from, for logs: `sha256:…`, or the workflow's or upstream's own mark.
+    /// Artifact that it came from, for logs: `sha256:…`, or an id of the workflow or upstream.
     pub origin: String,
-    /// Names callers to it, where its policy lets it tell them apart.
-    pub scopes: Option<Scopes>,
-    /// How its calls have run so far.
-    pub pace: Pace,
-    /// How they have failed.
-    pub breaker: Breaker,
-    /// Where they are counted.
-    pub tally: Tally,
+    /// Keys by which it knows its callers, if its policy allows that.
+    pub caller_keys: Option<Scopes>,
+    /// Permits, queue and CPU use of its calls.
+    pub(crate) flow: FacadeFlow,
+    /// Circuit breaker of its calls.
+    pub breaker: CircuitBreaker,
+    /// Counters of its calls.
+    pub(crate) counters: CallCounters,
 }
 
 impl Entry {
-    /// An entry for a facade whose surface was sanitised and checked.
+    /// Creates an entry for a facade whose surface was sanitised and checked.
     pub fn new(
         facade: Arc<dyn Facade>,
         contract: Contract,
@@ -42,33 +42,33 @@ impl Entry {
         exposure: Exposure,
         origin: String,
     ) -> Self {
-        let (pace, breaker) = (Pace::new(&rules), Breaker::new(rules.breaker));
+        let (pace, breaker) = (FacadeFlow::new(&rules), CircuitBreaker::new(rules.breaker));
         Self {
             facade,
             contract,
             rules,
             exposure,
             origin,
-            scopes: None,
-            pace,
+            caller_keys: None,
+            flow: pace,
             breaker,
-            tally: Tally::default(),
+            counters: CallCounters::default(),
         }
     }
 
-    /// The same facade, which may tell callers apart.
+    /// Sets the keys by which the facade knows its callers.
     #[must_use]
     pub fn with_scopes(self, scopes: Option<Scopes>) -> Self {
-        Self { scopes, ..self }
+        Self { caller_keys: scopes, ..self }
     }
 
-    /// What the facade publishes.
+    /// Surface of the facade.
     pub fn surface(&self) -> &Arc<Surface> {
         self.contract.surface()
     }
 
-    /// The name of the action that is meant: without one the facade's default.
-    pub fn meant<'a>(&'a self, action: &'a str) -> &'a str {
+    /// Resolves an empty action name to the facade's default action.
+    pub fn resolve_name<'a>(&'a self, action: &'a str) -> &'a str {
         if !action.is_empty() {
             return action;
         }
@@ -79,21 +79,21 @@ impl Entry {
         }
     }
 
-    /// An action by its name, an alias or another case; without a name the facade's default.
+    /// Finds an action by its name or alias, ignoring case. An empty name means the default action.
     ///
     /// # Errors
     ///
-    /// If there is none, or none that may be called.
+    /// If there is no such action, or the policy denies it.
     pub fn lookup(&self, action: &str) -> Result<Action, Failure> {
-        self.contract.action(self.meant(action)).cloned()
+        self.contract.action(self.resolve_name(action)).cloned()
     }
 }
 
-/// What stands under a name.
+/// State of one name of the catalog.
 #[derive(Clone)]
 pub enum Slot {
     /// Calls are answered.
     Serving(Arc<Entry>),
-    /// The name was served, or claimed by a file that could not be loaded; calls are answered with the reason.
+    /// The name was served before, or its file could not be loaded. Calls fail with the reason.
     Unavailable(String),
 }

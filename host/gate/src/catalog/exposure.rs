@@ -1,81 +1,81 @@
-//! Tools, and how a facade is published as far as its policy says.
+//! PublishedTool tools, and the settings of a policy for them.
 
 use std::sync::{Arc, OnceLock};
 
 use loggia_schema::{ExposeOptions, SchemaForm, PublishedTool, ToolSplit, ToolView};
 
-/// One tool, as clients see it.
+/// One tool as clients see it.
 #[derive(Debug, Clone)]
-pub struct Tool {
-    /// Whose it is.
+pub struct CatalogTool {
+    /// Name of its facade.
     pub facade: String,
-    /// What is shown.
+    /// PublishedTool form.
     pub published: Arc<PublishedTool>,
-    /// In which way, for those who see less of it.
+    /// Settings it was published with; callers with fewer rights get the same, narrowed.
     pub expose: ExposeOptions,
 }
 
-impl Tool {
-    /// Which of the facade's actions it takes.
+impl CatalogTool {
+    /// Actions that it accepts.
     pub fn view(&self) -> &ToolView {
         &self.published.view
     }
 }
 
-impl PartialEq for Tool {
+impl PartialEq for CatalogTool {
     fn eq(&self, other: &Self) -> bool {
-        // Most are the very same: lists are compared with every swap, and are made once for each version of a facade.
+        // Lists are compared at every swap and built once per version of a facade, so most pointers are equal.
         let same = Arc::ptr_eq(&self.published, &other.published) || self.published == other.published;
         self.facade == other.facade && same
     }
 }
 
-/// A facade as clients see it.
+/// Tools of one facade as clients see them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
-    /// Its name.
+    /// Name of the facade.
     pub facade: String,
-    /// The way that was chosen.
+    /// Settings that were chosen.
     pub expose: ExposeOptions,
-    /// Its tools.
+    /// PublishedTool tools.
     pub tools: Vec<Arc<PublishedTool>>,
-    /// The names of those that are not shown, since another facade or tool has them.
+    /// Names of tools that are hidden because another facade or tool has the name.
     pub hidden: Vec<String>,
 }
 
-/// How one facade is published, as far as its policy says.
+/// Settings of a policy for the tools of a facade. What is not set follows the server.
 #[derive(Debug, Default)]
 pub struct Exposure {
-    /// The form; the server's where there is none.
+    /// SchemaForm of the input schemas.
     pub form: Option<SchemaForm>,
-    /// Into how many tools; the server's way where there is none.
+    /// ToolSplit into several tools.
     pub split: Option<ToolSplit>,
-    /// Whether its tools say what their results look like.
+    /// Publishes output schemas.
     pub output_schema: bool,
-    /// Whether actions that are tools of their own are called as they are, without the facade's name.
-    pub(super) own_names: bool,
-    /// Made once for each version of a facade: it depends on nothing else.
-    pub(super) rungs: OnceLock<Vec<Rung>>,
+    /// Names granular tools by their action alone, without the facade's name.
+    pub(super) short_names: bool,
+    /// Candidate forms. Computed once per version of a facade, on which alone they depend.
+    pub(super) forms: OnceLock<Vec<PublishedForm>>,
 }
 
 impl Exposure {
-    /// What a policy says of a facade's tools.
+    /// Creates the settings.
     pub fn new(form: Option<SchemaForm>, split: Option<ToolSplit>, output_schema: bool) -> Self {
-        Self { form, split, output_schema, own_names: false, rungs: OnceLock::new() }
+        Self { form, split, output_schema, short_names: false, forms: OnceLock::new() }
     }
 
-    /// The same, where actions that are tools of their own are called as they are.
+    /// Names granular tools by their action alone.
     #[must_use]
     pub fn under_own_names(self) -> Self {
-        Self { own_names: true, ..self }
+        Self { short_names: true, ..self }
     }
 }
 
-/// A facade in one form.
+/// Tools of a facade in one form.
 #[derive(Debug)]
-pub(super) struct Rung {
+pub(super) struct PublishedForm {
     pub form: SchemaForm,
     pub tools: Vec<Arc<PublishedTool>>,
-    /// Only where there is a budget.
+    /// Token count; zero unless there is a budget.
     pub tokens: usize,
 }

@@ -1,4 +1,4 @@
-//! The snapshot now served, and the news that it changed.
+//! The current snapshot, and notifications of its changes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,18 +11,20 @@ use tokio::sync::watch;
 
 use super::{entry::Slot, lint, publish, publish::Publisher, snapshot::Snapshot};
 
-/// How long a client waits for what may still be loading.
+/// Time that a client waits for facades that may still be loading.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Read without locks; changed by the reloader alone.
+/// The current snapshot of facades. Read by every call, swapped by the reloader alone.
 pub struct Catalog {
+    /// Current snapshot. Readers load an `Arc` without a lock and keep it as long as they need; a swap waits for none of them.
     current: ArcSwap<Snapshot>,
-    /// Decides what of the facades is published.
+    /// Chooses the published forms.
     publisher: Publisher,
-    /// The generation now published; who publishes lists waits for it to change.
-    changes: watch::Sender<u64>,
-    /// Becomes true when the first admission has ended, however it ended. Sent anew with every swap.
-    admitted: watch::Sender<bool>,
+    /// Generation of the published list. MCP sessions wait for it to change; the sender never waits.
+    generations: watch::Sender<u64>,
+    /// True once the first admission has ended, whatever its result. Also notified at every swap, so that those who wait for
+    /// one facade look again. Waiters are bounded by the first admission, which waits for none of them.
+    admission: watch::Sender<bool>,
 }
 
 impl Default for Catalog {
@@ -32,27 +34,27 @@ impl Default for Catalog {
 }
 
 impl Catalog {
-    /// An empty catalog, published by these rules.
+    /// Creates an empty catalog with these publishing settings.
     pub fn new(publisher: Publisher) -> Self {
         Self {
             current: ArcSwap::default(),
             publisher,
-            changes: watch::Sender::new(0),
-            admitted: watch::Sender::new(false),
+            generations: watch::Sender::new(0),
+            admission: watch::Sender::new(false),
         }
     }
 
-    /// The facades at this moment. A call keeps the snapshot's entry that it began with.
+    /// Current snapshot. A call keeps the entry that it began with.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }
 
-    /// What stands under a name now.
+    /// Current slot of a name.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.current.load().slots.get(name).cloned()
     }
 
-    /// Swaps in new slots at once. Listeners hear of it only if what is published changed.
+    /// Replaces all slots atomically. Notifies subscribers only if the published list changed.
     pub fn swap(&self, slots: BTreeMap<String, Slot>) {
         let old = self.current.load();
         let shown = self.publisher.shown(&slots);
@@ -65,7 +67,7 @@ impl Catalog {
             tracing::warn!(facade, "the tool `{tool}` {}", publish::HIDDEN);
         }
         for (_, tool) in tools.iter().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
-            lint::log(tool);
+            lint::log_findings(tool);
         }
         let changed = old.tools != tools;
         let generation = old.generation + u64::from(changed);
@@ -75,52 +77,52 @@ impl Catalog {
         drop(old);
         self.current.store(Arc::new(Snapshot { slots, tools, hidden, former, generation }));
         if changed {
-            self.changes.send_replace(generation);
+            self.generations.send_replace(generation);
         }
-        self.admitted.send_modify(|_| {});
+        self.admission.send_modify(|_| {});
     }
 
-    /// Changes of the published list from now on.
+    /// Subscribes to the generation of the published list.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+        self.generations.subscribe()
     }
 
-    /// The first admission has ended.
+    /// Marks the end of the first admission.
     pub fn admit(&self) {
-        self.admitted.send_replace(true);
+        self.admission.send_replace(true);
     }
 
-    /// Whether the first admission has ended: what is missing now is not there.
+    /// Returns true once the first admission has ended: facades that are missing now do not exist.
     pub fn is_admitted(&self) -> bool {
-        *self.admitted.borrow()
+        *self.admission.borrow()
     }
 
-    /// Waits for the first admission, but not longer than a client waits for a list. Whether it ended in time.
+    /// Waits for the end of the first admission, but no longer than a client waits for a list. Returns false on timeout.
     pub async fn admitted(&self) -> bool {
-        let mut admitted = self.admitted.subscribe();
+        let mut admitted = self.admission.subscribe();
         tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await.is_ok()
     }
 
-    /// Waits until a tool is there, or the first admission has ended without it, but not longer than a client waits.
+    /// Waits until a tool exists or the first admission has ended, but no longer than a client waits.
     pub async fn arrived(&self, tool: &str) {
-        let mut admitted = self.admitted.subscribe();
+        let mut admitted = self.admission.subscribe();
         let arrived = admitted.wait_for(|done| *done || self.snapshot().knows(tool));
         let _ = tokio::time::timeout(PATIENCE, arrived).await;
     }
 
-    /// Whether nothing serves under a name.
+    /// Returns true unless a facade is served under this name.
     pub fn lacks(&self, name: &str) -> bool {
         !matches!(self.slot(name), Some(Slot::Serving(_)))
     }
 
-    /// Waits for the end of the first admission, however long it takes.
+    /// Waits for the end of the first admission without a timeout.
     pub async fn complete(&self) {
-        let _ = self.admitted.subscribe().wait_for(|done| *done).await;
+        let _ = self.admission.subscribe().wait_for(|done| *done).await;
     }
 
-    /// Waits until something stands under a name, or the first admission has ended without it, however long it takes.
+    /// Waits until a name has a slot or the first admission has ended, without a timeout.
     pub async fn settled(&self, name: &str) {
-        let mut admitted = self.admitted.subscribe();
+        let mut admitted = self.admission.subscribe();
         let _ = admitted.wait_for(|done| *done || self.slot(name).is_some()).await;
     }
 }
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_waits_for_one_name_waits_for_no_other() {
+    async fn waiting_for_one_name_ignores_others() {
         let slots = |name: &str| BTreeMap::from([(name.to_owned(), Slot::Unavailable("broken".to_owned()))]);
         let catalog = Catalog::default();
         type Waits<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;

@@ -1,13 +1,13 @@
-//! Which facades are served, and as which tools.
+//! The facades now served, and the tools that they are published as.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `entry.rs` | one facade being served |
-//! | `exposure.rs` | tools, and how a policy wants a facade published |
-//! | `snapshot.rs` | the facades at one moment |
+//! | `exposure.rs` | tools, and how a policy publishes a facade |
+//! | `snapshot.rs` | an immutable set of facades and tools |
 //! | `publish.rs` | from a snapshot to the tool list |
-//! | `lint.rs` | what clients reject, for the log |
-//! | `live.rs` | the snapshot now served, and its change notifications |
+//! | `lint.rs` | client compatibility warnings in the log |
+//! | `live.rs` | the current snapshot and its change notifications |
 
 mod entry;
 mod exposure;

@@ -1,4 +1,4 @@
-//! Which tools a snapshot of facades shows: one per facade, unless the operator wants it otherwise.
+//! Chooses the published tools of a set of facades: one tool per facade unless the operator configures another form.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,55 +9,55 @@ use loggia_schema::{ExposeOptions, SchemaForm, FormLadder, PublishedTool, ToolSp
 
 use super::{
     entry::{Entry, Slot},
-    exposure::{Rung, Shown, Tool},
+    exposure::{CatalogTool, PublishedForm, Shown},
     snapshot::Snapshot,
 };
 use crate::{access::Rights, tokens};
 
-/// Why a tool is not shown, for the operator.
+/// Reason for a hidden tool, for the operator. Follows the tool's name.
 pub const HIDDEN: &str = "is not shown: another facade or tool has its name; rename one of them";
 
-/// How facades are published whose policies do not say.
+/// Settings of the server for the tools of all facades. Policies override them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Publisher {
-    /// What input schemas show.
+    /// SchemaForm of the input schemas.
     pub form: SchemaForm,
-    /// Into how many tools.
+    /// ToolSplit into several tools.
     pub split: ToolSplit,
-    /// What the whole list may take, in tokens.
+    /// Token budget of the whole list.
     pub budget: Option<usize>,
 }
 
-/// The tools of facades that are shown so, by name.
-pub fn tools(shown: &[Shown]) -> BTreeMap<String, Tool> {
-    let tools = shown.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
+/// Indexes published tools by name.
+pub fn tools(facades: &[Shown]) -> BTreeMap<String, CatalogTool> {
+    let tools = facades.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
     let named = tools.map(|(shown, published)| {
         let (facade, published) = (shown.facade.clone(), Arc::clone(published));
-        (published.name.clone(), Tool { facade, published, expose: shown.expose })
+        (published.name.clone(), CatalogTool { facade, published, expose: shown.expose })
     });
     named.collect()
 }
 
-/// The tools of a snapshot as a caller of these rights sees them, in the order of their names.
+/// Lists the tools that a caller with these rights sees, in the order of their names.
 pub fn tools_for(snapshot: &Snapshot, rights: &Rights) -> Vec<PublishedTool> {
     let mut facades: BTreeMap<&str, Vec<PublishedTool>> = BTreeMap::new();
-    let seen = snapshot.tools.iter().filter_map(|(name, Tool { facade, expose, .. })| {
+    let visible = snapshot.tools.iter().filter_map(|(name, CatalogTool { facade, expose, .. })| {
         let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
         let own = facades
             .entry(facade)
             .or_insert_with(|| entry.contract.publish_for(expose, |action| rights.allow(facade, action)));
         own.iter().find(|tool| tool.name == *name).cloned()
     });
-    seen.collect()
+    visible.collect()
 }
 
 impl Publisher {
-    /// The tools of these facades, by name.
-    pub fn tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, Tool> {
+    /// Publishes facades and indexes their tools by name.
+    pub fn publish_tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, CatalogTool> {
         tools(&self.shown(slots))
     }
 
-    /// How each of these facades is shown, in their order.
+    /// Publishes each of these facades, in the order of their names.
     pub fn shown(&self, slots: &BTreeMap<String, Slot>) -> Vec<Shown> {
         let entries: Vec<&Entry> = slots
             .values()
@@ -66,15 +66,16 @@ impl Publisher {
                 Slot::Unavailable(_) => None,
             })
             .collect();
-        let ladders: Vec<&[Rung]> = entries.iter().map(|entry| self.rungs(entry)).collect();
-        let chosen = self.choose(&ladders);
+        let ladders: Vec<&[PublishedForm]> =
+            entries.iter().map(|entry| self.candidate_forms(entry)).collect();
+        let chosen = self.choose_forms(&ladders);
         let mut names = BTreeSet::new();
         let mut out = Vec::new();
         for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
             let facade = &entry.surface().name;
-            let Rung { form, tools, .. } = &rungs[chosen];
-            // The name of a facade that serves is nobody else's, and of two tools of one name the first stays. What has
-            // no name is not shown: shown under another, it would be called by who agreed to something else.
+            let PublishedForm { form, tools, .. } = &rungs[chosen];
+            // A served facade keeps its name, and of two tools with one name the first keeps it. The other is hidden, not
+            // renamed: clients remember approvals by tool name.
             let serves = |name: &String| matches!(slots.get(name), Some(Slot::Serving(_)));
             let is_taken = |name: &String| name != facade && (serves(name) || names.contains(name));
             let (taken, tools): (Vec<_>, Vec<_>) =
@@ -87,53 +88,57 @@ impl Publisher {
         out
     }
 
-    /// How a facade is published where nothing has to be saved.
+    /// Combines the settings of the server and the policy, without the budget.
     pub fn expose(&self, entry: &Entry) -> ExposeOptions {
         let own = &entry.exposure;
         ExposeOptions {
             form: own.form.unwrap_or(self.form),
             split: own.split.unwrap_or(self.split),
             output_schema: own.output_schema,
-            short_names: own.own_names,
+            short_names: own.short_names,
         }
     }
 
-    fn made(&self, entry: &Entry, expose: ExposeOptions) -> Vec<Arc<PublishedTool>> {
+    fn render(&self, entry: &Entry, expose: ExposeOptions) -> Vec<Arc<PublishedTool>> {
         entry.contract.publish(&expose).into_iter().map(Arc::new).collect()
     }
 
-    /// The facade in the forms that come into question, the richest first.
-    fn rungs<'a>(&self, entry: &'a Entry) -> &'a [Rung] {
-        entry.exposure.rungs.get_or_init(|| {
+    /// Renders a facade in its candidate forms, the richest first.
+    fn candidate_forms<'a>(&self, entry: &'a Entry) -> &'a [PublishedForm] {
+        entry.exposure.forms.get_or_init(|| {
             let expose = self.expose(entry);
             let forms = match (self.budget, entry.exposure.form) {
                 (Some(_), None) => expose.form.fallbacks(),
-                // What a policy says is not changed.
+                // A form that the policy sets is never changed.
                 _ => vec![expose.form],
             };
             let rung = |form| {
                 let form = entry.contract.effective_form(form);
-                let tools = self.made(entry, ExposeOptions { form, ..expose });
+                let tools = self.render(entry, ExposeOptions { form, ..expose });
                 let tokens =
                     self.budget.map_or(0, |_| tokens::measured(tools.iter().map(|tool| &**tool)).tokens);
-                Rung { form, tools, tokens }
+                PublishedForm { form, tools, tokens }
             };
             forms.into_iter().map(rung).collect()
         })
     }
 
-    /// Which rung of each ladder is published.
-    fn choose(&self, ladders: &[&[Rung]]) -> Vec<usize> {
+    /// Chooses one of the candidate forms of each facade.
+    fn choose_forms(&self, ladders: &[&[PublishedForm]]) -> Vec<usize> {
         let Some(budget) = self.budget else { return vec![0; ladders.len()] };
-        let costs = |rungs: &&[Rung]| FormLadder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect());
+        let costs = |rungs: &&[PublishedForm]| {
+            FormLadder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect())
+        };
         let fitted = fit_budget(&ladders.iter().map(costs).collect::<Vec<_>>(), budget);
         if !fitted.fits {
             tracing::warn!(
-                "the tool list takes {} tokens in its shortest form, more than the {budget} it may take",
+                "the tool list takes {} tokens in its shortest form; the budget is {budget}",
                 fitted.tokens
             );
         }
-        let place = |(rungs, form): (&&[Rung], &SchemaForm)| rungs.iter().position(|rung| rung.form == *form);
+        let place = |(rungs, form): (&&[PublishedForm], &SchemaForm)| {
+            rungs.iter().position(|rung| rung.form == *form)
+        };
         ladders.iter().zip(&fitted.forms).map(|pair| place(pair).unwrap_or(0)).collect()
     }
 }

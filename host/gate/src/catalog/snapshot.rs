@@ -1,4 +1,4 @@
-//! The facades at one moment.
+//! An immutable set of facades, with the tools that they are published as.
 
 use std::{
     borrow::Cow,
@@ -12,55 +12,55 @@ use serde_json::Value;
 
 use super::{
     entry::{Entry, Slot},
-    exposure::Tool,
+    exposure::CatalogTool,
 };
-use crate::access::Rights;
+use crate::{access::Rights, failures::facade_unavailable};
 
-/// The facades at one moment. In the order of their names.
+/// Facades and tools at one moment, ordered by name.
 #[derive(Clone, Default)]
 pub struct Snapshot {
-    /// By the facade's name.
+    /// Slots by the name of the facade.
     pub slots: BTreeMap<String, Slot>,
-    /// What is published, by the tool's name. Most facades are one tool of the same name.
-    pub tools: BTreeMap<String, Tool>,
-    /// Tools that are not published since their names are others', with their facades.
+    /// PublishedTool tools by name. Most facades are one tool of the same name.
+    pub tools: BTreeMap<String, CatalogTool>,
+    /// Facades and names of tools that are hidden because another has the name.
     pub(super) hidden: BTreeSet<(String, String)>,
-    /// Tools that were published before, and whose they were: clients keep stale lists.
+    /// Tools that were published before, with their facades: clients keep stale lists.
     pub(super) former: BTreeMap<String, String>,
-    /// Grows with every change of what is published.
+    /// Increases with every change of the published list.
     pub generation: u64,
 }
 
 impl Snapshot {
-    /// Facades of which nothing is published.
+    /// Creates a snapshot without tools.
     pub fn of(slots: BTreeMap<String, Slot>) -> Self {
         Self { slots, ..Self::default() }
     }
 
-    /// One action of a facade.
+    /// Finds an action of a facade.
     ///
     /// # Errors
     ///
     /// If the facade does not answer calls, or has no such action.
     pub fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
-        let why = match self.slots.get(facade) {
+        let reason = match self.slots.get(facade) {
             Some(Slot::Serving(entry)) => return entry.lookup(action),
             Some(Slot::Unavailable(reason)) => reason,
             None => "it is not served now",
         };
-        Err(Failure::new(code::UNAVAILABLE, format!("`{facade:.80}` is unavailable: {why}")))
+        Err(facade_unavailable(format_args!("{facade:.80}"), reason))
     }
 
-    /// The same for the operator of a workflow's facade: what keeps the workflow from running, with what may be meant.
+    /// Finds an action for a step of a workflow. The failure is for the operator and suggests the nearest name.
     ///
     /// # Errors
     ///
-    /// If the facade is the workflow's own or does not answer calls, or has no such action.
+    /// If the facade is the workflow's own, does not answer calls, or has no such action.
     pub fn sought(&self, own: &str, facade: &str, action: &str) -> Result<Action, Failure> {
         if facade == own {
-            let said =
+            let message =
                 format!("`{facade:.80}` is this file itself; a workflow calls those of other files alone");
-            return Err(Failure::new(code::DENIED, said));
+            return Err(Failure::new(code::DENIED, message));
         }
         self.lookup(facade, action).map_err(|failure| {
             let names = self.slots.keys().map(String::as_str).filter(|name| *name != own);
@@ -71,7 +71,7 @@ impl Snapshot {
         })
     }
 
-    /// The entries that answer calls.
+    /// Iterates over the entries that answer calls.
     pub fn serving(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.slots.values().filter_map(|slot| match slot {
             Slot::Serving(entry) => Some(entry),
@@ -79,15 +79,15 @@ impl Snapshot {
         })
     }
 
-    /// The tools that answer calls, for messages to a caller of these rights.
+    /// Lists the tools that a caller with these rights sees, for messages.
     pub fn names(&self, rights: &Rights) -> String {
-        let there = self.tools.iter().filter(|(_, tool)| self.view(tool, rights).is_some());
-        let names: Vec<&str> = there.map(|(name, _)| name.as_str()).collect();
+        let visible = self.tools.iter().filter(|(_, tool)| self.visible_view(tool, rights).is_some());
+        let names: Vec<&str> = visible.map(|(name, _)| name.as_str()).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 
-    /// What a tool takes of a caller of these rights; none where it is not there for that caller.
-    pub fn view<'a>(&'a self, tool: &'a Tool, rights: &Rights) -> Option<Cow<'a, ToolView>> {
+    /// Narrows a tool's view to these rights. `None` if the tool does not exist for the caller.
+    pub fn visible_view<'a>(&'a self, tool: &'a CatalogTool, rights: &Rights) -> Option<Cow<'a, ToolView>> {
         if rights.are_all() {
             return Some(Cow::Borrowed(tool.view()));
         }
@@ -97,7 +97,7 @@ impl Snapshot {
         }
     }
 
-    /// Whether a facade is there for a caller of these rights.
+    /// Returns true if a facade exists for a caller with these rights.
     pub fn reaches(&self, facade: &str, rights: &Rights) -> bool {
         rights.reach(facade)
             && match self.slots.get(facade) {
@@ -106,35 +106,37 @@ impl Snapshot {
             }
     }
 
-    /// Whether a name is, or was, a tool's.
+    /// Returns true if a tool of this name is or was published.
     pub fn knows(&self, tool: &str) -> bool {
-        self.tools.contains_key(tool) || self.leads_to(tool).is_some()
+        self.tools.contains_key(tool) || self.facade_of(tool).is_some()
     }
 
-    /// The facade that a name leads to which is not published: its own name, or that of a former tool.
-    pub fn leads_to<'a>(&'a self, tool: &'a str) -> Option<&'a str> {
+    /// Finds the facade of a name that is not a published tool: its own name, or that of a former tool.
+    pub fn facade_of<'a>(&'a self, tool: &'a str) -> Option<&'a str> {
         let former = self.former.get(tool).map(String::as_str);
         if self.slots.contains_key(tool) { Some(tool) } else { former }
     }
 
-    /// What a call to a tool is told whose facade is published in another way now.
+    /// Answers a call to a former tool of a facade that is now published differently.
     pub fn no_longer_published(&self, tool: &str, facade: &str, rights: &Rights) -> Option<Envelope> {
         if !matches!(self.slots.get(facade), Some(Slot::Serving(_))) {
             return None;
         }
-        let own = |published: &Tool| published.facade == facade && self.view(published, rights).is_some();
+        let own = |published: &CatalogTool| {
+            published.facade == facade && self.visible_view(published, rights).is_some()
+        };
         let now = self.tools.iter().filter(|(_, published)| own(published));
         let now: Vec<&str> = now.map(|(name, _)| name.as_str()).collect();
-        let said = format!("the tool `{tool}` is no longer published");
-        let failure = Failure::new(code::UNAVAILABLE, said);
+        let message = format!("the tool `{tool}` is no longer published");
+        let failure = Failure::new(code::UNAVAILABLE, message);
         let failure = failure.hint(format!("`{facade}` is published as: {}", now.join(", ")));
         Some(Envelope::new(Command { key: "action", name: None }, Err(failure)))
     }
 
-    /// The call that should come next as a client has to make it: under the tool that shows the action.
+    /// Renders a follow-up call as a client has to make it: under the tool that publishes the action.
     pub fn address(&self, next: &Next) -> Value {
         let Some(Slot::Serving(entry)) = self.slots.get(&next.facade) else { return next.to_json() };
-        let takes = |tool: &Tool| entry.contract.offers(&next.action, tool.view());
+        let takes = |tool: &CatalogTool| entry.contract.offers(&next.action, tool.view());
         let own = self.tools.iter().filter(|(_, tool)| tool.facade == next.facade);
         let Some((name, is_meant)) = own.filter_map(|(name, tool)| Some((name, takes(tool)?))).next() else {
             return next.to_json();

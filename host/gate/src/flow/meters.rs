@@ -1,7 +1,7 @@
-//! What is counted while calls run: plain atomics, so that counting costs a call next to nothing and waits for nobody.
-//! Who counts knows neither the names that `metrics.rs` gives these figures nor who reads them.
+//! Counters, gauges and histograms in plain atomics: counting takes no lock and costs a call a few nanoseconds.
 //!
-//! What is told apart is bounded: facades, actions and tools by what was declared, everything else by what stands here.
+//! Metric names and formats are `telemetry/metrics.rs`'s alone. The number of labels is bounded: facades, actions and tools
+//! by what was declared, everything else by the tables here. Relaxed ordering throughout, since a count guards no data.
 
 use std::{
     collections::BTreeMap,
@@ -15,68 +15,68 @@ use std::{
 use arc_swap::ArcSwap;
 use loggia_facade::{Failure, code};
 
-/// A number that grows.
+/// Monotonic counter.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// One more.
+    /// Adds one.
     pub fn up(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many so far.
+    /// Current value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// How many there are now.
+/// Number of things that exist now.
 #[derive(Debug, Default)]
 pub struct Gauge(AtomicU64);
 
 impl Gauge {
-    /// One more, for as long as what is returned lives.
-    pub fn enter(self: &Arc<Self>) -> Inside {
+    /// Adds one until the returned guard is dropped.
+    pub fn enter(self: &Arc<Self>) -> GaugeGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Inside(Arc::clone(self))
+        GaugeGuard(Arc::clone(self))
     }
 
-    /// There are so many now.
+    /// Sets the value.
     pub fn set(&self, now: usize) {
         self.0.store(now as u64, Ordering::Relaxed);
     }
 
-    /// How many there are.
+    /// Current value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// One of those that are counted by a [`Gauge`].
+/// One unit of a [`Gauge`], subtracted on drop.
 #[derive(Debug)]
-pub struct Inside(Arc<Gauge>);
+pub struct GaugeGuard(Arc<Gauge>);
 
-impl Drop for Inside {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// The upper bounds of [`Histogram`], in seconds: those that OpenTelemetry advises for MCP.
+/// Upper bounds of the buckets of [`Histogram`], in seconds: those that OpenTelemetry advises for MCP.
 pub const BOUNDS: [f64; 14] =
     [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
-/// How long something took, each time.
+/// Histogram of durations.
 #[derive(Debug, Default)]
 pub struct Histogram {
-    /// In each bucket, not below it; the last is for what took longer than all bounds.
+    /// Counts per bucket, not cumulative. The last bucket is for durations above all bounds.
     buckets: [Counter; BOUNDS.len() + 1],
     nanos: AtomicU64,
 }
 
 impl Histogram {
-    /// It took so long.
+    /// Adds one duration.
     pub fn add(&self, took: Duration) {
         let seconds = took.as_secs_f64();
         let bucket = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
@@ -84,31 +84,31 @@ impl Histogram {
         self.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// The sum in seconds, and how many there are in each bucket.
+    /// Sum in seconds, and the count of each bucket.
     pub fn get(&self) -> (f64, [u64; BOUNDS.len() + 1]) {
         let sum = Duration::from_nanos(self.nanos.load(Ordering::Relaxed)).as_secs_f64();
         (sum, self.buckets.each_ref().map(Counter::get))
     }
 }
 
-/// What is counted by name. Read without locks; a name that is new is put in beside it, once there are too many all new ones
-/// are `other`.
+/// Meters by name. Reads take no lock; a new name swaps in a copy of the table. At most `most` names are kept apart, and all
+/// further ones share the entry `other`.
 #[derive(Debug)]
-pub struct Table<T> {
+pub struct MeterTable<T> {
     names: ArcSwap<BTreeMap<Arc<str>, Arc<T>>>,
     most: usize,
 }
 
-/// Stands for all names that are not told apart.
+/// Name for all that have no entry of their own.
 pub const OTHER: &str = "other";
 
-impl<T: Default> Table<T> {
-    /// At most so many names are told apart.
+impl<T: Default> MeterTable<T> {
+    /// Creates a table of at most this many names.
     pub fn new(most: usize) -> Self {
         Self { names: ArcSwap::default(), most }
     }
 
-    /// What is counted under a name. The caller vouches for it: no stranger may choose it.
+    /// Finds the meters of a name, or adds them. The name must be a declared one: clients must not create labels.
     pub fn of(&self, name: &str) -> Arc<T> {
         if let Some(known) = self.names.load().get(name) {
             return Arc::clone(known);
@@ -124,28 +124,28 @@ impl<T: Default> Table<T> {
         names.get(name).or_else(|| names.get(OTHER)).map_or(new, Arc::clone)
     }
 
-    /// All that were counted.
+    /// All entries.
     pub fn all(&self) -> Arc<BTreeMap<Arc<str>, Arc<T>>> {
         self.names.load_full()
     }
 }
 
-/// How a call ended, as far as it is told apart.
+/// End of a call, as a metric label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It worked.
+    /// Ended with a reply.
     Ok,
-    /// It failed with one of the host's codes: an index of `CODES`.
+    /// Failed with one of the host's codes, by its index in `CODES`.
     Code(usize),
-    /// It failed with a code of the facade's own.
+    /// Failed with a code of the facade's own.
     Failed,
-    /// Too many calls run already.
+    /// Refused: no permit.
     Busy,
-    /// The facade rests after too many faults.
+    /// Refused: open circuit breaker.
     Resting,
 }
 
-/// The codes that are told apart.
+/// Failure codes with labels of their own.
 const CODES: [&str; 8] = [
     code::INVALID_PARAMS,
     code::NOT_FOUND,
@@ -158,15 +158,15 @@ const CODES: [&str; 8] = [
 ];
 
 impl Outcome {
-    /// How many there are.
-    const ALL: usize = CODES.len() + 4;
+    /// Number of labels.
+    const COUNT: usize = CODES.len() + 4;
 
-    /// What came of a call.
-    pub fn of<T>(outcome: &Result<T, Failure>) -> Self {
+    /// Outcome of a result.
+    pub fn from_result<T>(outcome: &Result<T, Failure>) -> Self {
         outcome.as_ref().err().map_or(Self::Ok, |failure| Self::of_code(&failure.code))
     }
 
-    /// It failed with this code.
+    /// Outcome of a failure with this code.
     pub fn of_code(code: &str) -> Self {
         CODES.iter().position(|known| *known == code).map_or(Self::Failed, Self::Code)
     }
@@ -181,7 +181,7 @@ impl Outcome {
         }
     }
 
-    fn word(index: usize) -> &'static str {
+    fn label(index: usize) -> &'static str {
         match index {
             0 => "ok",
             1 => "failed",
@@ -192,138 +192,142 @@ impl Outcome {
     }
 }
 
-/// The calls of one facade, of whatever version.
+/// Meters of one facade, across its versions.
 #[derive(Debug)]
-pub struct Calls {
-    /// By action.
-    pub actions: Table<Ends>,
-    /// That run now.
+pub struct FacadeMeters {
+    /// Outcomes by action.
+    pub actions: MeterTable<OutcomeCounters>,
+    /// Calls that run now.
     pub running: Arc<Gauge>,
-    /// From when it might run to its end.
+    /// Durations of calls from their permit to their end.
     pub times: Histogram,
 }
 
-impl Default for Calls {
+impl Default for FacadeMeters {
     fn default() -> Self {
-        Self { actions: Table::new(ACTIONS), running: Arc::default(), times: Histogram::default() }
+        Self { actions: MeterTable::new(MAX_ACTIONS), running: Arc::default(), times: Histogram::default() }
     }
 }
 
-/// How the calls of one action ended.
+/// Outcomes of the calls of one action.
 #[derive(Debug, Default)]
-pub struct Ends([Counter; Outcome::ALL]);
+pub struct OutcomeCounters([Counter; Outcome::COUNT]);
 
-impl Ends {
-    /// One more ended so.
+impl OutcomeCounters {
+    /// Adds one call with this outcome.
     pub fn up(&self, outcome: Outcome) {
         self.0[outcome.index()].up();
     }
 
-    /// Those that happened, with their words.
+    /// Labels with a count above zero.
     pub fn get(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.0.iter().map(Counter::get).enumerate();
-        counts.filter(|(_, count)| *count > 0).map(|(index, count)| (Outcome::word(index), count))
+        counts.filter(|(_, count)| *count > 0).map(|(index, count)| (Outcome::label(index), count))
     }
 }
 
-/// One kind of MCP request.
+/// Meters of one kind of MCP request.
 #[derive(Debug, Default)]
 pub struct Operation {
-    /// How long they took, by the error that they were answered with: an index of `ERRORS`.
+    /// Durations by error, in the order of `ERRORS`.
     times: [OnceLock<Histogram>; ERRORS.len()],
 }
 
-/// What a request is answered with, as OpenTelemetry's `error.type` has it: nothing where it worked, the tool's own error, a
-/// code of JSON-RPC.
+/// Values of OpenTelemetry's `error.type`: empty for success, the tool's own error, or a JSON-RPC code.
 const ERRORS: [&str; 8] = ["", "tool_error", "cancelled", "-32600", "-32601", "-32602", "-32603", "_OTHER"];
 
 impl Operation {
-    /// One took so long, and was answered with this error.
+    /// Adds one request with its error and duration.
     pub fn add(&self, error: &str, took: Duration) {
         let index = ERRORS.iter().position(|known| *known == error).unwrap_or(ERRORS.len() - 1);
         self.times[index].get_or_init(Histogram::default).add(took);
     }
 
-    /// By error.
+    /// Durations by error, of those that happened.
     pub fn get(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
         ERRORS.iter().zip(&self.times).filter_map(|(error, times)| Some((*error, times.get()?)))
     }
 }
 
-/// What is counted of HTTP.
+/// Meters of the HTTP server.
 #[derive(Debug)]
-pub struct Http {
-    /// Answers, by status from 100 to 599.
+pub struct HttpMeters {
+    /// Responses by status, 100 to 599.
     statuses: Box<[Counter]>,
-    /// Open now.
+    /// Open connections.
     pub connections: Arc<Gauge>,
     /// Sessions of clients before 2026-07-28.
     pub sessions: Arc<Gauge>,
-    /// Callers that were not let in, by reason.
-    refused: Table<Counter>,
+    /// Rejected callers by reason.
+    refusals_by_reason: MeterTable<Counter>,
 }
 
-impl Default for Http {
+impl Default for HttpMeters {
     fn default() -> Self {
         let statuses = (100..600).map(|_| Counter::default()).collect();
-        Self { statuses, connections: Arc::default(), sessions: Arc::default(), refused: Table::new(REASONS) }
+        Self {
+            statuses,
+            connections: Arc::default(),
+            sessions: Arc::default(),
+            refusals_by_reason: MeterTable::new(MAX_REASONS),
+        }
     }
 }
 
-impl Http {
-    /// A request was answered with this status.
+impl HttpMeters {
+    /// Counts a response.
     pub fn answered(&self, status: u16) {
         if let Some(count) = status.checked_sub(100).and_then(|at| self.statuses.get(usize::from(at))) {
             count.up();
         }
     }
 
-    /// A caller was not let in. The reason is one of a few words.
+    /// Counts a rejected caller. The reason is one of a fixed set.
     pub fn refused(&self, reason: &'static str) {
-        self.refused.of(reason).up();
+        self.refusals_by_reason.of(reason).up();
     }
 
-    /// Answers by status, of those that happened.
+    /// Responses by status, of those that happened.
     pub fn statuses(&self) -> impl Iterator<Item = (u64, u64)> {
         (100..).zip(self.statuses.iter().map(Counter::get)).filter(|(_, count)| *count > 0)
     }
 
-    /// Callers that were not let in, by reason.
+    /// Rejected callers by reason.
     pub fn refusals(&self) -> impl Iterator<Item = (Arc<str>, u64)> {
-        let refused = self.refused.all();
+        let refused = self.refusals_by_reason.all();
         let counts: Vec<_> =
             refused.iter().map(|(reason, count)| (Arc::clone(reason), count.get())).collect();
         counts.into_iter()
     }
 }
 
-/// Facades that are told apart; a folder has fewer.
-const FACADES: usize = 5000;
-/// Actions of one facade.
-const ACTIONS: usize = 500;
-/// Why callers are not let in.
-const REASONS: usize = 50;
+/// Facades with meters of their own; a folder has fewer.
+const MAX_FACADES: usize = 5000;
+/// Actions of one facade with meters of their own.
+const MAX_ACTIONS: usize = 500;
+/// Reasons and methods with meters of their own.
+const MAX_REASONS: usize = 50;
 
-/// All that is counted. One for each gate.
+/// All meters of a gate, and of the servers in front of it.
 #[derive(Debug)]
 pub struct Meters {
-    /// Calls, by facade.
-    pub calls: Table<Calls>,
-    /// `tools/call`, by tool.
-    pub tool_calls: Table<Operation>,
-    /// Other requests of MCP, by method.
-    pub operations: Table<Operation>,
-    /// Where it is served over HTTP.
-    pub http: Http,
+    /// Calls by facade.
+    pub calls: MeterTable<FacadeMeters>,
+    /// `tools/call` by tool.
+    pub tool_calls: MeterTable<Operation>,
+    /// Other MCP requests by method.
+    pub operations: MeterTable<Operation>,
+    /// HTTP server.
+    pub http: HttpMeters,
 }
 
 impl Default for Meters {
     fn default() -> Self {
         Self {
-            calls: Table::new(FACADES),
-            tool_calls: Table::new(FACADES),
-            operations: Table::new(REASONS),
-            http: Http::default(),
+            calls: MeterTable::new(MAX_FACADES),
+            tool_calls: MeterTable::new(MAX_FACADES),
+            operations: MeterTable::new(MAX_REASONS),
+            http: HttpMeters::default(),
         }
     }
 }
@@ -334,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_table_tells_apart_only_so_many_names() {
-        let table: Table<Counter> = Table::new(2);
+        let table: MeterTable<Counter> = MeterTable::new(2);
         for name in ["a", "b", "a", "c", "d", "c"] {
             table.of(name).up();
         }
@@ -345,7 +349,7 @@ mod tests {
 
     #[test]
     fn names_that_come_at_once_lose_nothing() {
-        let table: Table<Counter> = Table::new(10);
+        let table: MeterTable<Counter> = MeterTable::new(10);
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let table = &table;
@@ -357,10 +361,10 @@ mod tests {
 
     #[test]
     fn each_outcome_has_a_word_of_its_own() {
-        let ends = Ends::default();
+        let ends = OutcomeCounters::default();
         let own = Failure::new("gone_fishing", "");
-        let outcomes = [Outcome::Ok, Outcome::Busy, Outcome::Resting, Outcome::of::<()>(&Err(own))];
-        let known = CODES.iter().map(|code| Outcome::of::<()>(&Err(Failure::new(code, ""))));
+        let outcomes = [Outcome::Ok, Outcome::Busy, Outcome::Resting, Outcome::from_result::<()>(&Err(own))];
+        let known = CODES.iter().map(|code| Outcome::from_result::<()>(&Err(Failure::new(code, ""))));
         outcomes.into_iter().chain(known).for_each(|outcome| ends.up(outcome));
         let words: Vec<_> = ends.get().map(|(word, count)| format!("{word} {count}")).collect();
         insta::assert_snapshot!(words.join(", "));

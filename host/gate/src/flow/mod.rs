@@ -1,28 +1,28 @@
-//! Who may run now, and what is counted.
+//! Flow control and counters: which calls may run now.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `permits.rs` | permits of root calls and of nested calls |
-//! | `pool.rs` | a semaphore of which no caller takes all |
-//! | `quotas.rs` | how much one caller may leave unfinished |
-//! | `shares.rs` | CPU accounting between facades |
-//! | `breaker.rs` | facades that fault repeatedly are refused for a while |
+//! | `fair_pool.rs` | a semaphore with a share for each caller |
+//! | `quotas.rs` | limits on unfinished calls per caller |
+//! | `cpu_shares.rs` | CPU accounting between facades |
+//! | `breaker.rs` | circuit breaker of a facade |
 //! | `meters.rs` | counters, gauges and histograms in plain atomics |
-//! | `counters.rs` | the meters of one facade, found once |
+//! | `call_counters.rs` | the meters of one facade, looked up once |
 
 mod breaker;
-mod counters;
+mod call_counters;
+mod cpu_shares;
+mod fair_pool;
 mod meters;
 mod permits;
-mod pool;
 mod quotas;
-mod shares;
 
-pub use breaker::Breaker;
-pub(crate) use counters::Tally;
-pub(crate) use meters::Inside;
+pub use breaker::CircuitBreaker;
+pub(crate) use call_counters::CallCounters;
+pub(crate) use cpu_shares::CpuShares;
+pub(crate) use meters::GaugeGuard;
 pub use meters::{BOUNDS, Counter, Gauge, Histogram, Meters, OTHER, Operation, Outcome};
-pub(crate) use permits::{DEPTH, Holder, Pace, Permit, Permits};
+pub(crate) use permits::{CallPermit, FacadeFlow, MAX_DEPTH, PermitHolder, PermitPools};
 pub use quotas::Quotas;
-pub(crate) use quotas::{Ticket, Unfinished};
-pub(crate) use shares::Shares;
+pub(crate) use quotas::{UnfinishedCalls, UnfinishedTicket};

@@ -1,10 +1,11 @@
-//! Who may run now.
+//! Permits: which calls may run now.
 //!
-//! A nested call that waited for a permit which its own caller holds would wait for ever, so nested calls take from a
-//! reserve per depth: who holds one waits at most for a deeper one, and there is a deepest.
+//! Root calls queue for permits. A nested call that queued there could wait for a permit that its own caller holds, so
+//! nested calls draw from one pool per depth. A holder waits only for a permit of a deeper pool, and the deepest calls make
+//! no further calls, so permits cannot deadlock.
 //!
-//! **Invariant**: one caller holds at most three quarters of the permits of anything (`pool.rs`), and calls that may outlive
-//! their request at most three quarters of those for root calls, so that neither takes the last one.
+//! **Invariant**: one caller holds at most three quarters of any pool (`fair_pool.rs`), and calls that may outlive their
+//! request at most three quarters of the permits for root calls, so that neither takes the last one.
 
 use std::{
     sync::atomic::{AtomicI32, Ordering},
@@ -14,169 +15,191 @@ use std::{
 use loggia_facade::{Failure, code};
 
 use super::{
-    pool::{Place, Pool, share},
-    shares::Share,
+    cpu_shares::FacadeUsage,
+    fair_pool::{FairPool, PoolPermit, share_size},
 };
-use crate::access::{Account, Rules};
+use crate::{
+    access::{Account, Rules},
+    failures,
+};
 
-/// Calls nest at most this deep below a root call.
-pub const DEPTH: usize = 5;
-/// Root calls that run at once, over all facades. Together with the reserves they stay below the sandbox's
+/// Maximum depth of nested calls below a root call.
+pub(crate) const MAX_DEPTH: usize = 5;
+/// Root calls that run at once, over all facades. Root and nested permits together stay below the number of the sandbox's
 /// instances.
-pub const ROOTS: usize = 40;
+pub(super) const ROOT_PERMITS: usize = 40;
 /// Nested calls that run at once, per depth. A workflow runs ten steps at once.
-const RESERVES: [usize; DEPTH] = [10, 6, 4, 2, 2];
-/// Over how many locks the callers of all facades are spread.
+const NESTED_PERMITS: [usize; MAX_DEPTH] = [10, 6, 4, 2, 2];
+/// Number of locks over which the accounts of the global pools are spread.
 const SHARDS: usize = 16;
 
-/// How long a nested call waits for its turn; most callers' own clocks end before. A workflow's steps have so long.
+/// Time that a nested call waits for a permit. Chosen for steps of workflows; the clocks of most callers end earlier.
 const NESTED_PATIENCE: Duration = Duration::from_secs(5 * 60);
 
-/// What an operator can do about a facade's own queue.
-const OWN: &str = "Try again in a second. The operator can raise `limits.concurrency`, `limits.queue` or \
+/// Hint for a full queue of a facade.
+const QUEUE_HINT: &str = "Try again in a second. The operator can raise `limits.concurrency`, `limits.queue` or \
                    `limits.queue-time` in its policy.";
 
-fn busy(hint: Option<&str>) -> Failure {
+fn too_many_calls(hint: Option<&str>) -> Failure {
     let hint = hint.map(str::to_owned);
-    let busy = Failure::new(code::UNAVAILABLE, "busy: too many calls run now");
-    Failure { retry_after_ms: Some(1000), hint, ..busy }
+    Failure { retry_after_ms: Some(1000), hint, ..failures::busy("too many calls run now") }
 }
 
-/// Who runs a root call, as far as permits depend on it.
+/// Properties of a root call that decide which permits it takes.
 #[derive(Clone, Copy)]
-pub struct Holder<'a> {
-    /// Whose share it uses.
+pub(crate) struct PermitHolder<'a> {
+    /// Account whose share it uses.
     pub account: Option<&'a Account>,
-    /// It may outlive its request: it takes a permit from the part that such calls have, so that calls which end within
-    /// their request always find the rest.
+    /// True if it may outlive its request. Such calls also need a permit of the `long` pools, which are smaller, so that
+    /// calls that end within their request always find a permit.
     pub long: bool,
 }
 
-/// The permits that all facades share.
-pub struct Permits {
-    roots: Pool,
-    /// The part of them that long calls may take.
-    long: Pool,
-    nested: [Pool; DEPTH],
+/// Permit pools that all facades share.
+pub(crate) struct PermitPools {
+    /// Permits of root calls. Holders wait only for nested permits, a person (after they have released this one), or I/O.
+    roots: FairPool,
+    /// Bounds the root permits that long-running calls hold.
+    long: FairPool,
+    /// Permits of nested calls, one pool per depth. The holder of a permit at depth `n` waits only for depth `n + 1`.
+    nested: [FairPool; MAX_DEPTH],
 }
 
-impl Default for Permits {
+impl Default for PermitPools {
     fn default() -> Self {
         Self {
-            roots: Pool::sharded(ROOTS, SHARDS),
-            long: Pool::sharded(share(ROOTS), SHARDS),
-            nested: RESERVES.map(|reserve| Pool::sharded(reserve, SHARDS)),
+            roots: FairPool::sharded(ROOT_PERMITS, SHARDS),
+            long: FairPool::sharded(share_size(ROOT_PERMITS), SHARDS),
+            nested: NESTED_PERMITS.map(|reserve| FairPool::sharded(reserve, SHARDS)),
         }
     }
 }
 
-/// The right to run, given back when it is dropped.
-pub struct Permit {
-    _held: [Option<Place>; 4],
+/// Permit to run, released on drop.
+pub(crate) struct CallPermit {
+    _held: [Option<PoolPermit>; 4],
 }
 
-impl Permits {
-    /// The pools that a root call takes a permit from, in the order in which all calls do, so that none waits for a permit
-    /// of one that waits for its own. A facade's come first: who waits for it keeps nobody from the others.
-    fn pools<'a>(&'a self, pace: &'a Pace, long: bool) -> [Option<&'a Pool>; 4] {
+impl PermitPools {
+    /// Pools that a root call takes a permit from. All calls take them in this order, so no two calls wait for each other.
+    /// Those of the facade come first: a call that waits for its facade holds no permit that others need.
+    fn root_pools<'a>(&'a self, pace: &'a FacadeFlow, long: bool) -> [Option<&'a FairPool>; 4] {
         [long.then_some(&pace.long), Some(&pace.permits), long.then_some(&self.long), Some(&self.roots)]
     }
 
-    /// A permit, if it can be had at once.
-    fn free(&self, pace: &Pace, holder: Holder<'_>) -> Option<Permit> {
+    /// Takes the permits of a root call if all are free.
+    fn try_acquire_root(&self, pace: &FacadeFlow, holder: PermitHolder<'_>) -> Option<CallPermit> {
         let mut held = [const { None }; 4];
-        for (place, pool) in held.iter_mut().zip(self.pools(pace, holder.long)) {
+        for (place, pool) in held.iter_mut().zip(self.root_pools(pace, holder.long)) {
             if let Some(pool) = pool {
-                *place = Some(pool.try_take(holder.account)?);
+                *place = Some(pool.try_acquire(holder.account)?);
             }
         }
-        Some(Permit { _held: held })
+        Some(CallPermit { _held: held })
     }
 
-    /// Waits for a root call's turn: its facade's first, then everybody's. Waiting is not running, so it does not use
-    /// up the call's clock; who waits too long, or behind too many, is told to come again.
-    pub async fn root(&self, pace: &Pace, holder: Holder<'_>) -> Result<Permit, Failure> {
-        if let Some(permit) = self.free(pace, holder) {
+    /// Takes the permits of a root call, or waits for them in its facade's queue. The wall clock has not started, so the
+    /// wait does not count against it.
+    ///
+    /// # Errors
+    ///
+    /// `unavailable` with a time to retry, if the queue is full or the wait exceeds `limits.queue-time`.
+    pub(crate) async fn acquire_root(
+        &self,
+        pace: &FacadeFlow,
+        holder: PermitHolder<'_>,
+    ) -> Result<CallPermit, Failure> {
+        if let Some(permit) = self.try_acquire_root(pace, holder) {
             return Ok(permit);
         }
-        let _waiting = pace.queue.try_take(holder.account).ok_or_else(|| busy(Some(OWN)))?;
-        self.again(pace, holder).await
+        let _waiting =
+            pace.queue.try_acquire(holder.account).ok_or_else(|| too_many_calls(Some(QUEUE_HINT)))?;
+        self.reacquire_root(pace, holder).await
     }
 
-    /// The same for a call that had its turn and gave it up while a person was asked: the queue is for newcomers, and its
-    /// end must not lose the person's answer. How many may come is bounded by how many may be parked.
-    pub async fn again(&self, pace: &Pace, holder: Holder<'_>) -> Result<Permit, Failure> {
+    /// Takes the permits of a root call again after it was parked. It bypasses the queue: a full queue must not lose a
+    /// person's answer, and the number of parked calls is bounded.
+    pub(crate) async fn reacquire_root(
+        &self,
+        pace: &FacadeFlow,
+        holder: PermitHolder<'_>,
+    ) -> Result<CallPermit, Failure> {
         let turn = async {
             let mut held = [const { None }; 4];
-            for (place, pool) in held.iter_mut().zip(self.pools(pace, holder.long)) {
+            for (place, pool) in held.iter_mut().zip(self.root_pools(pace, holder.long)) {
                 if let Some(pool) = pool {
-                    *place = pool.take(holder.account).await;
+                    *place = pool.acquire(holder.account).await;
                 }
             }
-            Permit { _held: held }
+            CallPermit { _held: held }
         };
-        tokio::time::timeout(pace.patience, turn).await.map_err(|_| busy(Some(OWN)))
+        tokio::time::timeout(pace.queue_time, turn).await.map_err(|_| too_many_calls(Some(QUEUE_HINT)))
     }
 
-    /// Takes from the reserve of this depth (1 for a call made by a root call), or waits for its turn.
-    pub async fn nested(&self, depth: usize, account: Option<&Account>) -> Result<Permit, Failure> {
+    /// Takes a permit for a nested call at this depth (1 for a call made by a root call), or waits for one.
+    pub(crate) async fn acquire_nested(
+        &self,
+        depth: usize,
+        account: Option<&Account>,
+    ) -> Result<CallPermit, Failure> {
         let Some(reserve) = depth.checked_sub(1).and_then(|at| self.nested.get(at)) else {
-            let said = format!("calls nest at most {DEPTH} deep");
-            return Err(Failure::new(code::UNAVAILABLE, said));
+            let message = format!("calls nest at most {MAX_DEPTH} deep");
+            return Err(Failure::new(code::UNAVAILABLE, message));
         };
-        let turn = tokio::time::timeout(NESTED_PATIENCE, reserve.take(account)).await;
-        let place = turn.map_err(|_| busy(None))?;
-        Ok(Permit { _held: [place, None, None, None] })
+        let turn = tokio::time::timeout(NESTED_PATIENCE, reserve.acquire(account)).await;
+        let place = turn.map_err(|_| too_many_calls(None))?;
+        Ok(CallPermit { _held: [place, None, None, None] })
     }
 }
 
-/// How a facade's calls run: its own permits, and whether its calls tend to overrun their inline slice.
-pub struct Pace {
-    permits: Pool,
-    /// The part of them that long calls may take.
-    long: Pool,
-    /// Root calls that wait for a permit.
-    queue: Pool,
-    /// How long each does.
-    patience: Duration,
-    /// What its calls compute.
-    pub(crate) share: Share,
-    /// Above zero: the next calls start on the second runtime.
+/// Flow control of one facade: its permits, its queue, its CPU use and its inline slices.
+pub(crate) struct FacadeFlow {
+    /// Root calls that may run at once (`limits.concurrency`).
+    permits: FairPool,
+    /// Bounds the permits that long-running calls hold.
+    long: FairPool,
+    /// Root calls that may wait for a permit (`limits.queue`). A place in the queue is held while the call waits; nobody waits
+    /// for a place.
+    queue: FairPool,
+    /// Time that a call waits for a permit (`limits.queue-time`).
+    queue_time: Duration,
+    /// CPU use of its calls.
+    pub(crate) cpu_share: FacadeUsage,
+    /// Calls that start on the `calls` runtime before one may run inline again. Relaxed: a heuristic that guards no data.
     overruns: AtomicI32,
 }
 
-/// What one overrun costs, in calls that start on the second runtime.
+/// Cost of one overrun, in calls that start on the `calls` runtime.
 const PENALTY: i32 = 8;
-/// The most that overruns add up to.
-const PENALTY_MOST: i32 = 64;
+/// Maximum of the sum of these costs.
+const MAX_PENALTY: i32 = 64;
 
-impl Pace {
-    /// A facade of which so many root calls run at once, and so many wait.
-    pub fn new(rules: &Rules) -> Self {
+impl FacadeFlow {
+    /// Creates the flow control of a facade with these limits.
+    pub(crate) fn new(rules: &Rules) -> Self {
         Self {
-            permits: Pool::new(rules.concurrency),
-            long: Pool::new(share(rules.concurrency)),
-            queue: Pool::new(rules.queue),
-            patience: rules.queue_time,
-            share: Share::default(),
+            permits: FairPool::new(rules.concurrency),
+            long: FairPool::new(share_size(rules.concurrency)),
+            queue: FairPool::new(rules.queue),
+            queue_time: rules.queue_time,
+            cpu_share: FacadeUsage::default(),
             overruns: AtomicI32::new(0),
         }
     }
 
-    /// How many root calls wait.
-    pub fn queued(&self) -> usize {
-        self.queue.taken()
+    /// Number of root calls that wait for a permit.
+    pub(crate) fn queued(&self) -> usize {
+        self.queue.in_use()
     }
 
-    /// Whether a call may take its first slice on the I/O runtime. A facade that overran gets there again after some
-    /// calls elsewhere.
-    pub fn may_start_inline(&self) -> bool {
+    /// Returns true if a call may run its first slice inline. Counts down the cost of earlier overruns.
+    pub(crate) fn may_start_inline(&self) -> bool {
         self.overruns.load(Ordering::Relaxed) <= 0 || self.overruns.fetch_sub(1, Ordering::Relaxed) <= 1
     }
 
-    /// A call did not end within its inline slice.
-    pub fn overran(&self) {
-        let penalty = |now: i32| Some((now.max(0) + PENALTY).min(PENALTY_MOST));
+    /// Counts a call that computed through its inline slice.
+    pub(crate) fn record_overrun(&self) {
+        let penalty = |now: i32| Some((now.max(0) + PENALTY).min(MAX_PENALTY));
         let _ = self.overruns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, penalty);
     }
 }

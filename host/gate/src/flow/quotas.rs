@@ -1,4 +1,4 @@
-//! How much one caller may leave unfinished: each run and each question that waits takes something from all.
+//! Limits on the unfinished calls of one caller: runs and questions hold resources that all callers share.
 
 use std::{
     collections::HashMap,
@@ -6,22 +6,22 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::permits::ROOTS;
+use super::permits::ROOT_PERMITS;
 use crate::access::Account;
 
-/// What one caller may have at once.
+/// Limits of one caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quotas {
-    /// Long calls that have not ended, whether their caller waits for them or not. None: as many as it likes.
+    /// Unfinished long-running calls, whether or not the caller waits for them. `None`: no limit.
     pub runs: Option<NonZero<usize>>,
     /// Calls that wait for a person.
     pub parked: usize,
 }
 
 impl Quotas {
-    /// A quarter of the root calls that run at once.
-    pub const RUNS: usize = ROOTS / 4;
-    /// DESIGN §3.
+    /// Default: a quarter of the root calls that run at once.
+    pub const RUNS: usize = ROOT_PERMITS / 4;
+    /// Default of [`parked`](Self::parked).
     pub const PARKED: usize = 4;
 }
 
@@ -31,20 +31,30 @@ impl Default for Quotas {
     }
 }
 
-/// Counts the unfinished long calls of each caller.
+/// Unfinished long-running calls of each account.
+///
+/// The mutex guards the counts, and is held for one update at a time; no other lock is taken under it. Nobody waits: a call
+/// beyond the quota is refused.
 #[derive(Default, Clone)]
-pub struct Unfinished(Arc<Mutex<HashMap<Account, usize>>>);
+pub(crate) struct UnfinishedCalls(Arc<Mutex<HashMap<Account, usize>>>);
 
-/// A long call that has not ended, until this is dropped.
-pub struct Ticket {
-    unfinished: Unfinished,
+/// Counts one long-running call of an account until it is dropped.
+pub(crate) struct UnfinishedTicket {
+    unfinished: UnfinishedCalls,
     account: Account,
 }
 
-impl Unfinished {
-    /// Counts one more of this caller; how many there are, where it may have no more. The person at this machine is not
-    /// bounded, and not counted.
-    pub fn begin(&self, account: Option<&Account>, quotas: Quotas) -> Result<Option<Ticket>, usize> {
+impl UnfinishedCalls {
+    /// Counts one more call of this account. The local user, who has no account, is neither limited nor counted.
+    ///
+    /// # Errors
+    ///
+    /// The number of unfinished calls, if the quota is used up.
+    pub(crate) fn register(
+        &self,
+        account: Option<&Account>,
+        quotas: Quotas,
+    ) -> Result<Option<UnfinishedTicket>, usize> {
         let Some(account) = account else { return Ok(None) };
         let mut all = self.lock();
         let now = all.get(account).copied().unwrap_or_default();
@@ -52,7 +62,7 @@ impl Unfinished {
             return Err(now);
         }
         all.insert(account.clone(), now + 1);
-        Ok(Some(Ticket { unfinished: self.clone(), account: account.clone() }))
+        Ok(Some(UnfinishedTicket { unfinished: self.clone(), account: account.clone() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Account, usize>> {
@@ -60,7 +70,7 @@ impl Unfinished {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for UnfinishedTicket {
     fn drop(&mut self) {
         let mut all = self.unfinished.lock();
         if let Some(now) = all.get_mut(&self.account) {
@@ -79,8 +89,8 @@ mod tests {
 
     #[test]
     fn each_caller_has_a_bound_of_its_own() {
-        let (unfinished, quotas) = (Unfinished::default(), Quotas::default());
-        let begin = |origin: Origin| unfinished.begin(origin.account().as_ref(), quotas);
+        let (unfinished, quotas) = (UnfinishedCalls::default(), Quotas::default());
+        let begin = |origin: Origin| unfinished.register(origin.account().as_ref(), quotas);
         let named = |name: &str| Origin::named(name, Rights::all());
         let mut ada: Vec<_> = (0..10).map(|_| begin(named("ada")).ok().unwrap()).collect();
         assert_eq!(begin(named("ada")).err(), Some(10));
@@ -93,7 +103,7 @@ mod tests {
         assert!(local.iter().all(Result::is_ok));
         let unbounded = Quotas { runs: None, ..quotas };
         let many: Vec<_> =
-            (0..100).map(|_| unfinished.begin(named("ada").account().as_ref(), unbounded)).collect();
+            (0..100).map(|_| unfinished.register(named("ada").account().as_ref(), unbounded)).collect();
         assert!(many.iter().all(Result::is_ok));
     }
 }

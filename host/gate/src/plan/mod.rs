@@ -1,7 +1,12 @@
-//! Pure: from a request to a validated call, or to an answer that needs none.
+//! Pure: plans a request as a validated call, several calls, or an answer that needs no call.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `planned.rs` | the kinds of plans |
+//! | `planner.rs` | routes, resolves and validates a request |
 
 mod planned;
 mod planner;
 
-pub use planned::{AboutRun, Batch, Plan, Planned, Wanted};
-pub use planner::{effect_allows, is_long, length, plan};
+pub(crate) use planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
+pub(crate) use planner::{effect_allows, has_large_arguments, plan_request, text_size};

@@ -1,4 +1,4 @@
-//! What becomes of a request: a validated call, several, or an answer that needs none.
+//! Plans of a request: a validated call, several calls, or an answer that needs no call.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,93 +7,93 @@ use loggia_schema::{BatchMode, ToolView};
 
 use crate::catalog::Entry;
 
-/// What becomes of a request.
-pub enum Plan {
-    /// Answered without running anything.
+/// Plan of a request.
+pub(crate) enum CallPlan {
+    /// Answered without a call.
     Answer(Box<Envelope>),
-    /// To be run.
-    Run(Box<Planned>),
-    /// About a run, or about the caller's runs.
-    AboutRun(AboutRun),
-    /// Several calls, all of them checked.
-    Batch(Box<Batch>),
+    /// A call to run.
+    Run(Box<PlannedCall>),
+    /// A query about one run, or about all of the caller's runs.
+    AboutRun(RunQuery),
+    /// Several validated calls.
+    Batch(Box<PlannedBatch>),
 }
 
-/// A call that passed every check that needs no running.
-pub struct Planned {
-    /// The version that will answer, whatever is reloaded meanwhile.
+/// A validated call.
+pub(crate) struct PlannedCall {
+    /// Version of the facade that answers, also if it is reloaded before.
     pub entry: Arc<Entry>,
-    /// The action's place in the surface.
+    /// Index of the action in the surface.
     pub action: usize,
     /// Echoed in the envelope.
     pub command: Command,
-    /// Valid, with defaults.
+    /// Validated parameters with defaults.
     pub params: Object,
-    /// What a default or a coercion changed.
+    /// Parameters that a default or a coercion changed.
     pub resolved: Object,
-    /// All parameters, as far as they may be shown; only where the call may become a run or must be confirmed.
+    /// All parameters, redacted. Only of a call that may become a run or must be confirmed.
     pub inputs: Object,
-    /// How much is wanted back.
+    /// Detail of the result.
     pub detail: Detail,
-    /// Whether the caller waits for the result, if it says so.
+    /// Value of `wait`, if the caller sent it.
     pub wait: Option<bool>,
-    /// The caller says that the person agreed.
+    /// True if the caller sent `confirm: true`.
     pub confirmed: bool,
-    /// A shorter wall clock, from the request.
+    /// Shorter wall clock from the request.
     pub timeout: Option<Duration>,
-    /// From the request.
+    /// Idempotency key from the request.
     pub idempotency_key: Option<String>,
 }
 
-impl Planned {
-    /// What will be run.
-    pub fn action(&self) -> &Action {
+impl PlannedCall {
+    /// Action to run.
+    pub(crate) fn action(&self) -> &Action {
         &self.entry.surface().actions[self.action]
     }
 }
 
-/// What is wanted of a run.
-pub struct AboutRun {
-    /// Through whose tool.
+/// A `run_status` or `run_cancel` request.
+pub(crate) struct RunQuery {
+    /// Facade whose tool was called.
     pub entry: Arc<Entry>,
     /// Echoed in the envelope.
     pub command: Command,
-    /// What is wanted.
-    pub wanted: Wanted,
-    /// The tool that was called.
+    /// Operation.
+    pub request: RunRequest,
+    /// ToolView of the tool that was called.
     pub view: ToolView,
 }
 
-/// What is wanted of a run.
-pub enum Wanted {
-    /// Which there are.
+/// Operation on runs.
+pub(crate) enum RunRequest {
+    /// Lists the caller's runs.
     List,
-    /// How it stands.
+    /// Reports the status of a run.
     Status {
-        /// The run, as it was sent.
+        /// Handle as the client sent it.
         run_id: String,
-        /// With what it said meanwhile.
+        /// Includes progress and log lines.
         include_trace: bool,
-        /// Not before it has ended, if the caller says so.
+        /// Waits for the end of the run.
         wait: bool,
     },
-    /// Its end.
+    /// Cancels a run.
     Cancel {
-        /// The run, as it was sent.
+        /// Handle as the client sent it.
         run_id: String,
     },
 }
 
-/// Several calls of one facade, all of them checked.
-pub struct Batch {
-    /// The version that answers all of them.
+/// Several validated calls of one facade.
+pub(crate) struct PlannedBatch {
+    /// Version of the facade that answers all of them.
     pub entry: Arc<Entry>,
     /// Echoed in the envelope.
     pub command: Command,
-    /// In their order.
-    pub items: Vec<Planned>,
-    /// What follows a failure.
+    /// Calls in the order of the request.
+    pub items: Vec<PlannedCall>,
+    /// Behaviour after a failed item.
     pub mode: BatchMode,
-    /// Whether the caller waits for the result, if it says so.
+    /// Value of `wait`, if the caller sent it.
     pub wait: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! Pure: from a request to a validated call, or to an answer that needs none.
+//! Routes, resolves and validates a request.
 
 use std::sync::Arc;
 
@@ -7,57 +7,69 @@ use loggia_schema::{RoutedCall, CallTarget, ToolView};
 use loggia_text::units;
 use serde_json::Value;
 
-use super::planned::{AboutRun, Batch, Plan, Planned, Wanted};
+use super::planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
 use crate::{
     access::{Rights, Rules},
     catalog::{Entry, Slot, Snapshot},
+    failures,
 };
 
-/// Routes, resolves and validates. The view is the tool that was called, the rights are those of the caller from whom
-/// the call comes, through however many others: every call that is made is planned here.
-pub fn plan(snapshot: &Snapshot, request: Request, view: &ToolView, rights: &Rights) -> Plan {
-    let refuse = |command, failure| Plan::Answer(Box::new(Envelope::new(command, Err(failure))));
+/// Plans a request: routes it, resolves its action and validates its parameters. Every call passes here, nested ones too.
+///
+/// `view` is the tool that was called. `rights` are those of the root caller, through any number of nested calls.
+pub(crate) fn plan_request(
+    snapshot: &Snapshot,
+    request: Request,
+    view: &ToolView,
+    rights: &Rights,
+) -> CallPlan {
+    let refuse = |command, failure| CallPlan::Answer(Box::new(Envelope::new(command, Err(failure))));
     let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reach(&request.facade)) {
         Some(Slot::Serving(entry)) => Arc::clone(entry),
         Some(Slot::Unavailable(reason)) => {
-            return refuse(asked(&request.input), unavailable(snapshot, &request.facade, reason, rights));
+            return refuse(
+                echo_command(&request.input),
+                unavailable(snapshot, &request.facade, reason, rights),
+            );
         }
-        None => return refuse(asked(&request.input), unknown(snapshot, &request.facade, rights)),
+        None => return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, rights)),
     };
     let Some(view) = rights.narrow(&entry.contract, view) else {
-        return refuse(asked(&request.input), unknown(snapshot, &request.facade, rights));
+        return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, rights));
     };
     let view = &*view;
-    if let Some(failure) = too_large(&request.input, &entry.rules) {
-        return refuse(asked(&request.input), failure);
+    if let Some(failure) = check_size(&request.input, &entry.rules) {
+        return refuse(echo_command(&request.input), failure);
     }
-    let routed = match route(&entry, request.input, view) {
+    let routed = match route_input(&entry, request.input, view) {
         Ok(routed) => routed,
         Err((command, failure)) => return refuse(command, failure),
     };
     let RoutedCall { command, target, detail, wait, confirm } = routed;
-    let about =
-        |entry, command, wanted| Plan::AboutRun(AboutRun { entry, command, wanted, view: view.clone() });
+    let about = |entry, command, wanted| {
+        CallPlan::AboutRun(RunQuery { entry, command, request: wanted, view: view.clone() })
+    };
     match target {
         CallTarget::Describe { of } => {
             let described = entry.contract.describe(of.as_deref(), detail, view);
             let outcome = described.map(|data| Reply { data, ..Reply::default() });
-            Plan::Answer(Box::new(Envelope::new(command, outcome)))
+            CallPlan::Answer(Box::new(Envelope::new(command, outcome)))
         }
-        CallTarget::RunStatus { run_id: None, .. } => about(entry, command, Wanted::List),
+        CallTarget::RunStatus { run_id: None, .. } => about(entry, command, RunRequest::List),
         CallTarget::RunStatus { run_id: Some(run_id), include_trace } => {
             let wait = wait.unwrap_or(false);
-            about(entry, command, Wanted::Status { run_id, include_trace, wait })
+            about(entry, command, RunRequest::Status { run_id, include_trace, wait })
         }
-        CallTarget::RunCancel { run_id } => about(entry, command, Wanted::Cancel { run_id }),
-        CallTarget::Batch { items, mode } => match batch(&entry, items, view) {
-            Ok(items) => Plan::Batch(Box::new(Batch { entry, command, items, mode, wait })),
+        CallTarget::RunCancel { run_id } => about(entry, command, RunRequest::Cancel { run_id }),
+        CallTarget::Batch { items, mode } => match validate_batch(&entry, items, view) {
+            Ok(items) => CallPlan::Batch(Box::new(PlannedBatch { entry, command, items, mode, wait })),
             Err(failure) => refuse(command, failure),
         },
         CallTarget::Action { action, params } => {
-            match prepare(&entry, (action, params), view, Asked { command, detail, wait, confirm }) {
+            let call = RoutedRequest { command, action, params, detail, wait, confirm };
+            match validate_call(&entry, view, call) {
                 Err((command, failure)) => refuse(command, failure),
-                Ok(planned) => Plan::Run(Box::new(Planned {
+                Ok(planned) => CallPlan::Run(Box::new(PlannedCall {
                     timeout: request.timeout,
                     idempotency_key: request.idempotency_key,
                     ..planned
@@ -67,106 +79,112 @@ pub fn plan(snapshot: &Snapshot, request: Request, view: &ToolView, rights: &Rig
     }
 }
 
-/// What a call says beside its action and parameters.
-struct Asked {
+/// A call whose action is resolved and whose parameters are not validated yet.
+struct RoutedRequest {
     command: Command,
+    /// Index of the action in the surface.
+    action: usize,
+    params: Object,
     detail: Detail,
     wait: Option<bool>,
     confirm: Option<bool>,
 }
 
-/// Fills defaults and validates. A refusal gives the command back, to be echoed.
-fn prepare(
+/// Fills in defaults and validates. An error returns the command, which the envelope echoes.
+fn validate_call(
     entry: &Arc<Entry>,
-    (action, params): (usize, Object),
     view: &ToolView,
-    asked: Asked,
-) -> Result<Planned, (Command, Failure)> {
+    call: RoutedRequest,
+) -> Result<PlannedCall, (Command, Failure)> {
     let contract = &entry.contract;
-    let known = &contract.surface().actions[action];
-    let prepared = match contract.prepare_in_view(known, params, view) {
+    let known = &contract.surface().actions[call.action];
+    let prepared = match contract.prepare_in_view(known, call.params, view) {
         Ok(prepared) => prepared,
-        Err(failure) => return Err((asked.command, failure)),
+        Err(failure) => return Err((call.command, failure)),
     };
     let shown = known.long_running || contract.needs_confirmation(&known.name);
     let inputs = if shown { contract.resolved_inputs(known, &prepared.params) } else { Object::new() };
-    Ok(Planned {
+    Ok(PlannedCall {
         entry: Arc::clone(entry),
-        action,
-        command: asked.command,
+        action: call.action,
+        command: call.command,
         params: prepared.params,
         resolved: prepared.resolved,
         inputs,
-        detail: asked.detail,
-        wait: asked.wait,
-        confirmed: asked.confirm == Some(true),
+        detail: call.detail,
+        wait: call.wait,
+        confirmed: call.confirm == Some(true),
         timeout: None,
         idempotency_key: None,
     })
 }
 
-/// Faults of a batch's items that are told at once.
-const FAULTS: usize = 5;
+/// Maximum number of invalid items that one failure lists.
+const MAX_REPORTED: usize = 5;
 
-/// Checks all items, so that none runs unless all can.
-fn batch(entry: &Arc<Entry>, items: Vec<Object>, view: &ToolView) -> Result<Vec<Planned>, Failure> {
+/// Validates all items, so that none runs unless all are valid.
+fn validate_batch(
+    entry: &Arc<Entry>,
+    items: Vec<Object>,
+    view: &ToolView,
+) -> Result<Vec<PlannedCall>, Failure> {
     let mut planned = Vec::with_capacity(items.len());
-    let mut faults = Vec::new();
+    let mut invalid = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
-        match self::item(entry, item, view) {
+        match self::validate_item(entry, item, view) {
             Ok(item) => planned.push(item),
-            Err(failure) => faults.push((index, failure)),
+            Err(failure) => invalid.push((index, failure)),
         }
     }
-    if faults.is_empty() {
+    if invalid.is_empty() {
         return Ok(planned);
     }
-    let said: Vec<String> = faults
+    let messages: Vec<String> = invalid
         .iter()
-        .take(FAULTS)
+        .take(MAX_REPORTED)
         .map(|(index, failure)| format!("`items[{index}]`: {}", failure.message))
         .collect();
-    let denied = faults.iter().all(|(_, failure)| failure.code == code::DENIED);
-    let more = faults.len().saturating_sub(FAULTS);
+    let denied = invalid.iter().all(|(_, failure)| failure.code == code::DENIED);
+    let more = invalid.len().saturating_sub(MAX_REPORTED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let details: Vec<Value> = faults
+    let details: Vec<Value> = invalid
         .into_iter()
-        .take(FAULTS)
+        .take(MAX_REPORTED)
         .map(|(index, failure)| {
-            let (mut told, _) =
+            let (mut fields, _) =
                 Envelope::new(Command { key: "action", name: None }, Err(failure)).into_parts();
-            told.shift_remove("ok");
-            told.insert("index".into(), index.into());
-            told.into()
+            fields.shift_remove("ok");
+            fields.insert("index".into(), index.into());
+            fields.into()
         })
         .collect();
     let code = if denied { code::DENIED } else { code::INVALID_PARAMS };
-    let failure = Failure::new(code, format!("{}{more}", said.join("; ")));
-    Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: mend these items first.") })
+    let failure = Failure::new(code, format!("{}{more}", messages.join("; ")));
+    Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: fix these items first.") })
 }
 
-fn item(entry: &Arc<Entry>, item: Object, view: &ToolView) -> Result<Planned, Failure> {
+fn validate_item(entry: &Arc<Entry>, item: Object, view: &ToolView) -> Result<PlannedCall, Failure> {
     let RoutedCall { command, target, detail, wait, confirm } =
         entry.contract.route(item, view).map_err(|refused| refused.failure)?;
     let CallTarget::Action { action, params } = target else {
         let name = command.name.unwrap_or_default();
-        let said = format!("`{name}` cannot be part of a batch");
-        return Err(Failure::new(code::INVALID_PARAMS, said).hint("A batch holds the facade's own actions."));
+        let message = format!("`{name}` cannot be part of a batch");
+        return Err(failures::invalid_params(message).hint("A batch holds the facade's own actions."));
     };
     if wait == Some(false) {
-        let failure = Failure::new(code::INVALID_PARAMS, "`wait` cannot be false inside a batch");
+        let failure = failures::invalid_params("`wait` cannot be false inside a batch");
         return Err(failure.hint("Give `wait` beside `items`, for the batch as a whole."));
     }
-    let asked = Asked { command, detail, wait: None, confirm };
-    prepare(entry, (action, params), view, asked).map_err(|(_, failure)| failure)
+    let call = RoutedRequest { command, action, params, detail, wait: None, confirm };
+    validate_call(entry, view, call).map_err(|(_, failure)| failure)
 }
 
-fn route(entry: &Entry, input: Input, view: &ToolView) -> Result<RoutedCall, (Command, Failure)> {
+fn route_input(entry: &Entry, input: Input, view: &ToolView) -> Result<RoutedCall, (Command, Failure)> {
     let (arguments, detail) = match input {
         Input::Arguments(arguments) => (arguments, None),
         Input::Action { action, params, detail } => {
             let mut arguments = Object::new();
-            // Without one the facade's default is meant.
+            // An empty name means the default action.
             if !action.is_empty() {
                 arguments.insert("action".into(), action.into());
             }
@@ -182,45 +200,45 @@ fn route(entry: &Entry, input: Input, view: &ToolView) -> Result<RoutedCall, (Co
     Ok(routed)
 }
 
-/// Looked at before anything is done with them, since validating costs more than measuring.
-fn too_large(input: &Input, rules: &Rules) -> Option<Failure> {
+/// Checks the size of the arguments first, since validating them costs more than measuring.
+fn check_size(input: &Input, rules: &Rules) -> Option<Failure> {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
-    let bytes: usize = arguments.iter().map(|(name, value)| name.len() + length(value)).sum();
+    let bytes: usize = arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum();
     (bytes > rules.arguments).then(|| {
         let most = units::format_bytes(rules.arguments as u64);
-        let said = format!("the arguments are too large: {bytes} bytes, at most {most}");
-        Failure::new(code::INVALID_PARAMS, said).hint(
+        let message = format!("the arguments are too large: {bytes} bytes, at most {most}");
+        failures::invalid_params(message).hint(
             "Pass less at once, in several calls. The operator can raise `limits.arguments` in the policy.",
         )
     })
 }
 
-/// Arguments from which on planning a call is no longer done in a moment.
-const LONG: usize = 64 << 10;
+/// Size from which planning a call takes long enough to block a worker thread.
+const LARGE_ARGUMENTS: usize = 64 << 10;
 
-/// Whether planning a call with these arguments should keep nobody else waiting.
-pub fn is_long(input: &Input) -> bool {
+/// Returns true if planning a call with these arguments may take long.
+pub(crate) fn has_large_arguments(input: &Input) -> bool {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
-    arguments.iter().map(|(name, value)| name.len() + length(value)).sum::<usize>() > LONG
+    arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum::<usize>() > LARGE_ARGUMENTS
 }
 
-/// What a list or an object counts, however empty: as text it is two bytes, in memory much more.
-const NODE: usize = 16;
+/// Size that a list or an object counts even if it is empty: two bytes of text, but much more memory.
+const NODE_SIZE: usize = 16;
 
-/// About how long a value is as text. What it takes in memory, `weight.rs` knows.
-pub fn length(value: &Value) -> usize {
+/// Estimates the length of a value as JSON. For its memory use see `run/weight.rs`.
+pub(crate) fn text_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
-        Value::Array(items) => NODE + items.iter().map(|item| length(item) + 1).sum::<usize>(),
+        Value::Array(items) => NODE_SIZE + items.iter().map(|item| text_size(item) + 1).sum::<usize>(),
         Value::Object(members) => {
-            NODE + members.iter().map(|(name, value)| name.len() + length(value) + 1).sum::<usize>()
+            NODE_SIZE + members.iter().map(|(name, value)| name.len() + text_size(value) + 1).sum::<usize>()
         }
         _ => 8,
     }
 }
 
-/// The command as it was sent, where there is no contract to resolve it by.
-fn asked(input: &Input) -> Command {
+/// Takes the command from the request as it was sent, where no contract can resolve it.
+fn echo_command(input: &Input) -> Command {
     let short = |name: &str| name.chars().take(80).collect::<String>();
     match input {
         Input::Action { action, .. } => Command::action(short(action)),
@@ -235,18 +253,18 @@ fn asked(input: &Input) -> Command {
 }
 
 fn unavailable(snapshot: &Snapshot, facade: &str, reason: &str, rights: &Rights) -> Failure {
-    Failure::new(code::UNAVAILABLE, format!("`{facade}` is unavailable: {reason}"))
+    failures::facade_unavailable(facade, reason)
         .hint(format!("available facades: {}", snapshot.names(rights)))
 }
 
 fn unknown(snapshot: &Snapshot, facade: &str, rights: &Rights) -> Failure {
     let facade: String = facade.chars().take(80).collect();
-    Failure::new(code::NOT_FOUND, format!("not found: there is no facade `{facade}`"))
+    failures::not_found(format_args!("there is no facade `{facade}`"))
         .hint(format!("available facades: {}", snapshot.names(rights)))
 }
 
-/// A nested call may do no more than the action it was made from.
-pub fn effect_allows(caller: Effect, target: Effect) -> bool {
+/// Checks that a nested call does no more than the effect of the action that makes it.
+pub(crate) fn effect_allows(caller: Effect, target: Effect) -> bool {
     match caller {
         Effect::Read => target == Effect::Read,
         Effect::Write => target <= Effect::Write,

@@ -1,15 +1,15 @@
-//! What a call tells whoever follows it.
+//! Events of a call.
 
 use std::collections::BTreeMap;
 
 use loggia_facade::{Envelope, Progress, Question};
 
-/// What a follower is told.
+/// Event that a follower of a call receives.
 pub enum Event {
-    /// The call has come further. Only the latest is told.
+    /// Progress. Coalesced: only the latest is delivered.
     Progress(Progress),
-    /// The call waits for a person. A map, since parallel branches may ask together; all open questions are in it.
+    /// The call waits for a person. Holds all open questions by their keys, since parallel branches may ask together.
     Asks(BTreeMap<String, Question>),
-    /// The call has ended; nothing follows.
+    /// The call has ended. The last event.
     Done(Box<Envelope>),
 }

@@ -1,55 +1,55 @@
-//! A run as its caller looks at it.
+//! A caller's view of a run.
 
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
 use loggia_facade::{Answer, Envelope, Progress, Question};
 
-use super::{state::Run, status::Status};
+use super::{state::CallState, status::Status};
 
-/// A run, to be looked at.
-pub struct Look(Arc<Run>);
+/// ToolView of a run that does not follow it: dropping the view has no effect.
+pub struct Look(Arc<CallState>);
 
 impl Look {
-    pub(crate) fn new(run: Arc<Run>) -> Self {
+    pub(crate) fn new(run: Arc<CallState>) -> Self {
         Self(run)
     }
 
-    /// Whose call it was.
+    /// Facade that was called.
     pub fn facade(&self) -> &str {
         &self.0.facade
     }
 
-    /// How it stands.
+    /// Current status.
     pub fn status(&self) -> Status {
         self.0.status()
     }
 
-    /// What it last said of its progress.
+    /// Latest progress.
     pub fn progress(&self) -> Option<Progress> {
-        self.0.progressed()
+        self.0.latest_progress()
     }
 
-    /// The questions that are open.
+    /// Open questions by their keys.
     pub fn asks(&self) -> BTreeMap<String, Question> {
-        self.0.asks()
+        self.0.open_questions()
     }
 
-    /// Answers a question. False where it is not open (any more).
+    /// Answers a question. Returns false if it is not open.
     pub fn answer(&self, key: &str, answer: Answer) -> bool {
-        self.0.answer(key, answer)
+        self.0.answer_question(key, answer)
     }
 
-    /// Ends it: its facade is told, and dropped if it does not end by itself.
+    /// Cancels the run: signals its facade, and drops it after a grace period.
     pub fn cancel(&self) {
         self.0.cancel.cancel();
     }
 
-    /// What came of it, once it has ended.
+    /// Outcome, once it has ended.
     pub fn outcome(&self) -> Option<Envelope> {
         self.0.outcome()
     }
 
-    /// When it began.
+    /// Start time.
     pub fn began(&self) -> SystemTime {
         self.0.began
     }

@@ -1,26 +1,24 @@
-//! The state of a call, and calls that outlive their request.
+//! The state of a call, and calls that outlive their request (runs).
 //!
 //! | file | concept |
 //! |---|---|
-//! | `state.rs` | the state that everything about one call shares |
+//! | `state.rs` | the state of one call, shared by all that handle it |
 //! | `questions.rs` | its open questions |
-//! | `event.rs` | what its follower receives |
-//! | `status.rs` | running, waiting, ended |
+//! | `event.rs` | the events that its followers receive |
+//! | `status.rs` | running, waiting or ended |
 //! | `trace.rs` | its latest progress and log lines |
-//! | `weight.rs` | how much memory it takes |
+//! | `weight.rs` | memory use of a kept outcome |
 //! | `id.rs` | the unguessable handle of a run |
-//! | `handle.rs` | a run as its caller looks at it |
-//! | `registry.rs` | runs by their handles, until they are evicted |
+//! | `handle.rs` | a caller's view of a run |
+//! | `registry.rs` | runs by their handles, with TTL and eviction |
 //! | `parking.rs` | calls that wait for a person |
-//! | `report.rs` | pure: replies about runs |
-//! | `refusal.rs` | why a caller gets no run |
+//! | `report.rs` | pure: renders replies about runs |
 
 mod event;
 mod handle;
 mod id;
 mod parking;
 mod questions;
-pub(crate) mod refusal;
 mod registry;
 pub(crate) mod report;
 mod state;
@@ -31,8 +29,8 @@ mod weight;
 pub use event::Event;
 pub use handle::Look;
 pub use id::RunId;
-pub(crate) use parking::Parking;
+pub(crate) use parking::ParkedCalls;
 pub use registry::KEPT;
-pub(crate) use registry::Runs;
-pub(crate) use state::{Run, Seen};
+pub(crate) use registry::RunRegistry;
+pub(crate) use state::{CallState, EventCursor};
 pub use status::Status;

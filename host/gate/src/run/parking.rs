@@ -1,91 +1,94 @@
-//! Calls that wait for a person. They hold no permit and their clocks stand still, so only their number bounds them.
+//! Calls that wait for a person. They hold no permit and their clocks are stopped, so their number is limited here.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use loggia_facade::{Failure, code};
+use loggia_facade::Failure;
 
-use super::state::Run;
-use crate::access::Account;
+use super::state::CallState;
+use crate::{access::Account, failures};
 
-/// Open questions of all callers: each keeps an instance of the sandbox alive.
-const ALL: usize = 64;
-/// Open questions of one caller, of those. A workflow may put many at once, and call others that do.
-const QUESTIONS: usize = ALL / 4;
-/// The same for the person at this machine, who shares with nobody, and for an account that may be that of many.
-const OF_LOCAL: usize = ALL / 2;
+/// Open questions of all callers. Each keeps a sandbox instance alive.
+const MAX_QUESTIONS: usize = 64;
+/// Open questions of one caller. A workflow may ask several at once.
+const MAX_CALLER_QUESTIONS: usize = MAX_QUESTIONS / 4;
+/// Open questions of the local user, and of an account that several clients may share.
+const MAX_SHARED_QUESTIONS: usize = MAX_QUESTIONS / 2;
 
-/// Counts the parked calls. Callers without a name are counted by their address; the person at this machine, who has no
-/// account, is one more.
+/// Counts parked calls by account; anonymous callers by their address, the local user under `None`.
 #[derive(Clone)]
-pub struct Parking {
-    parked: Arc<Mutex<HashMap<Option<Account>, Count>>>,
-    /// Parked calls of one caller. However many questions a call puts at once, it is one.
+pub(crate) struct ParkedCalls {
+    /// Counts of each account that has any. Held only while counts change, never across an await. Within it only the lock
+    /// of one call's state is taken, so that the counts and that call's own number of parked branches change together;
+    /// no code takes this lock under a call's state, so the two cannot deadlock. Nobody waits here: a call beyond a limit
+    /// is refused.
+    parked: Arc<Mutex<HashMap<Option<Account>, ParkedCount>>>,
+    /// Limit of parked calls per account. A call counts once, however many questions it has open.
     calls: usize,
 }
 
-/// What one caller keeps waiting.
+/// Parked calls and open questions of one account.
 #[derive(Default, Clone, Copy)]
-struct Count {
+struct ParkedCount {
     calls: usize,
     questions: usize,
 }
 
-/// A branch of a call is parked for as long as this lives.
-pub struct Parked {
-    parking: Parking,
-    run: Arc<Run>,
+/// Keeps one branch of a call parked; dropping it resumes the branch.
+pub(crate) struct ParkedGuard {
+    parking: ParkedCalls,
+    call: Arc<CallState>,
 }
 
-impl Parking {
-    /// So many calls of one caller may be parked.
-    pub fn new(calls: usize) -> Self {
+impl ParkedCalls {
+    /// Creates a counter with this limit of parked calls per account.
+    pub(crate) fn new(calls: usize) -> Self {
         Self { parked: Arc::default(), calls }
     }
 
-    /// Parks a call, or another branch of one.
-    pub fn park(&self, run: &Arc<Run>) -> Result<Parked, Failure> {
+    /// Parks a branch of a call.
+    pub(crate) fn park(&self, call: &Arc<CallState>) -> Result<ParkedGuard, Failure> {
         let mut parked = self.lock();
         let all: usize = parked.values().map(|count| count.questions).sum();
-        let Count { calls, questions } = parked.get(&run.account).copied().unwrap_or_default();
-        let busy = |said: String| {
-            Err(Failure::new(code::UNAVAILABLE, said).hint("answer or cancel one of them first"))
-        };
-        // Behind one address without a name there may be many, each of whom leaves a question open now and then.
-        let is_many = run.account.as_ref().is_some_and(Account::is_many);
-        if calls >= self.calls && !is_many && !run.is_parked() {
-            return busy(format!("busy: {calls} calls of yours wait for an answer already"));
+        let ParkedCount { calls, questions } = parked.get(&call.account).copied().unwrap_or_default();
+        let busy = |reason: String| Err(failures::busy(reason).hint("answer or cancel one of them first"));
+        // Many clients may share a proxy's address, each of which leaves a question open now and then.
+        let is_many = call.account.as_ref().is_some_and(Account::is_many);
+        if calls >= self.calls && !is_many && !call.is_parked() {
+            return busy(format!("{calls} calls of yours wait for an answer already"));
         }
-        if questions >= if is_many || run.account.is_none() { OF_LOCAL } else { QUESTIONS } {
-            return busy(format!("busy: {questions} questions to you are open already"));
+        if questions
+            >= if is_many || call.account.is_none() { MAX_SHARED_QUESTIONS } else { MAX_CALLER_QUESTIONS }
+        {
+            return busy(format!("{questions} questions to you are open already"));
         }
-        if all >= ALL {
-            let said = "busy: too many calls wait for an answer";
-            return Err(Failure { retry_after_ms: Some(10_000), ..Failure::new(code::UNAVAILABLE, said) });
+        if all >= MAX_QUESTIONS {
+            let failure = failures::busy("too many calls wait for an answer");
+            return Err(Failure { retry_after_ms: Some(10_000), ..failure });
         }
-        let count = parked.entry(run.account.clone()).or_default();
+        let count = parked.entry(call.account.clone()).or_default();
         count.questions += 1;
-        count.calls += usize::from(run.park());
+        count.calls += usize::from(call.park());
         drop(parked);
-        Ok(Parked { parking: self.clone(), run: Arc::clone(run) })
+        Ok(ParkedGuard { parking: self.clone(), call: Arc::clone(call) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Option<Account>, Count>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Option<Account>, ParkedCount>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Parked {
+impl Drop for ParkedGuard {
     fn drop(&mut self) {
         let mut parked = self.parking.lock();
-        let resumed = self.run.resume();
-        if let Some(count) = parked.get_mut(&self.run.account) {
+        let resumed = self.call.resume();
+        if let Some(count) = parked.get_mut(&self.call.account) {
             count.questions -= 1;
             count.calls -= usize::from(resumed);
             if count.questions == 0 {
-                parked.remove(&self.run.account);
+                parked.remove(&self.call.account);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Calls that outlived their request, until they are forgotten.
+//! Calls that outlive their request, until they are evicted.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -8,51 +8,55 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{id::RunId, state::Run, status::Status};
+use super::{id::RunId, state::CallState, status::Status};
 use crate::access::Origin;
 
-/// How long the outcome of a run is kept.
+/// TTL of the outcome of a run.
 pub const KEPT: Duration = Duration::from_secs(3600);
-/// How long the outcome of a call that only waited for an answer is kept: a client whose connection broke repeats the
-/// request that brought it, and the call must not be made twice.
-const REPEATED: Duration = Duration::from_secs(300);
-/// How many runs are kept, ended ones first to go.
-const MOST: usize = 1000;
-/// What the runs that are kept may take together, in bytes of memory: each outcome may be as large as a result may be.
-const BYTES: usize = 64 << 20;
+/// TTL of the outcome of a call that was detached only to wait for an answer. A client that lost its connection repeats the
+/// answering request, and the call must not be made twice.
+const DETACHED_TTL: Duration = Duration::from_secs(300);
+/// Maximum number of entries. Ended ones are evicted first.
+const MAX_RUNS: usize = 1000;
+/// Bound on the memory of all kept outcomes, in bytes.
+const MAX_BYTES: usize = 64 << 20;
 
-/// The detached calls.
+/// Detached calls by their handles.
+///
+/// The mutex guards the map, and is held for one lookup, insertion or eviction: never across an await. The only locks taken
+/// under it are those of single calls' states, which are never held while this one is taken, so there is no deadlock.
+/// Nobody waits for an entry here; waiting is done on the [`CallState`] that an entry holds.
 #[derive(Default)]
-pub struct Runs(Mutex<HashMap<RunId, Arc<Run>>>);
+pub(crate) struct RunRegistry(Mutex<HashMap<RunId, Arc<CallState>>>);
 
-impl Runs {
-    /// Keeps a run; its handle.
-    pub fn keep(&self, run: Arc<Run>, listed: bool) -> RunId {
-        run.keep();
-        if listed {
-            run.list();
+impl RunRegistry {
+    /// Registers a detached call under a new handle; with `as_run`, as a run that its caller knows of.
+    pub(crate) fn register(&self, run: Arc<CallState>, as_run: bool) -> RunId {
+        run.keep_outcome();
+        if as_run {
+            run.become_run();
         }
         let id = RunId::random();
         let mut runs = self.lock();
-        forget(&mut runs, 1);
+        evict(&mut runs, 1);
         runs.insert(id.clone(), run);
         id
     }
 
-    /// The run of that handle.
-    pub fn get(&self, id: &RunId) -> Option<Arc<Run>> {
+    /// Finds a call by its handle.
+    pub(crate) fn get(&self, id: &RunId) -> Option<Arc<CallState>> {
         let mut runs = self.lock();
-        forget(&mut runs, 0);
+        evict(&mut runs, 0);
         runs.get(id).cloned()
     }
 
-    /// A caller's runs of one facade, the newest first.
-    pub fn of(&self, origin: &Origin, facade: &str) -> Vec<(RunId, Arc<Run>)> {
+    /// Lists a caller's runs of one facade, newest first.
+    pub(crate) fn list(&self, origin: &Origin, facade: &str) -> Vec<(RunId, Arc<CallState>)> {
         let mut runs = self.lock();
-        forget(&mut runs, 0);
+        evict(&mut runs, 0);
         let mut own: Vec<_> = runs
             .iter()
-            .filter(|(_, kept)| kept.is_listed() && kept.is_for(origin))
+            .filter(|(_, kept)| kept.is_run() && kept.is_visible_to(origin))
             .filter(|(_, kept)| kept.facade == facade)
             .map(|(id, kept)| (id.clone(), Arc::clone(kept)))
             .collect();
@@ -61,44 +65,46 @@ impl Runs {
         own
     }
 
-    /// The facades of which the caller of a call has runs that have not ended.
-    pub fn unfinished(&self, call: &Run) -> BTreeSet<String> {
+    /// Lists the facades of which the caller of this call has unfinished runs.
+    pub(crate) fn unfinished_facades(&self, call: &CallState) -> BTreeSet<String> {
         let runs = self.lock();
-        let own =
-            runs.values().filter(|kept| kept.ended().is_none() && kept.is_listed() && kept.is_beside(call));
+        let own = runs
+            .values()
+            .filter(|kept| kept.ended_at().is_none() && kept.is_run() && kept.is_visible_beside(call));
         own.map(|kept| kept.facade.clone()).collect()
     }
 
-    /// How each of them stands.
-    pub fn statuses(&self) -> Vec<Status> {
+    /// Status of each entry.
+    pub(crate) fn statuses(&self) -> Vec<Status> {
         self.lock().values().map(|run| run.status()).collect()
     }
 
-    /// Those that have not ended.
-    pub fn running(&self) -> Vec<Arc<Run>> {
+    /// Lists the entries that have not ended.
+    pub(crate) fn unfinished_runs(&self) -> Vec<Arc<CallState>> {
         let runs = self.lock();
-        runs.values().filter(|kept| kept.ended().is_none()).cloned().collect()
+        runs.values().filter(|kept| kept.ended_at().is_none()).cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Run>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<CallState>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Forgets what is old, and the oldest where there is no room for so many more.
-fn forget(runs: &mut HashMap<RunId, Arc<Run>>, more: usize) {
+/// Evicts expired entries, and then those that ended first until there is room for `more`.
+fn evict(runs: &mut HashMap<RunId, Arc<CallState>>, more: usize) {
     let now = Instant::now();
     runs.retain(|_, kept| {
-        let most = if kept.is_listed() { KEPT } else { REPEATED };
-        kept.ended().is_none_or(|ended| now.saturating_duration_since(ended) < most)
+        let ttl = if kept.is_run() { KEPT } else { DETACHED_TTL };
+        kept.ended_at().is_none_or(|ended| now.saturating_duration_since(ended) < ttl)
     });
     let mut bytes: usize = runs.values().map(|kept| kept.weight()).sum();
-    if runs.len() + more <= MOST && bytes <= BYTES {
+    if runs.len() + more <= MAX_RUNS && bytes <= MAX_BYTES {
         return;
     }
-    let mut ended: Vec<_> = runs.iter().filter_map(|(id, kept)| Some((kept.ended()?, id.clone()))).collect();
+    let mut ended: Vec<_> =
+        runs.iter().filter_map(|(id, kept)| Some((kept.ended_at()?, id.clone()))).collect();
     ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    while runs.len() + more > MOST || bytes > BYTES {
+    while runs.len() + more > MAX_RUNS || bytes > MAX_BYTES {
         let Some((_, id)) = ended.pop() else { return };
         bytes -= runs.remove(&id).map_or(0, |kept| kept.weight());
     }

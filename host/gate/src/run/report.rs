@@ -1,67 +1,67 @@
-//! Pure: what callers are told of a run.
+//! Pure: renders replies about runs.
 
 use loggia_facade::{Command, Envelope, Next, Object, Reply};
 use serde_json::json;
 
-use super::{id::RunId, state::Run, status::progress};
+use super::{id::RunId, state::CallState, status::render_progress};
 
-/// How long a client should let pass before it asks again.
+/// Poll interval that clients are advised to use.
 const POLL_MS: u64 = 1000;
 
-/// One run as it stands in a list: without its result.
-pub fn brief(id: &RunId, run: &Run) -> Object {
+/// Renders a run as an item of a list, without its result.
+pub(crate) fn render_summary(id: &RunId, run: &CallState) -> Object {
     let status = run.status();
     let mut out = Object::new();
     out.insert("id".into(), id.to_string().into());
     out.insert("action".into(), run.command.name.clone().into());
     out.insert("status".into(), status.as_str().into());
-    if let Some(last) = run.progressed() {
-        let mut told = progress(last.done, last.total);
+    if let Some(last) = run.latest_progress() {
+        let mut fields = render_progress(last.done, last.total);
         if let Some(message) = last.message {
-            told["message"] = message.into();
+            fields["message"] = message.into();
         }
-        out.insert("progress".into(), told);
+        out.insert("progress".into(), fields);
     }
-    let questions = run.questions();
+    let questions = run.question_texts();
     if !questions.is_empty() {
         out.insert("waiting_for".into(), questions.into());
     }
     out
 }
 
-/// All of a run, its result included once it is there; and the content beside the result.
-pub fn whole(id: &RunId, run: &Run, include_trace: bool) -> Reply {
-    let mut told = brief(id, run);
+/// Renders a run with its result, once it has one, and the content blocks of that result.
+pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Reply {
+    let mut fields = render_summary(id, run);
     let mut content = Vec::new();
     match run.outcome() {
         Some(envelope) => {
             let (result, blocks) = envelope.into_parts();
-            told.insert("result".into(), result.into());
+            fields.insert("result".into(), result.into());
             content = blocks;
         }
         None => {
-            told.insert("poll_after_ms".into(), POLL_MS.into());
+            fields.insert("poll_after_ms".into(), POLL_MS.into());
         }
     }
     if include_trace {
-        told.insert("trace".into(), run.trace());
+        fields.insert("trace".into(), run.render_trace());
     }
-    Reply { data: json!({ "run": told }), content, ..Reply::default() }
+    Reply { data: json!({ "run": fields }), content, ..Reply::default() }
 }
 
-/// What a caller is told whose call goes on without it.
-pub fn detached(id: &RunId, run: &Run) -> Envelope {
+/// Renders the envelope of a call that continues as a run.
+pub(crate) fn render_detached(id: &RunId, run: &CallState) -> Envelope {
     let mut params = Object::new();
     params.insert("run_id".into(), id.to_string().into());
     params.insert("wait".into(), true.into());
     let next = Next { facade: run.facade.clone(), action: "run_status".into(), params, reason: None };
     let name = run.command.name.as_deref().unwrap_or("the call");
     let message = format!("`{name}` goes on as a run; `run_status` tells how it stands, and its result");
-    let reply = Reply { message: Some(message), next: Some(next), ..whole(id, run, false) };
+    let reply = Reply { message: Some(message), next: Some(next), ..render_run(id, run, false) };
     Envelope { resolved_inputs: run.inputs.clone(), ..Envelope::new(run.command.clone(), Ok(reply)) }
 }
 
-/// The envelope of `run_status`.
-pub fn told(command: Command, id: &RunId, run: &Run, include_trace: bool) -> Envelope {
-    Envelope::new(command, Ok(whole(id, run, include_trace)))
+/// Renders the envelope of `run_status`.
+pub(crate) fn render_status(command: Command, id: &RunId, run: &CallState, include_trace: bool) -> Envelope {
+    Envelope::new(command, Ok(render_run(id, run, include_trace)))
 }

@@ -1,4 +1,4 @@
-//! One call from its request to its envelope: what its facade says meanwhile, what it asks, when its clock ends.
+//! State of a call from its request to its envelope: progress, questions, clock and outcome.
 
 use core::net::IpAddr;
 use std::{
@@ -19,131 +19,143 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{event::Event, status::Status, trace::Trace, weight};
+use super::{event::Event, status::Status, trace::RunTrace, weight};
 use crate::{
     access::{Account, Caller, Mark, Origin, Rights},
     catalog::Entry,
-    flow::Holder,
-    plan::{Batch, Planned},
+    flow::PermitHolder,
+    plan::{PlannedBatch, PlannedCall},
 };
 
-/// One call. Shared by the task that runs it, the port its facade holds, and whoever follows it.
+/// State of one call. Shared by the task that runs it, the ports of its frames, and its followers.
 ///
-/// **Invariant**: it holds the names of the facade and the actions that it is of, and never the facade itself: a run is kept
-/// long after it has ended, and a version that was replaced meanwhile must be dropped, with its descriptors and machine code.
-pub struct Run {
-    /// Whose it is.
-    pub caller: Caller,
-    /// Whose share it uses.
-    pub account: Option<Account>,
-    /// Where its request came from.
-    pub address: Option<IpAddr>,
-    /// What its caller may call. It keeps those with which it began.
-    pub rights: Rights,
-    /// Whether whoever began it can ask a person.
-    pub can_ask: bool,
-    /// By which names its request is known elsewhere.
-    pub mark: Mark,
-    /// The facade that was called.
-    pub facade: String,
-    /// Which of its actions were called: a batch may call several.
+/// **Invariant**: it holds the names of the facade and actions, and never the facade itself: a run is kept long after it has
+/// ended, and a replaced version must be dropped, with its descriptors and machine code.
+pub(crate) struct CallState {
+    /// Caller that the call belongs to.
+    pub(crate) caller: Caller,
+    /// Account whose share of permits and quotas it uses.
+    pub(crate) account: Option<Account>,
+    /// Address that its request came from.
+    pub(crate) address: Option<IpAddr>,
+    /// The caller's rights when the call began; later changes do not affect it.
+    pub(crate) rights: Rights,
+    /// True if the client can ask a person.
+    pub(crate) can_ask: bool,
+    /// Ids of its request, for the audit log.
+    pub(crate) request_ids: Mark,
+    /// Name of the facade.
+    pub(crate) facade: String,
+    /// Names of its actions: a batch may have several.
     actions: Vec<String>,
     /// Echoed in its envelope.
-    pub command: Command,
-    /// All parameters, as far as they may be shown; only of a call that may become a run.
-    pub inputs: Object,
-    /// Whether it may outlive its request.
-    pub long: bool,
-    /// When it began.
-    pub began: SystemTime,
-    /// How many follow it.
+    pub(crate) command: Command,
+    /// All parameters, redacted. Only of a call that may become a run.
+    pub(crate) inputs: Object,
+    /// True if it may outlive its request.
+    pub(crate) long_running: bool,
+    /// Start time.
+    pub(crate) began: SystemTime,
+    /// Number of handles that follow the call. The follower that takes it to zero cancels the call, unless it was detached;
+    /// `AcqRel` on the way down makes what the other followers did visible to that one. Nothing waits for it.
     followers: AtomicUsize,
-    /// Its caller was told that it is a run; otherwise it ends with its request, or waits for an answer.
-    listed: AtomicBool,
-    /// The caller went away or said stop.
-    pub cancel: CancellationToken,
-    /// Never held across an await, nor while another lock is taken.
-    state: Mutex<State>,
-    /// Something in `state` that a follower may want to see has changed.
+    /// Set once, when the caller learns of the call as a run. Until then the call ends with its last follower.
+    /// `Release`/`Acquire`, so that a follower that is dropped later, on another thread, sees it. Nothing waits for it.
+    became_run: AtomicBool,
+    /// Cancelled when the caller cancels or goes away. Facades wait for it through their ports, and the scheduled call
+    /// drops the future some time after it.
+    pub(crate) cancel: CancellationToken,
+    /// Guards everything that changes while the call runs. Held for a few reads and writes, by the call's task and by its
+    /// followers: never across an await, and no other lock is taken under it, so it cannot deadlock. Large values are
+    /// dropped after it is released.
+    state: Mutex<MutableState>,
+    /// Signals a change of `state`: progress, a question opened or closed, the end. Followers wait for it in
+    /// [`next_event`](Self::next_event), [`wait_until_closed`](Self::wait_until_closed) and
+    /// [`wait_until_ended`](Self::wait_until_ended). Each enables its `Notified` before it looks at `state`, so a change
+    /// in between is not lost; the call's task only notifies and never waits for a follower.
     pub(super) changed: Notify,
-    /// The last parked branch of the call has resumed.
+    /// Signals that the last parked branch has resumed. The wall clocks of the call's frames wait for it while the call is
+    /// parked, enabled before the check as above.
     resumed: Notify,
 }
 
+/// Part of [`CallState`] that changes while the call runs.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct MutableState {
     progress: Option<Progress>,
-    /// How often `progress` was set.
-    progressed: u64,
-    pub(super) asks: BTreeMap<String, (Question, oneshot::Sender<Answer>)>,
-    /// How many questions were ever asked; numbers the next.
-    pub(super) asked: u64,
-    /// Answers that came with the call, by the names of questions that it has not asked yet.
-    pub(super) ready: BTreeMap<String, Answer>,
-    /// Names of questions that were asked: an answer that is sent again must not answer another one.
-    pub(super) named: BTreeSet<String>,
-    clock: Clock,
+    /// Number of times that `progress` was set; followers compare it with their cursor.
+    progress_count: u64,
+    /// Open questions by key. Dropping a sender closes its question without an answer.
+    pub(super) questions: BTreeMap<String, (Question, oneshot::Sender<Answer>)>,
+    /// Number of questions ever opened; also the source of generated keys.
+    pub(super) question_count: u64,
+    /// Answers to named questions that were not asked yet.
+    pub(super) prepared_answers: BTreeMap<String, Answer>,
+    /// Names already used by questions: an answer that a client sends again must not answer another question.
+    pub(super) asked_names: BTreeSet<String>,
+    clock: ParkedClock,
     outcome: Option<Envelope>,
-    ended: Option<Instant>,
-    /// About how many bytes it takes, once it has ended.
+    ended_at: Option<Instant>,
+    /// Estimated memory use in bytes, set at the end.
     weight: usize,
-    /// Of a call that may become a run.
-    trace: Option<Trace>,
-    /// The outcome is kept for whoever attaches later.
-    kept: bool,
+    /// Set for a call that may become a run.
+    trace: Option<RunTrace>,
+    /// Keeps the outcome for later followers; otherwise the first one takes it.
+    keeps_outcome: bool,
 }
 
-/// Stands still while any branch of the call waits for a person.
+/// Time during which the call was parked. Runs while any branch of the call waits for a person.
 #[derive(Default)]
-struct Clock {
-    parked: usize,
-    since: Option<Instant>,
-    total: Duration,
+struct ParkedClock {
+    parked_branches: usize,
+    parked_since: Option<Instant>,
+    parked_total: Duration,
 }
 
-impl Clock {
-    fn parked_for(&self, now: Instant) -> Duration {
-        self.total + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+impl ParkedClock {
+    fn parked_time(&self, now: Instant) -> Duration {
+        self.parked_total
+            + self.parked_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 }
 
-/// What a follower has already been told.
+/// Position of one follower in the events of a call.
 #[derive(Default)]
-pub struct Seen {
-    progressed: u64,
-    asked: u64,
+pub(crate) struct EventCursor {
+    progress_count: u64,
+    question_count: u64,
 }
 
-impl Run {
-    pub fn new(origin: Origin, planned: &Planned) -> Self {
+impl CallState {
+    pub(crate) fn for_call(origin: Origin, planned: &PlannedCall) -> Self {
         let actions = vec![planned.action().name.clone()];
-        let run = Self::of(origin, &planned.entry, &planned.command, actions);
-        Self { inputs: planned.inputs.clone(), ..run.long(planned.action().long_running) }
+        let run = Self::with_origin(origin, &planned.entry, &planned.command, actions);
+        Self { inputs: planned.inputs.clone(), ..run.with_long_running(planned.action().long_running) }
     }
 
-    /// Several calls in one.
-    pub fn batch(origin: Origin, batch: &Batch) -> Self {
+    /// Creates the state of a batch.
+    pub(crate) fn for_batch(origin: Origin, batch: &PlannedBatch) -> Self {
         let actions: BTreeSet<&str> = batch.items.iter().map(|item| item.action().name.as_str()).collect();
         let actions = actions.into_iter().map(str::to_owned).collect();
-        Self::of(origin, &batch.entry, &batch.command, actions).long(true)
+        Self::with_origin(origin, &batch.entry, &batch.command, actions).with_long_running(true)
     }
 
-    fn of(origin: Origin, entry: &Entry, command: &Command, actions: Vec<String>) -> Self {
+    fn with_origin(origin: Origin, entry: &Entry, command: &Command, actions: Vec<String>) -> Self {
         Self {
             account: origin.account(),
             address: origin.address,
             caller: origin.caller,
             rights: origin.rights,
             can_ask: origin.can_ask,
-            mark: origin.mark,
+            request_ids: origin.request_ids,
             facade: entry.surface().name.clone(),
             actions,
             command: command.clone(),
             inputs: Object::new(),
-            long: false,
+            long_running: false,
             began: SystemTime::now(),
             followers: AtomicUsize::new(0),
-            listed: AtomicBool::new(false),
+            became_run: AtomicBool::new(false),
             cancel: CancellationToken::new(),
             state: Mutex::default(),
             changed: Notify::new(),
@@ -151,163 +163,163 @@ impl Run {
         }
     }
 
-    fn long(self, long: bool) -> Self {
-        let state = State { trace: long.then(Trace::begin), ..State::default() };
-        Self { long, state: Mutex::new(state), ..self }
+    fn with_long_running(self, long: bool) -> Self {
+        let state = MutableState { trace: long.then(RunTrace::start), ..MutableState::default() };
+        Self { long_running: long, state: Mutex::new(state), ..self }
     }
 
-    /// Whether it is this caller's, with the rights that the caller has now: one token of a caller may reach less than
-    /// another, and is not to be told what that one began.
-    pub fn is_for(&self, origin: &Origin) -> bool {
-        self.is_within(&origin.caller, &origin.rights)
+    /// Returns true if the call belongs to this caller and the caller's current rights still allow its actions: a token
+    /// with narrower scopes must not see what another token of the same caller began.
+    pub(crate) fn is_visible_to(&self, origin: &Origin) -> bool {
+        self.is_visible_with(&origin.caller, &origin.rights)
     }
 
-    /// The same for who began another call.
-    pub fn is_beside(&self, other: &Self) -> bool {
-        self.account == other.account && self.is_within(&other.caller, &other.rights)
+    /// Returns true if the call is visible to the caller of another call.
+    pub(crate) fn is_visible_beside(&self, other: &Self) -> bool {
+        self.account == other.account && self.is_visible_with(&other.caller, &other.rights)
     }
 
-    fn is_within(&self, caller: &Caller, rights: &Rights) -> bool {
+    fn is_visible_with(&self, caller: &Caller, rights: &Rights) -> bool {
         let may_call = |action: &String| rights.allow(&self.facade, action);
         self.caller.is(caller) && (rights.are_all() || self.actions.iter().all(may_call))
     }
 
-    /// What permits depend on.
-    pub fn holder(&self) -> Holder<'_> {
-        Holder { account: self.account.as_ref(), long: self.long }
+    /// Describes the call for permits.
+    pub(crate) fn permit_holder(&self) -> PermitHolder<'_> {
+        PermitHolder { account: self.account.as_ref(), long: self.long_running }
     }
 
-    /// From here on its caller knows it as a run.
-    pub fn list(&self) {
-        self.listed.store(true, Ordering::Release);
+    /// Marks the call as a run that its caller knows of.
+    pub(crate) fn become_run(&self) {
+        self.became_run.store(true, Ordering::Release);
     }
 
-    /// Whether its caller knows it as a run.
-    pub fn is_listed(&self) -> bool {
-        self.listed.load(Ordering::Acquire)
+    /// Returns true if the caller knows the call as a run.
+    pub(crate) fn is_run(&self) -> bool {
+        self.became_run.load(Ordering::Acquire)
     }
 
-    /// Somebody follows the call.
-    pub fn followed(&self) {
+    /// Counts one more follower.
+    pub(crate) fn add_follower(&self) {
         self.followers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Somebody does no longer; whether that was the last.
-    pub fn unfollowed(&self) -> bool {
+    /// Counts one follower less. Returns true for the last.
+    pub(crate) fn remove_follower(&self) -> bool {
         self.followers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // No code that can panic runs under the lock.
+    pub(super) fn lock(&self) -> MutexGuard<'_, MutableState> {
+        // Nothing under the lock can panic, so poisoning has no meaning here.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn progress(&self, progress: Progress) {
+    pub(crate) fn record_progress(&self, progress: Progress) {
         let mut state = self.lock();
         if let Some(trace) = &mut state.trace {
             trace.progress(&progress);
         }
         state.progress = Some(progress);
-        state.progressed += 1;
+        state.progress_count += 1;
         drop(state);
         self.changed.notify_waiters();
     }
 
-    /// Keeps a log line with the run, if it may become one.
-    pub fn log(&self, level: Level, text: &str) {
-        if self.long
+    /// Adds a log line to the trace of a call that may become a run.
+    pub(crate) fn record_log(&self, level: Level, text: &str) {
+        if self.long_running
             && let Some(trace) = &mut self.lock().trace
         {
             trace.log(level, text);
         }
     }
 
-    /// How the call stands.
-    pub fn status(&self) -> Status {
+    /// Current status.
+    pub(crate) fn status(&self) -> Status {
         let state = self.lock();
         match &state.outcome {
-            Some(envelope) => Status::of(envelope),
-            None if state.asks.is_empty() => Status::Running,
+            Some(envelope) => Status::from_envelope(envelope),
+            None if state.questions.is_empty() => Status::Running,
             None => Status::Waiting,
         }
     }
 
-    /// What it last said of its progress.
-    pub fn progressed(&self) -> Option<Progress> {
+    /// Latest progress.
+    pub(crate) fn latest_progress(&self) -> Option<Progress> {
         self.lock().progress.clone()
     }
 
-    /// What it waits to be told.
-    pub fn questions(&self) -> Vec<String> {
-        self.lock().asks.values().map(|(question, _)| question.message.clone()).collect()
+    /// Texts of the open questions.
+    pub(crate) fn question_texts(&self) -> Vec<String> {
+        self.lock().questions.values().map(|(question, _)| question.message.clone()).collect()
     }
 
-    /// The open questions, with their keys.
-    pub fn asks(&self) -> BTreeMap<String, Question> {
+    /// Open questions by their keys.
+    pub(crate) fn open_questions(&self) -> BTreeMap<String, Question> {
         let state = self.lock();
-        state.asks.iter().map(|(key, (question, _))| (key.clone(), question.clone())).collect()
+        state.questions.iter().map(|(key, (question, _))| (key.clone(), question.clone())).collect()
     }
 
-    /// What came of it, once it has ended.
-    pub fn outcome(&self) -> Option<Envelope> {
+    /// Outcome, once it has ended.
+    pub(crate) fn outcome(&self) -> Option<Envelope> {
         self.lock().outcome.clone()
     }
 
-    /// What it said while it ran.
-    pub fn trace(&self) -> Value {
-        self.lock().trace.as_ref().map_or_else(|| Value::Array(Vec::new()), Trace::to_json)
+    /// Renders the trace as JSON.
+    pub(crate) fn render_trace(&self) -> Value {
+        self.lock().trace.as_ref().map_or_else(|| Value::Array(Vec::new()), RunTrace::to_json)
     }
 
-    /// A branch of the call begins to wait for a person; whether it is the first.
-    pub fn park(&self) -> bool {
+    /// Parks a branch of the call. Returns true for the first.
+    pub(crate) fn park(&self) -> bool {
         let mut state = self.lock();
-        state.clock.parked += 1;
-        state.clock.since.get_or_insert_with(Instant::now);
-        state.clock.parked == 1
+        state.clock.parked_branches += 1;
+        state.clock.parked_since.get_or_insert_with(Instant::now);
+        state.clock.parked_branches == 1
     }
 
-    /// Whether some branch of the call waits for a person.
-    pub fn is_parked(&self) -> bool {
-        self.lock().clock.parked > 0
+    /// Returns true while any branch waits for a person.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.lock().clock.parked_branches > 0
     }
 
-    /// A branch that was parked goes on; whether it was the last.
-    pub fn resume(&self) -> bool {
+    /// Resumes a parked branch. Returns true for the last, and restarts the clock.
+    pub(crate) fn resume(&self) -> bool {
         let mut state = self.lock();
-        state.clock.parked = state.clock.parked.saturating_sub(1);
-        let was_last = state.clock.parked == 0;
+        state.clock.parked_branches = state.clock.parked_branches.saturating_sub(1);
+        let was_last = state.clock.parked_branches == 0;
         if was_last {
-            state.clock.total = state.clock.parked_for(Instant::now());
-            state.clock.since = None;
+            state.clock.parked_total = state.clock.parked_time(Instant::now());
+            state.clock.parked_since = None;
             drop(state);
             self.resumed.notify_waiters();
         }
         was_last
     }
 
-    /// When a clock that starts now and runs for so long ends, if the call is not parked meanwhile. Times that are due
-    /// are compared and kept in these terms; [`Run::until`] gives the moment.
-    pub fn due(&self, wall: Duration) -> Instant {
+    /// Starts a wall clock. The result is its end without the time that the call spends parked, which makes clocks
+    /// comparable; [`deadline`](Self::deadline) converts it to a moment.
+    pub(crate) fn start_clock(&self, wall: Duration) -> Instant {
         let now = Instant::now();
-        let parked = self.lock().clock.parked_for(now);
+        let parked = self.lock().clock.parked_time(now);
         (now + wall).checked_sub(parked).unwrap_or(now)
     }
 
-    /// The moment at which something is due, as far as the call was parked until now; none while it is parked.
-    pub fn until(&self, due: Instant) -> Option<Instant> {
+    /// Moment at which a clock ends, given the parked time so far. `None` while the call is parked.
+    pub(crate) fn deadline(&self, due: Instant) -> Option<Instant> {
         let state = self.lock();
-        state.clock.since.is_none().then(|| due + state.clock.total)
+        state.clock.parked_since.is_none().then(|| due + state.clock.parked_total)
     }
 
-    /// Gives a future until it is due. None if the clock ends first.
-    pub async fn within<F: Future>(&self, due: Instant, future: F) -> Option<F::Output> {
+    /// Runs a future until a clock ends. `None` if it ends first.
+    pub(crate) async fn run_within<F: Future>(&self, due: Instant, future: F) -> Option<F::Output> {
         tokio::pin!(future);
         loop {
-            let until = self.until(due);
+            let until = self.deadline(due);
             let clock = async {
                 match until {
                     Some(until) => tokio::time::sleep_until(until).await,
-                    None => self.unparked().await,
+                    None => self.wait_until_resumed().await,
                 }
             };
             tokio::select! {
@@ -315,48 +327,48 @@ impl Run {
                 output = &mut future => return Some(output),
                 () = clock => {}
             }
-            if self.until(due).is_some_and(|until| until <= Instant::now()) {
+            if self.deadline(due).is_some_and(|until| until <= Instant::now()) {
                 return None;
             }
         }
     }
 
-    /// Returns at once unless the call is parked, and else when it has resumed.
-    async fn unparked(&self) {
+    /// Waits until the call is not parked.
+    async fn wait_until_resumed(&self) {
         loop {
             let resumed = self.resumed.notified();
             tokio::pin!(resumed);
             resumed.as_mut().enable();
-            if self.lock().clock.since.is_none() {
+            if self.lock().clock.parked_since.is_none() {
                 return;
             }
             resumed.await;
         }
     }
 
-    /// The call has ended.
-    pub fn finish(&self, envelope: Envelope) {
+    /// Ends the call: stores the outcome, closes its questions, and wakes its followers.
+    pub(crate) fn finish(&self, envelope: Envelope) {
         let weight = weight::envelope(&envelope) + self.own_weight();
         let mut state = self.lock();
         let progress = state.progress.as_ref().map_or(0, |progress| weight::optional(&progress.message));
-        state.weight = weight + progress + state.trace.as_ref().map_or(0, Trace::weight);
+        state.weight = weight + progress + state.trace.as_ref().map_or(0, RunTrace::weight);
         state.outcome = Some(envelope);
-        state.ended = Some(Instant::now());
-        let over = (take(&mut state.asks), take(&mut state.ready), take(&mut state.named));
+        state.ended_at = Some(Instant::now());
+        let closed =
+            (take(&mut state.questions), take(&mut state.prepared_answers), take(&mut state.asked_names));
         drop(state);
-        // Not under the lock: answers and forms may be large.
-        drop(over);
+        // Dropped outside of the lock, since questions and answers may be large.
+        drop(closed);
         self.changed.notify_waiters();
     }
 
-    /// Keeps the outcome for whoever attaches later.
-    pub fn keep(&self) {
-        self.lock().kept = true;
+    /// Keeps the outcome for followers that attach later.
+    pub(crate) fn keep_outcome(&self) {
+        self.lock().keeps_outcome = true;
     }
 
-    /// About how many bytes it takes, all that is kept with its outcome included. Nothing before it has ended: how many
-    /// such there are is bounded.
-    pub fn weight(&self) -> usize {
+    /// Estimated memory use with the outcome, in bytes. Zero before the end: the number of unfinished calls is bounded.
+    pub(crate) fn weight(&self) -> usize {
         self.lock().weight
     }
 
@@ -365,56 +377,56 @@ impl Run {
         size_of::<Self>() + names + weight::optional(&self.command.name) + weight::object(&self.inputs)
     }
 
-    /// Resolves when the call has ended.
-    pub async fn end(&self) {
+    /// Waits until the call has ended.
+    pub(crate) async fn wait_until_ended(&self) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if self.ended().is_some() {
+            if self.ended_at().is_some() {
                 return;
             }
             changed.await;
         }
     }
 
-    /// When the call ended, if it has.
-    pub fn ended(&self) -> Option<Instant> {
-        self.lock().ended
+    /// Time of the end.
+    pub(crate) fn ended_at(&self) -> Option<Instant> {
+        self.lock().ended_at
     }
 
-    /// The next thing a follower has not been told. Dropping the future loses nothing.
-    pub async fn next(&self, seen: &mut Seen) -> Event {
+    /// Waits for the next event of a follower. Cancel-safe: dropping the future loses no event.
+    pub(crate) async fn next_event(&self, seen: &mut EventCursor) -> Event {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if let Some(event) = self.event(seen) {
+            if let Some(event) = self.poll_event(seen) {
                 return event;
             }
             changed.await;
         }
     }
 
-    /// The latest progress that a follower has not been told.
-    pub fn news(&self, seen: &mut Seen) -> Option<Progress> {
+    /// Takes the latest progress, if the follower has not received it.
+    pub(crate) fn next_progress(&self, seen: &mut EventCursor) -> Option<Progress> {
         let state = self.lock();
-        (state.progressed > seen.progressed).then(|| seen.progressed = state.progressed)?;
+        (state.progress_count > seen.progress_count).then(|| seen.progress_count = state.progress_count)?;
         state.progress.clone()
     }
 
-    fn event(&self, seen: &mut Seen) -> Option<Event> {
-        if let Some(progress) = self.news(seen) {
+    fn poll_event(&self, seen: &mut EventCursor) -> Option<Event> {
+        if let Some(progress) = self.next_progress(seen) {
             return Some(Event::Progress(progress));
         }
         let mut state = self.lock();
         if state.outcome.is_some() {
-            let envelope = if state.kept { state.outcome.clone() } else { state.outcome.take() };
+            let envelope = if state.keeps_outcome { state.outcome.clone() } else { state.outcome.take() };
             return envelope.map(|envelope| Event::Done(Box::new(envelope)));
         }
-        if state.asked > seen.asked && !state.asks.is_empty() {
-            seen.asked = state.asked;
-            let asks = state.asks.iter().map(|(key, (question, _))| (key.clone(), question.clone()));
+        if state.question_count > seen.question_count && !state.questions.is_empty() {
+            seen.question_count = state.question_count;
+            let asks = state.questions.iter().map(|(key, (question, _))| (key.clone(), question.clone()));
             return Some(Event::Asks(asks.collect()));
         }
         None

@@ -1,25 +1,25 @@
-//! How a run stands.
+//! Status of a call.
 
 use loggia_facade::{Envelope, code};
 use serde_json::{Value, json};
 
-/// How a run stands.
+/// Status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It runs, or waits for its turn.
+    /// Running, or waiting for a permit.
     Running,
-    /// It waits for a person.
+    /// Waiting for a person.
     Waiting,
-    /// It worked.
+    /// Ended with a reply.
     Succeeded,
-    /// It failed.
+    /// Ended with a failure.
     Failed,
-    /// It was ended from outside.
+    /// Cancelled by its caller or by shutdown.
     Cancelled,
 }
 
 impl Status {
-    /// The word in `run_status`.
+    /// Name in `run_status`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -30,8 +30,8 @@ impl Status {
         }
     }
 
-    /// How a call ended.
-    pub fn of(envelope: &Envelope) -> Self {
+    /// Status of an ended call.
+    pub fn from_envelope(envelope: &Envelope) -> Self {
         match &envelope.outcome {
             Ok(_) => Self::Succeeded,
             Err(failure) if failure.code == code::CANCELLED => Self::Cancelled,
@@ -39,14 +39,14 @@ impl Status {
         }
     }
 
-    /// Whether nothing follows.
+    /// Returns true once the call has ended.
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
     }
 }
 
-/// Whole numbers whole.
-pub fn progress(done: f64, total: Option<f64>) -> Value {
+/// Renders progress as JSON, with whole numbers as integers.
+pub(super) fn render_progress(done: f64, total: Option<f64>) -> Value {
     #[allow(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
     let number = |n: f64| if n.fract() == 0.0 && n.abs() < 9e15 { json!(n as i64) } else { json!(n) };
     let mut out = json!({ "done": number(done) });

@@ -1,4 +1,4 @@
-//! What a run said while it ran: timed progress and log lines, the latest of them.
+//! The latest progress and log lines of a run, with times.
 
 use std::{collections::VecDeque, mem::size_of};
 
@@ -8,89 +8,89 @@ use tokio::time::Instant;
 
 use super::weight;
 
-/// Entries that are kept.
-const ENTRIES: usize = 200;
-/// Bytes of text that are kept.
-const BYTES: usize = 64 << 10;
-/// Characters of one text.
-const TEXT: usize = 1000;
+/// Maximum number of entries.
+const MAX_ENTRIES: usize = 200;
+/// Maximum size of all texts, in bytes.
+const MAX_BYTES: usize = 64 << 10;
+/// Maximum length of one text, in characters.
+const MAX_CHARS: usize = 1000;
 
-/// The latest of what a run said.
-pub struct Trace {
-    begun: Instant,
-    entries: VecDeque<Entry>,
+/// Bounded log of a run; the oldest entries are dropped first.
+pub(super) struct RunTrace {
+    started: Instant,
+    entries: VecDeque<TraceEntry>,
     bytes: usize,
-    /// How many were said before those that are kept.
+    /// Number of entries dropped so far.
     dropped: u64,
 }
 
-struct Entry {
+struct TraceEntry {
     at: Instant,
-    said: Said,
+    kind: TraceKind,
     text: Option<String>,
 }
 
-enum Said {
+enum TraceKind {
     Progress { done: f64, total: Option<f64> },
     Log(Level),
 }
 
-impl Entry {
+impl TraceEntry {
     fn bytes(&self) -> usize {
         self.text.as_ref().map_or(0, String::len)
     }
 }
 
-impl Trace {
-    pub fn begin() -> Self {
-        Self { begun: Instant::now(), entries: VecDeque::new(), bytes: 0, dropped: 0 }
+impl RunTrace {
+    pub(super) fn start() -> Self {
+        Self { started: Instant::now(), entries: VecDeque::new(), bytes: 0, dropped: 0 }
     }
 
-    pub fn progress(&mut self, progress: &Progress) {
-        let said = Said::Progress { done: progress.done, total: progress.total };
-        self.push(said, progress.message.as_deref());
+    pub(super) fn progress(&mut self, progress: &Progress) {
+        let kind = TraceKind::Progress { done: progress.done, total: progress.total };
+        self.push(kind, progress.message.as_deref());
     }
 
-    pub fn log(&mut self, level: Level, text: &str) {
-        self.push(Said::Log(level), Some(text));
+    pub(super) fn log(&mut self, level: Level, text: &str) {
+        self.push(TraceKind::Log(level), Some(text));
     }
 
-    fn push(&mut self, said: Said, text: Option<&str>) {
+    fn push(&mut self, kind: TraceKind, text: Option<&str>) {
         let text =
-            text.map(|text| text.chars().take(TEXT).collect::<String>().into_boxed_str().into_string());
-        let entry = Entry { at: Instant::now(), said, text };
+            text.map(|text| text.chars().take(MAX_CHARS).collect::<String>().into_boxed_str().into_string());
+        let entry = TraceEntry { at: Instant::now(), kind, text };
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
-        while self.entries.len() > ENTRIES || self.bytes > BYTES {
+        while self.entries.len() > MAX_ENTRIES || self.bytes > MAX_BYTES {
             let Some(first) = self.entries.pop_front() else { return };
             self.bytes -= first.bytes();
             self.dropped += 1;
         }
     }
 
-    /// About how many bytes of memory it takes.
-    pub fn weight(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+    /// Estimates the memory it takes, in bytes.
+    pub(super) fn weight(&self) -> usize {
+        self.entries.capacity() * size_of::<TraceEntry>()
             + self.entries.iter().map(|entry| weight::optional(&entry.text)).sum::<usize>()
     }
 
-    /// `[{at_ms, progress | log, …}]`, the times counted from the beginning of the run.
-    pub fn to_json(&self) -> Value {
+    /// Renders `[{at_ms, progress | log, …}]`, with times since the start of the run.
+    pub(super) fn to_json(&self) -> Value {
         let mut out = Vec::with_capacity(self.entries.len() + 1);
         if self.dropped > 0 {
             out.push(json!({ "dropped": self.dropped }));
         }
         out.extend(self.entries.iter().map(|entry| {
-            let at = entry.at.saturating_duration_since(self.begun).as_millis();
+            let at = entry.at.saturating_duration_since(self.started).as_millis();
             let mut line = json!({ "at_ms": u64::try_from(at).unwrap_or(u64::MAX) });
-            match &entry.said {
-                Said::Progress { done, total } => {
-                    line["progress"] = super::status::progress(*done, *total);
+            match &entry.kind {
+                TraceKind::Progress { done, total } => {
+                    line["progress"] = super::status::render_progress(*done, *total);
                     if let Some(text) = &entry.text {
                         line["message"] = text.as_str().into();
                     }
                 }
-                Said::Log(level) => {
+                TraceKind::Log(level) => {
                     line["level"] = level.as_str().into();
                     line["log"] = entry.text.as_deref().unwrap_or_default().into();
                 }
@@ -106,20 +106,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_are_kept_and_what_was_dropped_is_told() {
-        let mut trace = Trace::begin();
+    fn the_latest_entries_are_kept() {
+        let mut trace = RunTrace::start();
         trace.progress(&Progress { done: 1.0, total: Some(4.0), message: Some("reading".into()) });
         trace.log(Level::Warn, "odd");
-        let told = trace.to_json();
-        assert_eq!(told[0]["progress"], json!({"done": 1, "total": 4}));
-        assert_eq!((&told[1]["level"], &told[1]["log"]), (&json!("warn"), &json!("odd")));
+        let reply = trace.to_json();
+        assert_eq!(reply[0]["progress"], json!({"done": 1, "total": 4}));
+        assert_eq!((&reply[1]["level"], &reply[1]["log"]), (&json!("warn"), &json!("odd")));
         for _ in 0..1000 {
             trace.log(Level::Info, &"x".repeat(2000));
         }
-        let told = trace.to_json();
-        let told = told.as_array().unwrap();
-        assert!(told.len() <= ENTRIES + 1);
-        assert_eq!(told[0]["dropped"].as_u64().unwrap() + told.len() as u64 - 1, 1002);
-        assert!(told[1]["log"].as_str().unwrap().len() == TEXT);
+        let reply = trace.to_json();
+        let reply = reply.as_array().unwrap();
+        assert!(reply.len() <= MAX_ENTRIES + 1);
+        assert_eq!(reply[0]["dropped"].as_u64().unwrap() + reply.len() as u64 - 1, 1002);
+        assert!(reply[1]["log"].as_str().unwrap().len() == MAX_CHARS);
     }
 }

@@ -1,4 +1,4 @@
-//! How much memory a value takes, so that what is kept has a bound in memory and not in text: `[1,1]` is five bytes of text
+//! Estimates of heap use, so that kept outcomes are bounded in memory rather than in text: `[1,1]` is five bytes of JSON
 //! and a hundred of memory.
 
 use std::mem::size_of;
@@ -6,42 +6,42 @@ use std::mem::size_of;
 use loggia_facade::{Block, Content, Envelope, Failure, Hop, Next, Object, Page, Reply};
 use serde_json::Value;
 
-/// What an allocator adds to each block.
+/// Overhead of the allocator for each block, in bytes.
 const BLOCK: usize = 16;
 
-/// A block of memory of so many bytes, if there is one.
+/// Size of a heap block; an empty one is not allocated.
 fn block(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { bytes + BLOCK }
 }
 
-fn many<T>(items: &Vec<T>) -> usize {
+fn vector<T>(items: &Vec<T>) -> usize {
     block(items.capacity() * size_of::<T>())
 }
 
-/// The heap that a text takes.
-pub fn text(text: &String) -> usize {
+/// Heap use of a string.
+pub(super) fn text(text: &String) -> usize {
     block(text.capacity())
 }
 
-/// The same of one that may be missing.
-pub fn optional(maybe: &Option<String>) -> usize {
+/// Heap use of an optional string.
+pub(super) fn optional(maybe: &Option<String>) -> usize {
     maybe.as_ref().map_or(0, text)
 }
 
-/// The heap that a value takes, beside its own `size_of::<Value>()`.
-pub fn value(value: &Value) -> usize {
+/// Heap use of a value, beside its own `size_of::<Value>()`.
+pub(super) fn value(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-        Value::String(said) => text(said),
-        Value::Array(items) => many(items) + items.iter().map(self::value).sum::<usize>(),
+        Value::String(string) => text(string),
+        Value::Array(items) => vector(items) + items.iter().map(self::value).sum::<usize>(),
         Value::Object(members) => object(members),
     }
 }
 
-/// The heap that an object takes. Its map is `indexmap`'s: a vector of entries (hash, name, value), and a table of their
-/// places that is at most seven eighths full and has a power of two of places; the vector has room for as many entries as the
-/// table takes. An entry's place is a number and a byte.
-pub fn object(members: &Object) -> usize {
+/// Heap use of an object. Its map is `indexmap`'s: a vector of entries (hash, name, value), and a hash table of their
+/// indices. The table has a power of two of slots, at most seven eighths full, of a `usize` and a control byte each; the
+/// vector has capacity for as many entries as the table can hold.
+pub(super) fn object(members: &Object) -> usize {
     const ENTRY: usize = size_of::<u64>() + size_of::<String>() + size_of::<Value>();
     const PLACE: usize = size_of::<usize>() + 1;
     if members.is_empty() {
@@ -56,18 +56,18 @@ pub fn object(members: &Object) -> usize {
     own + members.iter().map(|(name, member)| text(name) + value(member)).sum::<usize>()
 }
 
-/// The heap that content blocks take.
-pub fn contents(content: &Vec<Content>) -> usize {
-    many(content) + content.iter().map(self::content).sum::<usize>()
+/// Heap use of content blocks.
+pub(super) fn contents(content: &Vec<Content>) -> usize {
+    vector(content) + content.iter().map(self::content).sum::<usize>()
 }
 
-/// The heap that a content block takes.
-pub fn content(content: &Content) -> usize {
+/// Heap use of a content block.
+pub(super) fn content(content: &Content) -> usize {
     let own = match &content.block {
-        Block::Text(said) => text(said),
-        Block::Image { data, mime_type } | Block::Audio { data, mime_type } => many(data) + text(mime_type),
-        Block::Embedded { uri, mime_type, text: said, blob } => {
-            text(uri) + optional(mime_type) + optional(said) + blob.as_ref().map_or(0, many)
+        Block::Text(body) => text(body),
+        Block::Image { data, mime_type } | Block::Audio { data, mime_type } => vector(data) + text(mime_type),
+        Block::Embedded { uri, mime_type, text: body, blob } => {
+            text(uri) + optional(mime_type) + optional(body) + blob.as_ref().map_or(0, vector)
         }
         Block::Link { uri, name, description, mime_type } => {
             text(uri) + text(name) + optional(description) + optional(mime_type)
@@ -77,9 +77,9 @@ pub fn content(content: &Content) -> usize {
 }
 
 fn next(next: &Option<Next>) -> usize {
-    let of =
+    let size =
         |next: &Next| text(&next.facade) + text(&next.action) + object(&next.params) + optional(&next.reason);
-    next.as_ref().map_or(0, of)
+    next.as_ref().map_or(0, size)
 }
 
 fn reply(reply: &Reply) -> usize {
@@ -101,8 +101,8 @@ fn failure(failure: &Failure) -> usize {
         + next(&failure.next)
 }
 
-/// The heap that a call's outcome takes, with all that is told beside it.
-pub fn envelope(envelope: &Envelope) -> usize {
+/// Heap use of an envelope: the outcome and everything that is rendered with it.
+pub(super) fn envelope(envelope: &Envelope) -> usize {
     let hop = |hop: &Hop| {
         text(&hop.facade) + text(&hop.action) + optional(&hop.message) + hop.data.as_ref().map_or(0, value)
     };
@@ -113,7 +113,7 @@ pub fn envelope(envelope: &Envelope) -> usize {
     outcome
         + optional(&envelope.command.name)
         + object(&envelope.resolved_inputs)
-        + many(&envelope.trail)
+        + vector(&envelope.trail)
         + envelope.trail.iter().map(hop).sum::<usize>()
 }
 

@@ -1,11 +1,11 @@
-//! Where a call runs.
+//! Chooses the runtime that polls a call.
 //!
-//! A call's first slice runs inline, on the task of whoever follows it: most calls end within it, and no thread hop is
-//! paid. What does not end (its first epoch passed, or it waits for something) moves to a second runtime, whose
-//! threads have a lower priority. What has then computed for longer than most calls take moves on to a third, whose
-//! threads are fewer, so that a processor stays free: a call that waits for a file must not queue behind guests that loop,
-//! each of which runs to the end of its epoch. There also start the calls of a facade that computed more than its share
-//! (`shares.rs`), however short each of them is.
+//! The first slice of a call is polled inline, on the task of its follower: most calls end within it and pay for no thread
+//! hop. A call that is still pending (its first epoch passed, or it waits for something) moves to the `calls` runtime,
+//! whose threads have a lower priority. One that then computes for longer than most calls moves on to the `heavy`
+//! runtime, which has fewer threads, so that a processor stays free: a call that waits for a file must not queue behind
+//! guests that loop, each of which runs to the end of its epoch. All calls of a facade that is over its CPU share
+//! (`cpu_shares.rs`) start on `heavy`, however short each of them is.
 
 use std::{
     future::poll_fn,
@@ -24,44 +24,50 @@ use tokio::{
     time::Instant,
 };
 
-use super::scheduled_call::Work;
+use super::scheduled_call::ScheduledCall;
 use crate::{
     catalog::Entry,
-    flow::{Pace, Shares},
-    run::Run,
+    flow::{CpuShares, FacadeFlow},
+    run::CallState,
 };
 
-/// Whether first slices run inline.
+/// Policy for the first slice of calls.
 #[derive(Debug, Clone, Copy)]
 pub enum Inline {
-    /// All of them, and what follows stays on the I/O runtime too. For measuring: one runtime for everything.
+    /// Every call stays on the runtime of its follower. For benchmarks of a single runtime.
     Always,
-    /// At most so many at once, so that the other I/O threads stay free.
+    /// At most this many first slices at once run inline, so that other I/O threads stay free.
     Slots(usize),
-    /// Every call starts on the second runtime.
+    /// Every call starts on the `calls` runtime.
     Never,
 }
 
-/// The runtimes, and who may do without them.
+/// Schedules calls: first slice inline, then the `calls` runtime, then `heavy`.
+///
+/// It holds no lock and nobody waits for it: a call that finds no inline slot is spawned at once.
 pub struct Executor {
-    /// None: calls stay on the runtime of whoever follows them.
+    /// `None`: calls stay on the runtime of their followers.
     lanes: Option<Lanes>,
+    /// Number of first slices that may run inline at once.
     slots: usize,
+    /// Number of inline slots in use; may exceed `slots` for a moment, by the calls that are about to be refused one. A
+    /// slot is held for a single poll and returned on drop, also if that poll panics. Relaxed, since it guards no data.
     inline: AtomicUsize,
-    shares: Arc<Shares>,
+    /// CPU accounting of all facades, charged around each poll of each call.
+    shares: Arc<CpuShares>,
 }
 
-/// Where calls run that do not end at once.
+/// Runtimes for calls that do not end within their first slice.
 #[derive(Clone)]
 pub struct Lanes {
-    /// The second runtime.
+    /// Runtime for most calls; lower priority than I/O.
     pub calls: Handle,
-    /// The third, for calls that compute for long.
+    /// Runtime for calls that compute for long; fewer threads.
     pub heavy: Handle,
 }
 
 impl Executor {
-    /// An executor over these runtimes.
+    /// Creates an executor over these runtimes.
     pub fn new(lanes: Lanes, inline: Inline) -> Self {
         let (slots, lanes) = match inline {
             Inline::Always => (usize::MAX, None),
@@ -71,68 +77,73 @@ impl Executor {
         Self { lanes, slots, inline: AtomicUsize::new(0), shares: Arc::default() }
     }
 
-    /// A call of this run, which has not begun.
-    pub fn work(&self, run: Arc<Run>, entry: Arc<Entry>, future: BoxFuture<'static, Envelope>) -> Work {
-        Work::new(run, entry, future, Arc::clone(&self.shares))
+    /// Wraps a call for polling. Nothing runs yet.
+    pub(crate) fn prepare(
+        &self,
+        state: Arc<CallState>,
+        entry: Arc<Entry>,
+        future: BoxFuture<'static, Envelope>,
+    ) -> ScheduledCall {
+        ScheduledCall::new(state, entry, future, Arc::clone(&self.shares))
     }
 
-    /// Gives a call its first slice here. Its envelope, or the call, if it has not ended.
-    pub async fn first_slice(&self, mut work: Work) -> Result<Envelope, Work> {
-        let may_start = |_: &Slot<'_>| !work.is_greedy() && work.entry.pace.may_start_inline();
-        let Some(_slot) = self.slot().filter(may_start) else { return Err(work) };
+    /// Polls the first slice of a call inline, if a slot is free. Returns the call if it has not ended. Never pending.
+    pub(crate) async fn poll_inline(&self, mut call: ScheduledCall) -> Result<Envelope, ScheduledCall> {
+        let may_start = |_: &InlineSlot<'_>| !call.is_over_share() && call.entry.flow.may_start_inline();
+        let Some(_slot) = self.take_slot().filter(may_start) else { return Err(call) };
         let begun = Instant::now();
-        match poll_fn(|context| Poll::Ready(work.poll(context))).await {
+        match poll_fn(|context| Poll::Ready(call.poll(context))).await {
             Poll::Ready(envelope) => Ok(envelope),
             Poll::Pending => {
-                note_overrun(&work.entry.pace, begun);
-                Err(work)
+                record_overrun(&call.entry.flow, begun);
+                Err(call)
             }
         }
     }
 
-    /// Lets a call run to its end, away from who follows it.
-    pub fn spawn(&self, work: Work) {
+    /// Runs a call to its end on a runtime.
+    pub(crate) fn spawn(&self, call: ScheduledCall) {
         let Some(Lanes { calls, heavy }) = self.lanes.clone() else {
-            tokio::spawn(work.run_to_end());
+            tokio::spawn(call.run_to_end());
             return;
         };
-        if work.is_greedy() {
-            heavy.spawn(work.run_to_end());
+        if call.is_over_share() {
+            heavy.spawn(call.run_to_end());
             return;
         }
         calls.spawn(async move {
-            if let Some(computes) = work.run_while_light().await {
+            if let Some(computes) = call.run_while_light().await {
                 heavy.spawn(computes.run_to_end());
             }
         });
     }
 
-    fn slot(&self) -> Option<Slot<'_>> {
+    fn take_slot(&self) -> Option<InlineSlot<'_>> {
         let taken = self.inline.fetch_add(1, Ordering::Relaxed);
-        let slot = Slot(&self.inline);
+        let slot = InlineSlot(&self.inline);
         (taken < self.slots).then_some(slot)
     }
 }
 
-/// A call that waited at once did not use up its slice; only one that computed through it did.
-fn note_overrun(pace: &Pace, begun: Instant) {
+/// Counts an overrun if the call computed through its slice. One that waited at once did not.
+fn record_overrun(pace: &FacadeFlow, begun: Instant) {
     if begun.elapsed() >= Duration::from_micros(500) {
-        pace.overran();
+        pace.record_overrun();
     }
 }
 
-/// One of the inline slots, given back when it is dropped.
-struct Slot<'a>(&'a AtomicUsize);
+/// Inline slot, returned on drop.
+struct InlineSlot<'a>(&'a AtomicUsize);
 
-impl Drop for Slot<'_> {
+impl Drop for InlineSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Does work that cannot be interrupted. Where it is long, the tasks of this thread move to another one first.
-pub fn aside<T>(long: bool, work: impl FnOnce() -> T) -> T {
+/// Runs CPU-bound work that cannot yield. If it is `long`, the tasks of this worker thread move to another one first.
+pub(crate) fn run_cpu_bound<T>(long: bool, call: impl FnOnce() -> T) -> T {
     let moves =
         || Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread);
-    if long && moves() { tokio::task::block_in_place(work) } else { work() }
+    if long && moves() { tokio::task::block_in_place(call) } else { call() }
 }

@@ -1,13 +1,13 @@
-//! On which runtime a call is polled.
+//! Where and when a call is polled.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `executor.rs` | inline first, then the second runtime, then the third |
+//! | `executor.rs` | chooses the runtime: inline, `calls`, or `heavy` |
 //! | `scheduled_call.rs` | one call as the executor polls it |
 
 mod executor;
 mod scheduled_call;
 
-pub(crate) use executor::aside;
+pub(crate) use executor::run_cpu_bound;
 pub use executor::{Executor, Inline, Lanes};
-pub(crate) use scheduled_call::Work;
+pub(crate) use scheduled_call::ScheduledCall;

@@ -1,4 +1,4 @@
-//! One call on its way through the runtimes.
+//! One call as the executor polls it.
 
 use std::{
     future::poll_fn,
@@ -12,104 +12,110 @@ use futures_util::future::BoxFuture;
 use loggia_facade::{Envelope, Failure, Fault, FaultKind, Stop};
 use tokio::time::Instant;
 
-use crate::{catalog::Entry, flow::Shares, run::Run};
+use crate::{catalog::Entry, flow::CpuShares, run::CallState};
 
-/// How long a cancelled call may take to end by itself before it is dropped.
-const GRACE: Duration = Duration::from_millis(250);
+/// Time that a cancelled call has to end by itself before it is dropped.
+const CANCEL_GRACE: Duration = Duration::from_millis(250);
 
-/// What a call may compute on the second runtime …
-const SHARE: Duration = Duration::from_millis(5);
-/// … within this time: one that runs for long may compute now and then, and saves nothing up.
-const WINDOW: Duration = Duration::from_millis(250);
+/// CPU time that a call may use on the `calls` runtime within a [`LIGHT_WINDOW`].
+const LIGHT_BUDGET: Duration = Duration::from_millis(5);
+/// Window of [`LIGHT_BUDGET`]. Unused time does not add up, so a long call that computes now and then stays light.
+const LIGHT_WINDOW: Duration = Duration::from_millis(250);
 
-/// A call, ready to be polled, with what ends it from outside.
-pub struct Work {
-    /// Its shared state.
-    pub run: Arc<Run>,
-    /// The version that answers: at its expense it runs.
+/// A call, ready to be polled: its future, with CPU accounting, panic isolation and cancellation.
+pub(crate) struct ScheduledCall {
+    /// State of the call.
+    pub state: Arc<CallState>,
+    /// Facade that is charged for its CPU time.
     pub entry: Arc<Entry>,
     future: BoxFuture<'static, Envelope>,
-    shares: Arc<Shares>,
+    shares: Arc<CpuShares>,
 }
 
-impl Work {
-    /// A call that has not begun.
-    pub fn new(
-        run: Arc<Run>,
+impl ScheduledCall {
+    /// Wraps the future of a call.
+    pub(crate) fn new(
+        state: Arc<CallState>,
         entry: Arc<Entry>,
         future: BoxFuture<'static, Envelope>,
-        shares: Arc<Shares>,
+        shares: Arc<CpuShares>,
     ) -> Self {
-        Self { run, entry, future, shares }
+        Self { state, entry, future, shares }
     }
 
-    /// Whether its facade computed more than its share just now.
-    pub fn is_greedy(&self) -> bool {
-        self.shares.is_greedy(&self.entry.pace.share)
+    /// Returns true if its facade is over its CPU share.
+    pub(crate) fn is_over_share(&self) -> bool {
+        self.shares.is_over_share(&self.entry.flow.cpu_share)
     }
 
-    /// Goes on with it, at its facade's expense. A panic is its end.
-    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Envelope> {
+    /// Polls the call and charges its facade. A panic ends the call with a fault of the host.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Envelope> {
         let begun = Instant::now();
         let future = AssertUnwindSafe(|| self.future.as_mut().poll(context));
         let polled = std::panic::catch_unwind(future);
-        self.shares.charge(&self.entry.pace.share, begun.elapsed());
-        polled.unwrap_or_else(|_| Poll::Ready(self.panicked()))
+        self.shares.charge(&self.entry.flow.cpu_share, begun.elapsed());
+        polled.unwrap_or_else(|_| Poll::Ready(self.panic_envelope()))
     }
 
-    /// Runs it to its end, and tells who follows it.
-    pub async fn run_to_end(self) {
-        let run = Arc::clone(&self.run);
-        run.finish(self.supervise().await);
+    /// Runs the call to its end and stores the outcome.
+    pub(crate) async fn run_to_end(self) {
+        let state = Arc::clone(&self.state);
+        state.finish(self.supervise().await);
     }
 
-    /// The same, but gives it back once it has computed for longer than its share, or is to end.
-    pub async fn run_while_light(mut self) -> Option<Self> {
+    /// Runs the call like [`run_to_end`](Self::run_to_end), but returns it once it exceeds [`LIGHT_BUDGET`] or is cancelled.
+    pub(crate) async fn run_while_light(mut self) -> Option<Self> {
         let (mut begun, mut computed) = (Instant::now(), Duration::ZERO);
-        let mut cancelled = Box::pin(self.run.cancel.clone().cancelled_owned());
+        let mut cancelled = Box::pin(self.state.cancel.clone().cancelled_owned());
         let ended = poll_fn(|context| {
             if cancelled.as_mut().poll(context).is_ready() {
                 return Poll::Ready(None);
             }
             let polls = Instant::now();
-            if polls.duration_since(begun) > WINDOW {
+            if polls.duration_since(begun) > LIGHT_WINDOW {
                 (begun, computed) = (polls, Duration::ZERO);
             }
             let polled = self.poll(context);
             computed += polls.elapsed();
             match polled {
-                Poll::Pending if computed > SHARE => Poll::Ready(None),
+                Poll::Pending if computed > LIGHT_BUDGET => Poll::Ready(None),
                 polled => polled.map(Some),
             }
         });
         match ended.await {
-            Some(envelope) => self.run.finish(envelope),
+            Some(envelope) => self.state.finish(envelope),
             None => return Some(self),
         }
         None
     }
 
-    /// Runs until the call ends or its caller goes away.
+    /// Polls the call until it ends, or until the grace period after its cancellation.
     async fn supervise(mut self) -> Envelope {
-        let run = Arc::clone(&self.run);
+        let state = Arc::clone(&self.state);
         tokio::select! {
             biased;
             envelope = poll_fn(|context| self.poll(context)) => return envelope,
-            () = run.cancel.cancelled() => {}
+            () = state.cancel.cancelled() => {}
         }
-        // Whatever it still says, its caller is gone.
-        let _ = tokio::time::timeout(GRACE, poll_fn(|context| self.poll(context))).await;
-        self.stopped(Stop::Cancelled)
+        // The outcome is discarded: the call was cancelled.
+        let _ = tokio::time::timeout(CANCEL_GRACE, poll_fn(|context| self.poll(context))).await;
+        self.stop_envelope(Stop::Cancelled)
     }
 
-    fn panicked(&self) -> Envelope {
+    fn panic_envelope(&self) -> Envelope {
         let facade = self.entry.surface().name.clone();
         tracing::error!(facade, "the host panicked while it ran a call");
         let message = "the host failed while it ran this call".to_owned();
-        self.stopped(Stop::Fault(Fault { kind: FaultKind::Host, facade, message, limit: None, log: None }))
+        self.stop_envelope(Stop::Fault(Fault {
+            kind: FaultKind::Host,
+            facade,
+            message,
+            limit: None,
+            log: None,
+        }))
     }
 
-    fn stopped(&self, stop: Stop) -> Envelope {
-        Envelope::new(self.run.command.clone(), Err(Failure::from(stop)))
+    fn stop_envelope(&self, stop: Stop) -> Envelope {
+        Envelope::new(self.state.command.clone(), Err(Failure::from(stop)))
     }
 }

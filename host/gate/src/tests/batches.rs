@@ -25,25 +25,25 @@ fn counting(calls: &Arc<AtomicUsize>) -> Puppet {
 async fn batch(terms: ActionPolicy, arguments: Value) -> (Value, usize) {
     let calls = Arc::new(AtomicUsize::new(0));
     let gate = gate_under(counting(&calls), Rules::default(), terms);
-    let told = told(tool(&gate, "a", arguments)).await;
-    (told, calls.load(Ordering::Relaxed))
+    let reply = finish(tool(&gate, "a", arguments)).await;
+    (reply, calls.load(Ordering::Relaxed))
 }
 
 #[tokio::test]
-async fn a_batch_runs_only_where_a_policy_says_so() {
+async fn a_batch_needs_the_policy() {
     let arguments = json!({"action": "batch", "items": [{"action": "look"}]});
-    let (told, calls) = batch(ActionPolicy::default(), arguments).await;
-    assert!(failed(&told).1.starts_with("access denied: the policy does not allow `batch`."), "{told}");
+    let (reply, calls) = batch(ActionPolicy::default(), arguments).await;
+    assert!(failed(&reply).1.starts_with("access denied: the policy does not allow `batch`."), "{reply}");
     assert_eq!(calls, 0);
 }
 
 #[tokio::test]
 async fn each_item_has_its_result_with_its_index() {
     let items = json!([{"action": "look", "n": 1}, {"cmd": "touch", "params": {"n": "2"}}]);
-    let (told, calls) = batch(batching(), json!({"action": "batch", "items": items})).await;
+    let (reply, calls) = batch(batching(), json!({"action": "batch", "items": items})).await;
     assert_eq!(calls, 2);
     assert_eq!(
-        told,
+        reply,
         json!({"ok": true, "action": "batch", "count": 2, "data": {"results": [
             {"index": 0, "ok": true, "action": "look", "data": 1},
             {"index": 1, "ok": true, "cmd": "touch", "data": 2, "resolved_inputs": {"n": 2}},
@@ -57,9 +57,9 @@ async fn no_item_runs_unless_all_are_valid() {
         {"action": "look", "n": 1}, {"action": "look", "n": "x"}, {"action": "nothing"}, {"action": "batch", "items": []},
         {"action": "describe"}, {"action": "dig", "wait": false}, {"action": "look", "m": 1},
     ]);
-    let (told, calls) = batch(batching(), json!({"action": "batch", "items": items})).await;
-    assert_eq!((calls, &told["code"]), (0, &json!("invalid_params")));
-    let error = told["error"].as_str().unwrap();
+    let (reply, calls) = batch(batching(), json!({"action": "batch", "items": items})).await;
+    assert_eq!((calls, &reply["code"]), (0, &json!("invalid_params")));
+    let error = reply["error"].as_str().unwrap();
     for part in [
         "`items[1]`: `n` must be an integer",
         "`items[2]`: Unknown action",
@@ -68,8 +68,8 @@ async fn no_item_runs_unless_all_are_valid() {
     ] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    assert_eq!(told["details"][0]["index"], 1);
-    assert!(told["details"][0]["expected"].is_string());
+    assert_eq!(reply["details"][0]["index"], 1);
+    assert!(reply["details"][0]["expected"].is_string());
     for arguments in [
         json!({"action": "batch"}),
         json!({"action": "batch", "items": []}),
@@ -79,13 +79,13 @@ async fn no_item_runs_unless_all_are_valid() {
         json!({"action": "batch", "items": [{"action": "look"}], "mode": "half"}),
         json!({"action": "batch", "items": [{"action": "look"}], "n": 1}),
     ] {
-        let (told, calls) = batch(batching(), arguments).await;
-        assert_eq!((calls, failed(&told).0), (0, "invalid_params"), "{told}");
+        let (reply, calls) = batch(batching(), arguments).await;
+        assert_eq!((calls, failed(&reply).0), (0, "invalid_params"), "{reply}");
     }
 }
 
 #[tokio::test]
-async fn a_failure_ends_a_batch_or_not_as_the_caller_says() {
+async fn mode_decides_what_follows_a_failed_item() {
     let items = json!([{"action": "look", "n": 1}, {"action": "look", "n": 13}, {"action": "look", "n": 3}]);
     let arguments = |mode: &str| json!({"action": "batch", "items": items, "mode": mode});
     let (stopped, calls) = batch(batching(), arguments("stop")).await;
@@ -99,16 +99,16 @@ async fn a_failure_ends_a_batch_or_not_as_the_caller_says() {
 }
 
 #[tokio::test]
-async fn results_that_are_too_large_together_end_a_batch() {
+async fn too_large_results_end_a_batch() {
     let large = puppet("a", async |_| Ok(Reply::data("x".repeat(900_000))));
     let gate = gate_under(large, Rules::default(), batching());
     let items = vec![json!({"action": "look"}); 6];
-    let told = told(tool(&gate, "a", json!({"action": "batch", "items": items}))).await;
+    let reply = finish(tool(&gate, "a", json!({"action": "batch", "items": items}))).await;
     assert_eq!(
-        failed(&told),
+        failed(&reply),
         ("unavailable", "item 4 was run, but the batch's results are larger than 4 MiB together")
     );
-    assert_eq!(told["details"]["results"].as_array().unwrap().len(), 4);
+    assert_eq!(reply["details"]["results"].as_array().unwrap().len(), 4);
 }
 
 fn confirming() -> ActionPolicy {
@@ -116,7 +116,7 @@ fn confirming() -> ActionPolicy {
 }
 
 #[tokio::test]
-async fn an_action_that_must_be_confirmed_waits_for_the_person() {
+async fn a_confirmed_action_waits_for_the_person() {
     let calls = Arc::new(AtomicUsize::new(0));
     let gate = gate_under(counting(&calls), Rules::default(), confirming());
     for (answer, expected) in [
@@ -129,7 +129,7 @@ async fn an_action_that_must_be_confirmed_waits_for_the_person() {
         (Answer::Cancelled, Some("access denied: the person did not agree to `smash`")),
     ] {
         let before = calls.load(Ordering::Relaxed);
-        // That the model says so is no consent of the person's.
+        // `confirm: true` from the model is no consent of the person.
         let Value::Object(arguments) = json!({"action": "smash", "n": 7, "confirm": true}) else {
             unreachable!()
         };
@@ -139,24 +139,24 @@ async fn an_action_that_must_be_confirmed_waits_for_the_person() {
         assert_eq!(question.message, "[a] Run `smash` (destructive) with {\"n\":7}?");
         assert_eq!(calls.load(Ordering::Relaxed), before, "nothing runs before");
         exec.answer(key, answer);
-        let told = told(exec).await;
+        let reply = finish(exec).await;
         match expected {
-            None => assert_eq!((&told["data"], calls.load(Ordering::Relaxed)), (&json!(7), before + 1)),
-            Some(said) => assert_eq!((failed(&told).1, calls.load(Ordering::Relaxed)), (said, before)),
+            None => assert_eq!((&reply["data"], calls.load(Ordering::Relaxed)), (&json!(7), before + 1)),
+            Some(message) => assert_eq!((failed(&reply).1, calls.load(Ordering::Relaxed)), (message, before)),
         }
     }
 }
 
 #[tokio::test]
-async fn through_a_client_that_cannot_ask_the_model_asks_itself() {
+async fn without_elicitation_the_model_asks() {
     let calls = Arc::new(AtomicUsize::new(0));
     let gate = gate_under(counting(&calls), Rules::default(), confirming());
-    let refused = told(tool(&gate, "a", json!({"action": "smash"}))).await;
+    let refused = finish(tool(&gate, "a", json!({"action": "smash"}))).await;
     assert_eq!(failed(&refused), ("denied", "access denied: `smash` needs the person's consent"));
     assert_eq!(refused["hint"], "ask the person; if they agree, make the same call with \"confirm\": true");
     assert_eq!(calls.load(Ordering::Relaxed), 0);
-    assert_eq!(told(tool(&gate, "a", json!({"action": "smash", "confirm": true}))).await["ok"], true);
-    assert_eq!(told(tool(&gate, "a", json!({"action": "look"}))).await["ok"], true, "others need none");
+    assert_eq!(finish(tool(&gate, "a", json!({"action": "smash", "confirm": true}))).await["ok"], true);
+    assert_eq!(finish(tool(&gate, "a", json!({"action": "look"}))).await["ok"], true, "others need none");
 }
 
 #[tokio::test]
@@ -168,8 +168,8 @@ async fn nobody_gets_around_a_confirmation() {
     let gate = gate(Vec::new());
     let slots = [("a", counted), ("b", caller)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
     gate.catalog().swap(BTreeMap::from(slots));
-    let told = told(tool(&gate, "b", json!({"action": "smash"}))).await;
-    assert_eq!((failed(&told).0, calls.load(Ordering::Relaxed)), ("denied", 0));
+    let reply = finish(tool(&gate, "b", json!({"action": "smash"}))).await;
+    assert_eq!((failed(&reply).0, calls.load(Ordering::Relaxed)), ("denied", 0));
 }
 
 #[tokio::test]
@@ -193,14 +193,14 @@ async fn a_plugin_does_not_consent_for_the_person() {
     let gate = gate(Vec::new());
     let slots = [("a", counted), ("b", caller)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
     gate.catalog().swap(BTreeMap::from(slots));
-    assert_eq!(failed(&told(tool(&gate, "b", json!({"action": "smash"}))).await).0, "denied");
-    let led = told(tool(&gate, "b", json!({"action": "touch"}))).await;
+    assert_eq!(failed(&finish(tool(&gate, "b", json!({"action": "smash"}))).await).0, "denied");
+    let led = finish(tool(&gate, "b", json!({"action": "touch"}))).await;
     assert!(led["next"]["arguments"].get("confirm").is_none(), "{led}");
     assert_eq!(calls.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test]
-async fn an_item_keeps_the_call_that_should_follow_it_whether_it_worked_or_not() {
+async fn every_item_keeps_its_next_call() {
     let leads = puppet("a", async |call: Call| {
         let (facade, action) = ("a".to_owned(), "touch".to_owned());
         let next = Some(loggia_facade::Next { facade, action, params: Object::new(), reason: None });
@@ -211,9 +211,9 @@ async fn an_item_keeps_the_call_that_should_follow_it_whether_it_worked_or_not()
     });
     let gate = gate_under(leads, Rules::default(), batching());
     let items = json!([{"action": "look", "n": 1}, {"action": "look", "n": 13}]);
-    let told = told(tool(&gate, "a", json!({"action": "batch", "items": items}))).await;
+    let reply = finish(tool(&gate, "a", json!({"action": "batch", "items": items}))).await;
     let next = json!({"tool": "a", "arguments": {"action": "touch"}});
-    for result in told["details"]["results"].as_array().unwrap() {
-        assert_eq!(result["next"], next, "{told}");
+    for result in reply["details"]["results"].as_array().unwrap() {
+        assert_eq!(result["next"], next, "{reply}");
     }
 }

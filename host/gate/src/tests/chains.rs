@@ -3,7 +3,7 @@
 use loggia_facade::Next;
 
 use super::*;
-use crate::call::chain::DATA;
+use crate::call::chain::MAX_TRAIL_DATA;
 
 fn next(facade: &str, action: &str, n: i64) -> Option<Next> {
     let mut params = Object::new();
@@ -26,11 +26,11 @@ fn chained(chain: Chain, invoke: &[&str]) -> Rules {
 }
 
 async fn look(gate: &Gate, n: i64) -> Value {
-    told(tool(gate, "a", json!({"action": "look", "n": n}))).await
+    finish(tool(gate, "a", json!({"action": "look", "n": n}))).await
 }
 
 #[tokio::test]
-async fn the_next_call_is_told_or_not_as_the_policy_says() {
+async fn the_policy_decides_whether_next_is_shown() {
     let of = async |chain| look(&gate(vec![(leading("a", "b"), chained(chain, &[]))]), 1).await;
     let advised = of(Chain::Advise).await;
     let expected = json!({"tool": "b", "arguments": {"action": "look", "n": 0}, "reason": "it says so"});
@@ -39,16 +39,16 @@ async fn the_next_call_is_told_or_not_as_the_policy_says() {
 }
 
 #[tokio::test]
-async fn a_followed_call_answers_for_the_first_with_the_trail() {
+async fn a_followed_call_answers_with_the_trail() {
     let gate = gate(vec![
         (leading("a", "b"), chained(Chain::Follow, &["b:*"])),
         (leading("b", "a"), chained(Chain::Follow, &["a:look"])),
     ]);
-    let told = look(&gate, 2).await;
-    assert_eq!(told["data"], json!({"by": "a", "n": 0}), "the last result");
-    assert_eq!(told["action"], "look");
+    let reply = look(&gate, 2).await;
+    assert_eq!(reply["data"], json!({"by": "a", "n": 0}), "the last result");
+    assert_eq!(reply["action"], "look");
     assert_eq!(
-        told["trail"],
+        reply["trail"],
         json!([
             {"tool": "a", "action": "look", "ok": true, "message": "a 2", "data": {"by": "a", "n": 2}},
             {"tool": "b", "action": "look", "ok": true, "message": "b 1", "data": {"by": "b", "n": 1}},
@@ -64,40 +64,40 @@ async fn what_a_trail_holds_of_results_is_bounded() {
         Ok(Reply {
             next: next("b", "look", 1),
             message: Some("found".into()),
-            ..Reply::data("x".repeat(DATA + 1))
+            ..Reply::data("x".repeat(MAX_TRAIL_DATA + 1))
         })
     });
     let second = puppet("b", async |_| Ok(Reply::data("done")));
     let gate = gate(vec![(first, chained(Chain::Follow, &["b:*"])), (second, Rules::default())]);
-    let told = look(&gate, 1).await;
-    assert!(told["trail"][0].get("data").is_none());
-    let said = told["trail"][0]["message"].as_str().unwrap();
-    assert!(said.starts_with("found (its data, 256 KiB, does not fit here"), "{said}");
-    assert_eq!(told["data"], "done");
+    let reply = look(&gate, 1).await;
+    assert!(reply["trail"][0].get("data").is_none());
+    let message = reply["trail"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with("found (its data, 256 KiB, does not fit here"), "{message}");
+    assert_eq!(reply["data"], "done");
 }
 
 #[tokio::test]
-async fn a_chain_ends_after_five_hops_and_in_no_circle() {
+async fn a_chain_ends_after_five_hops() {
     let long = gate(vec![(leading("a", "a"), chained(Chain::Follow, &["a:*"]))]);
-    let told = look(&long, 9).await;
-    assert_eq!((told["data"]["n"].clone(), told["trail"].as_array().unwrap().len()), (json!(4), 6));
-    assert_eq!(told["next"]["arguments"]["n"], 3, "what was not followed is told");
+    let reply = look(&long, 9).await;
+    assert_eq!((reply["data"]["n"].clone(), reply["trail"].as_array().unwrap().len()), (json!(4), 6));
+    assert_eq!(reply["next"]["arguments"]["n"], 3, "what was not followed is told");
 
     let round = puppet("a", async |_| Ok(Reply { next: next("a", "look", 1), ..Reply::default() }));
-    let told = look(&gate(vec![(round, chained(Chain::Follow, &["a:*"]))]), 1).await;
-    assert!(told.get("trail").is_none());
-    assert_eq!(told["next"]["tool"], "a");
+    let reply = look(&gate(vec![(round, chained(Chain::Follow, &["a:*"]))]), 1).await;
+    assert!(reply.get("trail").is_none());
+    assert_eq!(reply["next"]["tool"], "a");
 }
 
 #[tokio::test]
-async fn only_what_the_policy_and_the_effect_allow_is_followed() {
+async fn policy_and_effect_bound_what_is_followed() {
     let of = async |action: &'static str, invoke: &[&str]| {
         let first =
             puppet("a", move |_| async move { Ok(Reply { next: next("b", action, 1), ..Reply::default() }) });
         let second = puppet("b", async |_| Ok(Reply::data("done")));
         let gate = gate(vec![(first, chained(Chain::Follow, invoke)), (second, Rules::default())]);
-        let told = look(&gate, 1).await;
-        told.get("trail").is_some()
+        let reply = look(&gate, 1).await;
+        reply.get("trail").is_some()
     };
     assert!(of("look", &["b:*"]).await);
     assert!(of("look", &["b:look"]).await);
@@ -121,7 +121,7 @@ async fn a_next_call_that_is_none_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_failure_may_lead_to_a_call_and_a_hop_may_fail() {
+async fn failures_may_lead_on_and_hops_may_fail() {
     let first = puppet("a", async |_| {
         let failure =
             Failure { next: next("b", "look", 1), ..Failure::new("locked", "the account is locked") };
@@ -129,14 +129,14 @@ async fn a_failure_may_lead_to_a_call_and_a_hop_may_fail() {
     });
     let second = puppet("b", async |_| Err(Failure::new(code::NOT_FOUND, "nobody is there").into()));
     let gate = gate(vec![(first, chained(Chain::Follow, &["b:*"])), (second, Rules::default())]);
-    let told = look(&gate, 1).await;
-    assert_eq!(failed(&told), ("not_found", "nobody is there"));
-    assert_eq!(told["trail"][0]["message"], "the account is locked");
-    assert_eq!(told["trail"][1]["ok"], false);
+    let reply = look(&gate, 1).await;
+    assert_eq!(failed(&reply), ("not_found", "nobody is there"));
+    assert_eq!(reply["trail"][0]["message"], "the account is locked");
+    assert_eq!(reply["trail"][1]["ok"], false);
 }
 
 #[tokio::test]
-async fn what_a_hop_shows_is_shown_before_what_the_last_one_does() {
+async fn content_of_hops_comes_first() {
     use loggia_facade::{Block, Content};
     fn shows(text: &str) -> Vec<Content> {
         vec![Content { block: Block::Text(text.into()), extras: Object::new() }]

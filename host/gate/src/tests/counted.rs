@@ -35,17 +35,17 @@ async fn each_call_counts_once_by_how_it_ended() {
     call(&gate, request("a", "smash")).await;
     call(&gate, request("a", "made-up")).await;
     call(&gate, request("nobody", "made-up")).await;
-    told(tool(&gate, "a", json!({"action": "touch", "n": "x"}))).await;
-    told(tool(&gate, "a", json!({"action": "describe"}))).await;
+    finish(tool(&gate, "a", json!({"action": "touch", "n": "x"}))).await;
+    finish(tool(&gate, "a", json!({"action": "describe"}))).await;
     insta::assert_snapshot!(counted(&gate).join("\n"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_refused_or_dropped_counts_too() {
+async fn refused_and_dropped_calls_count() {
     let a = puppet("a", |call| async move {
         if call.action == "look" { forever().await } else { Err(fault("a", FaultKind::Trap).into()) }
     });
-    let breaker = crate::access::Terms { faults: 2, ..crate::access::Terms::default() };
+    let breaker = crate::access::BreakerConfig { faults: 2, ..crate::access::BreakerConfig::default() };
     let rules = Rules { concurrency: 1, queue: 1, breaker, ..Rules::default() };
     let gate = gate(vec![(a, rules)]);
     let facade = |gate: &Gate| gate.census().facades[0].1;

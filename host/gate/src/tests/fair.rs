@@ -15,7 +15,7 @@ fn call_of(gate: &Gate, origin: Origin, facade: &str, arguments: Value) -> Exec 
     gate.call_tool(origin, facade, arguments).unwrap()
 }
 
-/// Digs for ever; looks at once.
+/// `dig` never ends; `look` answers at once.
 fn digger(name: &str) -> Puppet {
     puppet(name, |call: Call| async move {
         if call.action == "dig" { forever().await } else { Ok(Reply::data("seen")) }
@@ -23,12 +23,12 @@ fn digger(name: &str) -> Puppet {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_has_ten_runs_and_is_told_so() {
+async fn a_caller_has_ten_runs() {
     let gate = one(digger("a"));
     let dig =
         |origin: Origin, wait: bool| call_of(&gate, origin, "a", json!({"action": "dig", "wait": wait}));
     let begun: Vec<Value> = (0..40).map(|_| json_of(dig(named("ada"), false).part().unwrap())).collect();
-    let (began, refused): (Vec<&Value>, Vec<&Value>) = begun.iter().partition(|told| told["ok"] == true);
+    let (began, refused): (Vec<&Value>, Vec<&Value>) = begun.iter().partition(|reply| reply["ok"] == true);
     assert_eq!((began.len(), refused.len()), (10, 30));
     for refused in refused {
         assert_eq!(
@@ -41,26 +41,26 @@ async fn a_caller_has_ten_runs_and_is_told_so() {
         assert!(refused["retry_after_ms"].is_u64());
     }
     // One that is waited for counts as well, and a batch.
-    assert_eq!(failed(&told(dig(named("ada"), true)).await).0, "unavailable");
+    assert_eq!(failed(&finish(dig(named("ada"), true)).await).0, "unavailable");
     // Others, and what ends within its request, go on as if she were not there.
     assert_eq!(json_of(dig(named("bob"), false).part().unwrap())["ok"], true);
     for who in ["ada", "bob"] {
         let look = call_of(&gate, named(who), "a", json!({"action": "look"}));
-        assert_eq!(tokio::time::timeout(Duration::from_secs(1), told(look)).await.unwrap()["data"], "seen");
+        assert_eq!(tokio::time::timeout(Duration::from_secs(1), finish(look)).await.unwrap()["data"], "seen");
     }
     // The person at this machine has no such bound.
     let local: Vec<Value> = (0..20).map(|_| json_of(dig(Origin::local(), false).part().unwrap())).collect();
-    assert!(local.iter().all(|told| told["ok"] == true));
+    assert!(local.iter().all(|reply| reply["ok"] == true));
     // What ends makes room.
     let id = began[0]["data"]["run"]["id"].clone();
-    told(call_of(&gate, named("ada"), "a", json!({"action": "run_cancel", "run_id": id}))).await;
-    told(call_of(&gate, named("ada"), "a", json!({"action": "run_status", "run_id": id, "wait": true})))
+    finish(call_of(&gate, named("ada"), "a", json!({"action": "run_cancel", "run_id": id}))).await;
+    finish(call_of(&gate, named("ada"), "a", json!({"action": "run_status", "run_id": id, "wait": true})))
         .await;
     assert_eq!(json_of(dig(named("ada"), false).part().unwrap())["ok"], true);
 }
 
 #[tokio::test(start_paused = true)]
-async fn callers_without_a_name_are_bounded_by_their_address() {
+async fn anonymous_callers_are_bounded_by_address() {
     let gate = one(digger("a"));
     let begin = |address: &str| {
         let exec = call_of(&gate, at(address), "a", json!({"action": "dig", "wait": false}));
@@ -70,9 +70,9 @@ async fn callers_without_a_name_are_bounded_by_their_address() {
     assert!(begin("10.0.0.2"));
 }
 
-/// Of long calls there are never so many that none else could run, whoever makes them.
+/// Long-running calls never take all permits, even those of many callers.
 #[tokio::test(start_paused = true)]
-async fn long_calls_of_many_callers_leave_permits_for_others() {
+async fn long_calls_leave_permits_for_short_ones() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let all = names.map(|name| (digger(name), Rules::default()));
     let gate = gate(all.into());
@@ -85,8 +85,8 @@ async fn long_calls_of_many_callers_leave_permits_for_others() {
     }
     for facade in names {
         let look = call_of(&gate, named("bob"), facade, json!({"action": "look"}));
-        let told = tokio::time::timeout(Duration::from_secs(1), told(look)).await;
-        assert_eq!(told.unwrap()["data"], "seen", "{facade}");
+        let reply = tokio::time::timeout(Duration::from_secs(1), finish(look)).await;
+        assert_eq!(reply.unwrap()["data"], "seen", "{facade}");
     }
 }
 
@@ -114,13 +114,13 @@ async fn one_caller_never_holds_all_nested_permits() {
         held.push(exec);
     }
     let look = call_of(&gate, named("bob"), "a", json!({"action": "look"}));
-    let told = tokio::time::timeout(Duration::from_secs(1), told(look)).await;
-    assert_eq!(told.unwrap()["data"], 4);
+    let reply = tokio::time::timeout(Duration::from_secs(1), finish(look)).await;
+    assert_eq!(reply.unwrap()["data"], 4);
 }
 
 /// H72, of questions.
 #[tokio::test]
-async fn a_caller_has_a_quarter_of_the_questions_whatever_its_name() {
+async fn one_caller_has_a_quarter_of_the_questions() {
     let asks_much = puppet("a", |call: Call| async move {
         let question = || Question {
             message: "?".into(),
@@ -163,13 +163,17 @@ async fn a_run_that_has_ended_holds_no_version() {
     drop(entry);
     let begun = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
     let status = json!({"action": "run_status", "run_id": begun["data"]["run"]["id"], "wait": true});
-    assert_eq!(told(tool(&gate, "a", status.clone())).await["data"]["run"]["status"], "succeeded");
+    assert_eq!(finish(tool(&gate, "a", status.clone())).await["data"]["run"]["status"], "succeeded");
     let next = Arc::new(entry_of(puppet("a", async |_| Ok(Reply::default()))));
     gate.catalog().swap(BTreeMap::from([("a".to_owned(), Slot::Serving(next))]));
     while version.strong_count() > 0 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(told(tool(&gate, "a", status)).await["data"]["run"]["result"]["data"], "done", "and is kept");
+    assert_eq!(
+        finish(tool(&gate, "a", status)).await["data"]["run"]["result"]["data"],
+        "done",
+        "and is kept"
+    );
 }
 
 fn entry_of(puppet: Puppet) -> Entry {

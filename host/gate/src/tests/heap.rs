@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// What a function makes, and how many bytes of the heap are taken since.
-pub fn taken_by<T>(make: impl FnOnce() -> T) -> (T, usize) {
+pub(crate) fn taken_by<T>(make: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.get();
     let made = make();
     (made, usize::try_from(TAKEN.get() - before).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The gate over facades that do as they are told.
+//! Tests of the gate over facades that they control.
 
 mod batches;
 mod calls;
@@ -35,7 +35,7 @@ use crate::{
     call::{Exec, Gate},
     catalog::{Catalog, Entry, Exposure, Slot},
     run::{Event, RunId},
-    schedule::{Executor, Inline, Lanes, Work},
+    schedule::{Executor, Inline, Lanes, ScheduledCall},
     testing::{Puppet, entry, entry_under, lanes, puppet},
 };
 
@@ -82,7 +82,7 @@ fn tool(gate: &Gate, name: &str, arguments: Value) -> Exec {
     gate.call_tool(Origin::local(), name, arguments).unwrap()
 }
 
-async fn told(mut exec: Exec) -> Value {
+async fn finish(mut exec: Exec) -> Value {
     loop {
         match exec.next().await {
             Event::Done(envelope) => return json_of(*envelope),

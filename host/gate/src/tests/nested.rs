@@ -8,7 +8,7 @@ fn forwards(name: &str, to: &'static str, action: &'static str) -> Puppet {
 }
 
 #[tokio::test]
-async fn a_nested_call_may_do_what_the_policy_and_the_effect_allow() {
+async fn policy_and_effect_bound_nested_calls() {
     let check = async |own: &str, rules: &[&str], target: &'static str, expected: (&str, &str)| {
         let callee = puppet("b", async |_| Ok(Reply::data("done")));
         let gate = gate(vec![(forwards("a", "b", target), invoking(rules)), (callee, Rules::default())]);
@@ -30,7 +30,7 @@ async fn a_nested_call_may_do_what_the_policy_and_the_effect_allow() {
 }
 
 #[tokio::test]
-async fn a_facade_that_already_waits_is_not_called_again() {
+async fn cyclic_calls_are_refused() {
     let gate = gate(vec![
         (forwards("a", "b", "look"), invoking(&["b:*"])),
         (forwards("b", "a", "look"), invoking(&["a:*"])),
@@ -56,7 +56,7 @@ async fn calls_nest_five_deep() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_nested_calls_own_clock_ends_it_and_its_caller_goes_on() {
+async fn a_nested_timeout_leaves_its_caller_running() {
     let callee = puppet("b", async |_| forever().await);
     let caller = puppet("a", async |call: Call| {
         let nested = within(Duration::from_secs(1), request("b", "look"));
@@ -88,16 +88,16 @@ async fn nested_calls_wait_for_their_turn() {
 }
 
 #[tokio::test]
-async fn a_client_is_told_the_progress_of_its_own_call_alone() {
-    fn told(done: f64) -> Progress {
+async fn nested_progress_is_not_reported() {
+    fn finish(done: f64) -> Progress {
         Progress { done, total: Some(9.0), message: None }
     }
     let caller = puppet("a", async |call: Call| {
-        call.session.progress(told(1.0));
+        call.session.progress(finish(1.0));
         call.session.invoke(request("b", "look")).await
     });
     let callee = puppet("b", async |call: Call| {
-        call.session.progress(told(5.0));
+        call.session.progress(finish(5.0));
         Ok(Reply::default())
     });
     let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
@@ -114,7 +114,7 @@ async fn a_client_is_told_the_progress_of_its_own_call_alone() {
 }
 
 #[tokio::test]
-async fn without_a_name_the_action_that_is_meant_is_looked_up() {
+async fn an_empty_name_means_the_default_action() {
     let a = asks("a", move |call| call.session.lookup("b", "").map(|action| action.name));
     let only = puppet("b", async |_| Ok(Reply::default()));
     let mut surface = (*only.surface).clone();
@@ -125,17 +125,17 @@ async fn without_a_name_the_action_that_is_meant_is_looked_up() {
 }
 
 #[tokio::test]
-async fn without_a_grant_nothing_is_learnt_of_another_facade() {
+async fn without_a_grant_nothing_is_revealed() {
     for action in ["describe", "nothing", "look"] {
         let other = puppet("b", async |_| Ok(Reply::default()));
         let gate = gate(vec![(forwards("a", "b", action), Rules::default()), (other, Rules::default())]);
-        let told = call(&gate, request("a", "look")).await;
-        assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `b`", "{action}");
+        let reply = call(&gate, request("a", "look")).await;
+        assert_eq!(failed(&reply).1, "access denied: the policy does not let `a` call `b`", "{action}");
     }
 }
 
 #[tokio::test]
-async fn with_a_grant_for_one_action_nothing_is_learnt_of_the_others_or_of_other_facades() {
+async fn a_narrow_grant_reveals_nothing_else() {
     let check = async |rules: &[&str], facade: &'static str, action: &'static str, expected: &str| {
         let a = puppet("a", async move |call: Call| {
             let mut request = request(facade, action);
@@ -150,10 +150,10 @@ async fn with_a_grant_for_one_action_nothing_is_learnt_of_the_others_or_of_other
         let b = puppet("b", async |_| panic!("it was called"));
         let hidden = puppet("hidden", async |_| Ok(Reply::default()));
         let gate = gate(vec![(a, invoking(rules)), (b, Rules::default()), (hidden, Rules::default())]);
-        let told = call(&gate, request("a", "look")).await["data"].to_string();
-        assert!(told.contains(expected), "{facade}.{action}: {told}");
+        let reply = call(&gate, request("a", "look")).await["data"].to_string();
+        assert!(reply.contains(expected), "{facade}.{action}: {reply}");
         for unknown in ["smash", "hidden", "Some(\"touch("] {
-            assert!(!told.contains(unknown), "{facade}.{action}: {told}");
+            assert!(!reply.contains(unknown), "{facade}.{action}: {reply}");
         }
     };
     for action in ["describe", "nothing", "run_status"] {
@@ -165,7 +165,7 @@ async fn with_a_grant_for_one_action_nothing_is_learnt_of_the_others_or_of_other
 
 /// H86.
 #[tokio::test]
-async fn a_call_that_names_its_action_in_its_parameters_is_refused_and_tells_of_no_other() {
+async fn parameters_cannot_name_another_action() {
     for params in [
         json!({"action": "describe"}),
         json!({"action": "describe", "of": "smash"}),
@@ -189,13 +189,13 @@ async fn a_call_that_names_its_action_in_its_parameters_is_refused_and_tells_of_
         surface.default_action = Some("look".to_owned());
         let b = Puppet { surface: Arc::new(surface), ..b };
         let gate = gate(vec![(a, invoking(&["b:look"])), (b, Rules::default())]);
-        let told = call(&gate, request("a", "look")).await["data"].to_string();
-        assert!(told.contains("invalid_params"), "{params}: {told}");
+        let reply = call(&gate, request("a", "look")).await["data"].to_string();
+        assert!(reply.contains("invalid_params"), "{params}: {reply}");
         for other in ["smash(", "\"touch", "`touch", "dig", "destructive"] {
-            assert!(!told.contains(other), "{params}: {told}");
+            assert!(!reply.contains(other), "{params}: {reply}");
         }
     }
-    // What a facade means where no action is named is told only to who may call it.
+    // The default action is shown only to callers who may call it.
     let a = asks("a", |call| call.session.facades().map(|all| format!("{:?}", all[0].default_action)));
     let b = asks("b", |_| Ok("b"));
     let mut surface = (*b.surface).clone();
@@ -211,7 +211,7 @@ fn asks<T: Into<Value>>(
     ask: impl Fn(&Call) -> Result<T, Failure> + Send + Sync + 'static,
 ) -> Puppet {
     puppet(name, move |call: Call| {
-        let asked = ask(&call).map(|told| Reply::data(told)).map_err(Stop::Failure);
+        let asked = ask(&call).map(|reply| Reply::data(reply)).map_err(Stop::Failure);
         async move { asked }
     })
 }
@@ -225,7 +225,7 @@ fn named(surfaces: Vec<Surface>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_facade_sees_of_others_what_it_may_call() {
+async fn a_facade_sees_only_what_it_may_call() {
     let check = async |rules: &[&str], deny: &[&str], expected: Value| {
         let terms = ActionPolicy { deny: deny.iter().map(|&name| name.to_owned()).collect(), ..ActionPolicy::default() };
         let a = asks("a", |call| call.session.facades().map(named));
@@ -237,9 +237,9 @@ async fn a_facade_sees_of_others_what_it_may_call() {
         let mut slots = gate.catalog().snapshot().slots.clone();
         slots.extend(entries.map(|entry| (entry.surface().name.clone(), Slot::Serving(Arc::new(entry)))));
         gate.catalog().swap(slots);
-        let told = call(&gate, request("a", "look")).await;
-        let told = if told["ok"] == true { &told["data"] } else { &told["error"] };
-        assert_eq!(*told, expected, "{rules:?} {deny:?}");
+        let reply = call(&gate, request("a", "look")).await;
+        let reply = if reply["ok"] == true { &reply["data"] } else { &reply["error"] };
+        assert_eq!(*reply, expected, "{rules:?} {deny:?}");
     };
     check(&["b:*"], &[], json!(["b:look", "b:touch", "b:smash", "b:dig"])).await;
     check(&["b:*"], &["smash"], json!(["b:look", "b:touch", "b:dig"])).await;
@@ -249,14 +249,14 @@ async fn a_facade_sees_of_others_what_it_may_call() {
 }
 
 #[tokio::test]
-async fn one_action_of_another_facade_is_shown_where_it_may_be_called() {
+async fn lookup_shows_only_callable_actions() {
     let check = async |rules: &[&str], facade: &'static str, action: &'static str, expected: &str| {
         let a = asks("a", move |call| call.session.lookup(facade, action).map(|action| action.name));
         let b = asks("b", |_| Ok("b"));
         let gate = gate(vec![(a, invoking(rules)), (b, Rules::default())]);
-        let told = call(&gate, request("a", "look")).await;
-        let told = if told["ok"] == true { &told["data"] } else { &told["error"] };
-        assert_eq!(told, expected, "{rules:?} {facade}.{action}");
+        let reply = call(&gate, request("a", "look")).await;
+        let reply = if reply["ok"] == true { &reply["data"] } else { &reply["error"] };
+        assert_eq!(reply, expected, "{rules:?} {facade}.{action}");
     };
     let not = "access denied: the policy does not let `a` call `b`";
     check(&["b:touch"], "b", "touch", "touch").await;
@@ -268,13 +268,13 @@ async fn one_action_of_another_facade_is_shown_where_it_may_be_called() {
 }
 
 #[tokio::test]
-async fn a_check_says_what_the_call_would_and_runs_nothing() {
+async fn a_check_runs_nothing() {
     let check = async |own: &str, rules: &[&str], action: &'static str, expected: Option<&str>| {
         let a = asks("a", move |call| call.session.check(request("b", action)).map(|()| "yes"));
         let b = puppet("b", async |_| panic!("it was called"));
         let gate = gate(vec![(a, invoking(rules)), (b, Rules::default())]);
-        let told = call(&gate, request("a", own)).await;
-        assert_eq!(told["error"].as_str(), expected, "{own} {rules:?} {action}");
+        let reply = call(&gate, request("a", own)).await;
+        assert_eq!(reply["error"].as_str(), expected, "{own} {rules:?} {action}");
     };
     check("look", &["b:look"], "look", None).await;
     check("smash", &["b:*"], "smash", None).await;
@@ -287,13 +287,13 @@ async fn a_check_says_what_the_call_would_and_runs_nothing() {
 
 /// Each facade by its own grants: what one may call is not what one that it calls may call.
 #[tokio::test]
-async fn what_a_facade_may_not_call_one_that_it_calls_may() {
+async fn each_hop_has_its_own_grant() {
     let direct = gate(vec![
         (forwards("a", "c", "look"), invoking(&["b:look"])),
         (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
     ]);
-    let told = call(&direct, request("a", "look")).await;
-    assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `c`");
+    let reply = call(&direct, request("a", "look")).await;
+    assert_eq!(failed(&reply).1, "access denied: the policy does not let `a` call `c`");
 
     let through = gate(vec![
         (forwards("a", "b", "look"), invoking(&["b:look"])),
@@ -308,8 +308,8 @@ async fn what_a_facade_may_not_call_one_that_it_calls_may() {
         (forwards("b", "c", "touch"), invoking(&["c:*"])),
         (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
     ]);
-    let told = call(&further, request("a", "look")).await;
-    assert_eq!(failed(&told).1, "access denied: a read action may not call `c.touch`, which is write");
+    let reply = call(&further, request("a", "look")).await;
+    assert_eq!(failed(&reply).1, "access denied: a read action may not call `c.touch`, which is write");
 }
 
 /// Only `a`, which calls `b`, as just after a start.
@@ -321,7 +321,7 @@ fn half_loaded() -> (Gate, Arc<Entry>) {
 }
 
 #[tokio::test]
-async fn who_calls_others_begins_when_the_first_of_them_are_there() {
+async fn invoking_facades_wait_for_the_first_admission() {
     let (gate, caller) = half_loaded();
     let mut exec = gate.start(Origin::local(), request("a", "look"));
     let mut soon = std::pin::pin!(exec.next());
@@ -335,18 +335,20 @@ async fn who_calls_others_begins_when_the_first_of_them_are_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_would_wait_too_long_for_others_is_told_that_they_are_not_there_yet() {
+async fn waiting_for_the_first_admission_times_out() {
     let (gate, _) = half_loaded();
     let envelope = call(&gate, request("a", "look")).await;
-    let said = "`b` is unavailable: plugins are still being loaded";
-    assert_eq!(failed(&envelope), ("unavailable", said));
+    let message = "`b` is unavailable: plugins are still being loaded";
+    assert_eq!(failed(&envelope), ("unavailable", message));
 }
 
-/// A fault is the facade's own: who waits for another is not blamed for it.
+/// A facade that waits for another is not charged with the other's timeout.
 #[tokio::test(start_paused = true)]
-async fn a_facade_does_not_rest_for_what_another_did() {
-    let rules =
-        || Rules { breaker: crate::access::Terms { faults: 2, ..Default::default() }, ..invoking(&["b:*"]) };
+async fn a_nested_timeout_leaves_the_breaker_closed() {
+    let rules = || Rules {
+        breaker: crate::access::BreakerConfig { faults: 2, ..Default::default() },
+        ..invoking(&["b:*"])
+    };
     let sleeps = || puppet("b", async |_| forever().await);
     let gate = gate(vec![(forwards("a", "b", "look"), rules()), (sleeps(), Rules::default())]);
     for _ in 0..5 {
@@ -356,7 +358,7 @@ async fn a_facade_does_not_rest_for_what_another_did() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_cut_short_by_its_caller_names_no_limit() {
+async fn a_shorter_requested_clock_names_no_limit() {
     let gate = one(puppet("a", async |_| forever().await));
     let envelope = call(&gate, within(Duration::from_secs(1), request("a", "look"))).await;
     assert_eq!(failed(&envelope).1, "timed out: `a` did not answer within 1s");

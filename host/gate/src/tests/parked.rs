@@ -30,7 +30,7 @@ fn may_ask(puppet: Puppet) -> Gate {
     gate(vec![(puppet, asking(&[]))])
 }
 
-/// Asks once, and answers with what it was told.
+/// Asks once, and replies with the answer.
 async fn asks(call: Call) -> Result<Reply, Stop> {
     match call.session.elicit(question()).await? {
         Answer::Accepted(value) => Ok(Reply::data(value)),
@@ -39,7 +39,7 @@ async fn asks(call: Call) -> Result<Reply, Stop> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parked_call_holds_no_permit_and_its_clock_stands_still() {
+async fn parking_releases_permit_and_stops_clock() {
     let rules = Rules { concurrency: 1, ..asking(&[]) };
     let gate = gate(vec![(
         puppet("a", async |call: Call| match call.action.as_str() {
@@ -81,7 +81,7 @@ async fn parallel_questions_of_one_call_share_its_permit() {
 }
 
 #[tokio::test]
-async fn a_nested_call_that_asks_parks_those_above_it_too() {
+async fn a_nested_question_parks_all_callers() {
     let rules = Rules { concurrency: 1, ..asking(&["b:*"]) };
     let caller = puppet("a", async |call: Call| match call.action.as_str() {
         "touch" => call.session.invoke(request("b", "look")).await,
@@ -97,7 +97,7 @@ async fn a_nested_call_that_asks_parks_those_above_it_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_nested_call_does_not_get_time_for_parking_before_it_began() {
+async fn earlier_parking_extends_no_nested_clock() {
     let caller = puppet("a", async |call: Call| {
         let _ = call.session.elicit(question()).await?;
         let begun = tokio::time::Instant::now();
@@ -124,7 +124,7 @@ async fn a_question_that_nobody_answers_ends_the_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_stays_open_as_long_as_it_says_and_half_an_hour_at_most() {
+async fn a_question_sets_its_timeout_within_bounds() {
     let check = async |asked: Option<u64>, expected: u64| {
         let puppet = puppet("a", move |call: Call| async move {
             let question = Question { timeout: asked.map(Duration::from_secs), ..question() };
@@ -143,7 +143,7 @@ async fn a_question_stays_open_as_long_as_it_says_and_half_an_hour_at_most() {
 }
 
 #[tokio::test]
-async fn however_many_questions_a_call_puts_at_once_it_is_one_that_waits() {
+async fn parallel_questions_park_one_call() {
     let six = puppet("a", async |call: Call| {
         let asked = (0..6).map(|_| call.session.elicit(question()));
         let answers = futures_util::future::join_all(asked).await;
@@ -165,7 +165,7 @@ async fn however_many_questions_a_call_puts_at_once_it_is_one_that_waits() {
 }
 
 #[tokio::test]
-async fn a_caller_can_have_four_parked_calls_and_no_more() {
+async fn a_caller_has_four_parked_calls() {
     let gate = may_ask(puppet("a", asks));
     let mut parked = Vec::new();
     for _ in 0..4 {
@@ -189,7 +189,7 @@ async fn a_caller_can_have_four_parked_calls_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_parked_call_does_not_resume_on_a_facade_that_was_removed() {
+async fn removed_facades_do_not_resume() {
     let gate = may_ask(puppet("a", asks));
     let mut exec = gate.start(person(), request("a", "look"));
     let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
@@ -200,39 +200,39 @@ async fn a_parked_call_does_not_resume_on_a_facade_that_was_removed() {
 }
 
 #[tokio::test]
-async fn only_a_facade_that_may_ask_asks_and_only_through_a_client_that_can() {
-    let told = async |rules: Rules, origin: Origin| {
+async fn questions_need_grant_and_client() {
+    let reply_of = async |rules: Rules, origin: Origin| {
         let gate = gate(vec![(puppet("a", asks), rules)]);
         let mut exec = gate.start(origin, request("a", "look"));
         let Event::Done(envelope) = exec.next().await else { panic!("it is refused") };
-        let told = json_of(*envelope);
-        format!("{}: {} ({})", failed(&told).0, failed(&told).1, told["hint"].as_str().unwrap())
+        let reply = json_of(*envelope);
+        format!("{}: {} ({})", failed(&reply).0, failed(&reply).1, reply["hint"].as_str().unwrap())
     };
     assert_eq!(
-        told(Rules::default(), person()).await,
+        reply_of(Rules::default(), person()).await,
         "denied: access denied: the policy does not let `a` ask the person (the operator can set `grants.elicit = \
          true`)"
     );
     assert_eq!(
-        told(asking(&[]), Origin::local()).await,
+        reply_of(asking(&[]), Origin::local()).await,
         "unavailable: unavailable: this client cannot ask the person (ask the person yourself and pass what they say \
          as a parameter, if there is one for it; otherwise use a client with elicitation)"
     );
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_the_facades_to_deal_with() {
+async fn the_facade_gets_invalid_answers_as_failures() {
     let gate = may_ask(puppet("a", asks));
     let mut exec = gate.start(person(), request("a", "look"));
     let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
     exec.answer(asks.keys().next().unwrap(), Answer::Accepted(json!({"say": 5})));
     let Event::Done(envelope) = exec.next().await else { panic!("it ends") };
-    let said = "the answer does not fit the question: `say` does not fit `type`";
-    assert_eq!(failed(&json_of(*envelope)), ("invalid_params", said));
+    let message = "the answer does not fit the question: `say` does not fit `type`";
+    assert_eq!(failed(&json_of(*envelope)), ("invalid_params", message));
 }
 
 #[tokio::test]
-async fn a_parked_call_does_not_resume_where_it_may_no_longer_ask() {
+async fn without_elicit_a_call_does_not_resume() {
     let gate = may_ask(puppet("a", asks));
     let mut exec = gate.start(person(), request("a", "look"));
     let Event::Asks(open) = exec.next().await else { panic!("it asks") };
@@ -244,7 +244,7 @@ async fn a_parked_call_does_not_resume_where_it_may_no_longer_ask() {
 }
 
 #[tokio::test]
-async fn a_repeated_request_that_goes_away_does_not_end_the_call() {
+async fn one_of_two_followers_may_leave() {
     let gate = may_ask(puppet("a", asks));
     let mut exec = gate.start(person(), request("a", "look"));
     let Event::Asks(open) = exec.next().await else { panic!("it asks") };
@@ -261,7 +261,7 @@ async fn a_repeated_request_that_goes_away_does_not_end_the_call() {
 }
 
 #[tokio::test]
-async fn a_facade_that_was_removed_does_not_go_on_whatever_it_makes_of_it() {
+async fn a_removed_facade_cannot_handle_its_refusal() {
     let gate = may_ask(puppet("a", async |call: Call| {
         let _ = call.session.elicit(question()).await;
         Ok(Reply::data("went on"))
@@ -275,7 +275,7 @@ async fn a_facade_that_was_removed_does_not_go_on_whatever_it_makes_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_nobody_answered_runs_on_with_a_permit() {
+async fn an_unanswered_call_resumes_with_a_permit() {
     let rules = Rules { concurrency: 1, ..asking(&[]) };
     let asker = puppet("a", async |call: Call| {
         if call.action == "touch" {
@@ -308,7 +308,7 @@ async fn a_question_does_not_look_like_anybody_elses() {
 }
 
 #[tokio::test]
-async fn an_answer_that_came_with_the_call_answers_the_first_question_of_its_name_and_no_other() {
+async fn a_prepared_answer_answers_one_question() {
     let caller = puppet("a", async |call: Call| {
         let first = call.session.elicit(named("who")).await?;
         let again = call.session.elicit(named("who")).await?;

@@ -13,10 +13,10 @@ fn holder(scopes: &str) -> Origin {
     Origin::named("ada", Rights::of(scopes))
 }
 
-/// A call to a tool by who holds these scopes; none where there is no such tool for them.
+/// Calls a tool with these scopes. `None` if the tool does not exist for them.
 async fn called(gate: &Gate, scopes: &str, name: &str, arguments: Value) -> Option<Value> {
     let Value::Object(arguments) = arguments else { unreachable!() };
-    Some(told(gate.call_tool(holder(scopes), name, arguments)?).await)
+    Some(finish(gate.call_tool(holder(scopes), name, arguments)?).await)
 }
 
 fn works(name: &str) -> Puppet {
@@ -30,20 +30,22 @@ fn forwards(name: &str, to: &'static str, action: &'static str) -> Puppet {
 const UNREACHED: &str = "access denied: the caller's scopes do not allow all that this calls";
 
 #[tokio::test]
-async fn a_call_is_made_where_a_scope_holds_it_and_else_there_is_no_such_tool_or_action() {
+async fn without_a_scope_nothing_exists() {
     let gate = gate(vec![(works("a"), Rules::default()), (works("hidden"), Rules::default())]);
     let mut slots = gate.catalog().snapshot().slots.clone();
     slots.insert("broken".into(), Slot::Unavailable("it does not load".into()));
     gate.catalog().swap(slots);
     let check = async |scopes: &str, name: &str, arguments: Value, expected: Option<&str>| {
-        let told = called(&gate, scopes, name, arguments.clone()).await;
-        let text = told.as_ref().map(|told| match &told["data"] {
-            Value::Null => format!("{}: {}", told["code"].as_str().unwrap(), told["error"].as_str().unwrap()),
+        let reply = called(&gate, scopes, name, arguments.clone()).await;
+        let text = reply.as_ref().map(|reply| match &reply["data"] {
+            Value::Null => {
+                format!("{}: {}", reply["code"].as_str().unwrap(), reply["error"].as_str().unwrap())
+            }
             data => data.as_str().unwrap_or("data").to_owned(),
         });
         assert_eq!(text.as_deref(), expected, "{scopes}: {name} {arguments}");
-        let told = told.unwrap_or_default().to_string();
-        assert!(!told.contains("hidden"), "{scopes}: {name} {arguments}: {told}");
+        let reply = reply.unwrap_or_default().to_string();
+        assert!(!reply.contains("hidden"), "{scopes}: {name} {arguments}: {reply}");
     };
     let (look, touch) = (json!({"action": "look"}), json!({"action": "touch"}));
     let denied = "denied: access denied: the caller's scopes do not hold `a:touch`. Available actions: look, describe.";
@@ -68,11 +70,11 @@ async fn a_call_is_made_where_a_scope_holds_it_and_else_there_is_no_such_tool_or
 }
 
 #[tokio::test]
-async fn what_is_denied_names_the_scope_that_it_takes() {
+async fn denials_name_the_missing_scope() {
     let gate = one(works("a"));
-    let told = called(&gate, "a:look", "a", json!({"action": "smash"})).await.unwrap();
-    assert_eq!(told["hint"], "the token needs the scope `a:smash`");
-    assert_eq!(told["details"], json!({"scope": "a:smash"}));
+    let reply = called(&gate, "a:look", "a", json!({"action": "smash"})).await.unwrap();
+    assert_eq!(reply["hint"], "the token needs the scope `a:smash`");
+    assert_eq!(reply["details"], json!({"scope": "a:smash"}));
     let described = called(&gate, "a:look a:dig", "a", json!({"action": "describe"})).await.unwrap();
     let text = described["data"].to_string();
     assert!(text.contains("look(") && text.contains("dig(") && text.contains("run_status"), "{text}");
@@ -80,20 +82,20 @@ async fn what_is_denied_names_the_scope_that_it_takes() {
 }
 
 #[tokio::test]
-async fn facades_that_are_not_there_for_a_caller_are_not_named_to_it() {
+async fn hidden_facades_are_not_named() {
     let gate = gate(vec![(works("a"), Rules::default()), (works("hidden"), Rules::default())]);
     for (facade, mine) in [("hidden", "a:look"), ("never", "a:look"), ("a", "a:nothing")] {
         let mut exec = gate.start(holder(mine), request(facade, "look"));
         let Event::Done(envelope) = exec.next().await else { panic!("it ran") };
-        let told = json_of(*envelope);
-        assert_eq!(failed(&told), ("not_found", &*format!("not found: there is no facade `{facade}`")));
+        let reply = json_of(*envelope);
+        assert_eq!(failed(&reply), ("not_found", &*format!("not found: there is no facade `{facade}`")));
         let own = if mine == "a:look" { "available facades: a" } else { "available facades: none" };
-        assert_eq!(told["hint"], own);
+        assert_eq!(reply["hint"], own);
     }
 }
 
 #[tokio::test]
-async fn each_tool_of_a_facade_is_there_for_who_may_call_one_of_its_actions() {
+async fn a_tool_needs_one_callable_action() {
     let catalog = Arc::new(Catalog::new(Publisher { split: ToolSplit::Effect, ..Publisher::default() }));
     catalog.admit();
     let slots =
@@ -104,7 +106,7 @@ async fn each_tool_of_a_facade_is_there_for_who_may_call_one_of_its_actions() {
     let got = [names("*"), names("a:look"), names("a:smash"), names("a:look a:touch"), names("b:*")];
     assert_eq!(got, ["a, a_write", "a", "a_write", "a, a_write", "none"]);
     let call = async |scopes: &str, tool: &str, action: &str| {
-        called(&gate, scopes, tool, json!({"action": action})).await.map(|told| told["error"].clone())
+        called(&gate, scopes, tool, json!({"action": action})).await.map(|reply| reply["error"].clone())
     };
     assert_eq!(call("a:look", "a_write", "touch").await, None);
     assert_eq!(call("a:touch", "a_write", "touch").await, Some(Value::Null));
@@ -116,22 +118,22 @@ async fn each_tool_of_a_facade_is_there_for_who_may_call_one_of_its_actions() {
 }
 
 #[tokio::test]
-async fn rights_hold_for_every_call_that_a_call_leads_to() {
+async fn rights_hold_at_every_hop() {
     let check = async |scopes: &str, expected: Result<&str, (&str, Option<&str>)>| {
         let gate = gate(vec![
             (forwards("a", "b", "smash"), invoking(&["b:*"])),
             (forwards("b", "c", "touch"), invoking(&["c:*"])),
             (works("c"), Rules::default()),
         ]);
-        let told = called(&gate, scopes, "a", json!({"action": "smash"})).await.unwrap();
-        let got = match told["ok"] == true {
-            true => Ok(told["data"].as_str().unwrap()),
-            false => Err((told["error"].as_str().unwrap(), told["details"]["scope"].as_str())),
+        let reply = called(&gate, scopes, "a", json!({"action": "smash"})).await.unwrap();
+        let got = match reply["ok"] == true {
+            true => Ok(reply["data"].as_str().unwrap()),
+            false => Err((reply["error"].as_str().unwrap(), reply["details"]["scope"].as_str())),
         };
         assert_eq!(got, expected, "{scopes}");
         let reached = |name: &str| scopes == "*" || scopes.contains(&format!("{name}:"));
         for hidden in ["b", "c"].into_iter().filter(|name| !reached(name)) {
-            assert!(!told.to_string().contains(&format!("`{hidden}")), "{told}");
+            assert!(!reply.to_string().contains(&format!("`{hidden}")), "{reply}");
         }
     };
     check("*", Ok("touch")).await;
@@ -147,14 +149,14 @@ async fn rights_hold_for_every_call_that_a_call_leads_to() {
 }
 
 #[tokio::test]
-async fn what_a_policy_does_not_let_a_facade_call_no_scope_does() {
+async fn scopes_do_not_widen_a_policy() {
     let gate = gate(vec![(forwards("a", "b", "look"), Rules::default()), (works("b"), Rules::default())]);
-    let told = called(&gate, "a:* b:*", "a", json!({"action": "look"})).await.unwrap();
-    assert_eq!(failed(&told).1, "access denied: the policy does not let `a` call `b`");
+    let reply = called(&gate, "a:* b:*", "a", json!({"action": "look"})).await.unwrap();
+    assert_eq!(failed(&reply).1, "access denied: the policy does not let `a` call `b`");
 }
 
 #[tokio::test]
-async fn a_facade_learns_of_others_only_what_its_caller_may_call() {
+async fn peers_are_limited_to_the_callers_rights() {
     let check = async |scopes: &str, seen: Value, looked_up: Result<&str, &str>, described: Option<&str>| {
         let a = puppet("a", async |call: Call| {
             let facades = call.session.facades()?;
@@ -178,9 +180,9 @@ async fn a_facade_learns_of_others_only_what_its_caller_may_call() {
             (works("b"), Rules::default()),
             (works("c"), Rules::default()),
         ]);
-        let told = called(&gate, scopes, "a", json!({"action": "smash"})).await.unwrap();
-        let data = &told["data"];
-        assert_eq!(data["seen"], seen, "{scopes}: {told}");
+        let reply = called(&gate, scopes, "a", json!({"action": "smash"})).await.unwrap();
+        let data = &reply["data"];
+        assert_eq!(data["seen"], seen, "{scopes}: {reply}");
         let (Ok(expected) | Err(expected)) = looked_up;
         assert_eq!(data["looked_up"], expected, "{scopes}");
         let text = data["described"].as_str().unwrap();
@@ -204,7 +206,7 @@ async fn a_facade_learns_of_others_only_what_its_caller_may_call() {
 }
 
 #[tokio::test]
-async fn a_batch_of_which_an_item_may_not_be_called_runs_nothing() {
+async fn a_batch_needs_rights_to_all_items() {
     let calls = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&calls);
     let counting = puppet("a", move |_| {
@@ -222,7 +224,7 @@ async fn a_batch_of_which_an_item_may_not_be_called_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_next_call_is_told_and_followed_only_where_its_caller_may_make_it() {
+async fn next_calls_need_the_callers_rights() {
     let leads = || {
         puppet("a", async |_| {
             let next =
@@ -233,8 +235,8 @@ async fn a_next_call_is_told_and_followed_only_where_its_caller_may_make_it() {
     let check = async |chain: Chain, scopes: &str, expected: (&str, bool)| {
         let rules = Rules { chain, ..invoking(&["b:*"]) };
         let gate = gate(vec![(leads(), rules), (works("b"), Rules::default())]);
-        let told = called(&gate, scopes, "a", json!({"action": "touch"})).await.unwrap();
-        let got = (told["data"].as_str().unwrap(), told.get("next").is_some());
+        let reply = called(&gate, scopes, "a", json!({"action": "touch"})).await.unwrap();
+        let got = (reply["data"].as_str().unwrap(), reply.get("next").is_some());
         assert_eq!(got, expected, "{chain:?} {scopes}");
     };
     check(Chain::Advise, "*", ("first", true)).await;
@@ -247,7 +249,7 @@ async fn a_next_call_is_told_and_followed_only_where_its_caller_may_make_it() {
     }
 }
 
-/// Calls another facade when it is told to.
+/// Calls another facade after a notification.
 fn waits(go: &Arc<Notify>) -> Puppet {
     let go = Arc::clone(go);
     puppet("a", move |call: Call| {
@@ -260,7 +262,7 @@ fn waits(go: &Arc<Notify>) -> Puppet {
 }
 
 #[tokio::test]
-async fn a_run_keeps_the_rights_with_which_it_began_and_is_found_by_who_may_call_it_still() {
+async fn a_run_keeps_its_original_rights() {
     for (began, succeeds) in [("a:dig b:touch", true), ("a:dig b:look", false)] {
         let go = Arc::new(Notify::new());
         let gate = gate(vec![(waits(&go), invoking(&["b:*"])), (works("b"), Rules::default())]);
@@ -274,27 +276,27 @@ async fn a_run_keeps_the_rights_with_which_it_began_and_is_found_by_who_may_call
         let status = json!({"action": "run_status", "run_id": id});
         for action in ["run_status", "run_cancel"] {
             let asked = json!({"action": action, "run_id": id});
-            let told = called(&gate, "a:look b:*", "a", asked.clone()).await.unwrap();
-            assert!(failed(&told).1.starts_with("Unknown action"), "{told}");
-            let told = called(&gate, "a:look", "b", asked).await;
-            assert_eq!(told, None);
+            let reply = called(&gate, "a:look b:*", "a", asked.clone()).await.unwrap();
+            assert!(failed(&reply).1.starts_with("Unknown action"), "{reply}");
+            let reply = called(&gate, "a:look", "b", asked).await;
+            assert_eq!(reply, None);
         }
         go.notify_one();
         // With whatever rights it is followed.
         let mut exec = gate.attach(&handle, &holder("a:dig")).unwrap();
         let Event::Done(envelope) = exec.next().await else { panic!("it asked") };
         assert_eq!(envelope.is_ok(), succeeds, "{began}");
-        let told = called(&gate, "a:dig", "a", status).await.unwrap();
+        let reply = called(&gate, "a:dig", "a", status).await.unwrap();
         let word = if succeeds { "succeeded" } else { "failed" };
-        assert_eq!(told["data"]["run"]["status"], word);
+        assert_eq!(reply["data"]["run"]["status"], word);
         let mine = called(&gate, "a:dig", "a", json!({"action": "run_status"})).await.unwrap();
         assert_eq!(mine["data"]["runs"].as_array().map(Vec::len), Some(1));
     }
 }
 
-/// A run of several calls is told to who may make each of them.
+/// A run of several calls is visible to callers who may make each of them.
 #[tokio::test]
-async fn a_batchs_run_is_found_by_who_may_call_all_of_it() {
+async fn finding_a_batch_needs_all_its_rights() {
     let gate = gate_under(
         puppet("a", async |_| forever().await),
         Rules::default(),
@@ -332,8 +334,8 @@ async fn an_answered_question_gives_no_rights() {
         assert!(exec.answer(key, Answer::Accepted(json!({}))));
     }
     let Event::Done(envelope) = exec.next().await else { panic!("it asked again") };
-    let told = json_of(*envelope);
-    assert_eq!(told["details"]["scope"], "b:touch", "{told}");
+    let reply = json_of(*envelope);
+    assert_eq!(reply["details"]["scope"], "b:touch", "{reply}");
 }
 
 const PAYS: &str = "
@@ -345,7 +347,7 @@ steps:
 ";
 
 #[tokio::test]
-async fn a_workflow_is_run_by_who_may_call_each_of_its_steps() {
+async fn a_workflow_needs_rights_to_its_steps() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counts = |name: &str| {
         let calls = Arc::clone(&calls);
@@ -363,14 +365,14 @@ async fn a_workflow_is_run_by_who_may_call_each_of_its_steps() {
         ("flow:pay a:look", "second", None),
         ("flow:pay", "first", None),
     ] {
-        let told = pay(scopes).await.unwrap();
-        let (code, error) = failed(&told);
-        assert_eq!(code, "denied", "{scopes}: {told}");
+        let reply = pay(scopes).await.unwrap();
+        let (code, error) = failed(&reply);
+        assert_eq!(code, "denied", "{scopes}: {reply}");
         assert!(error.starts_with(&format!("access denied: `pay` was not run: step `{step}`: ")), "{error}");
         match hint {
-            Some(hint) => assert_eq!(told["hint"], hint),
+            Some(hint) => assert_eq!(reply["hint"], hint),
             // What is not there for the caller is not named.
-            None => assert!(error.ends_with(UNREACHED), "{scopes}: {told}"),
+            None => assert!(error.ends_with(UNREACHED), "{scopes}: {reply}"),
         }
     }
     assert_eq!(calls.load(Ordering::Relaxed), 0, "nothing was begun that could not be ended");

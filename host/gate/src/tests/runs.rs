@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Digs until it is told to stop digging.
+/// `dig` ends after a notification.
 fn digger(done: &Arc<Notify>) -> Puppet {
     let done = Arc::clone(done);
     puppet("a", move |call: Call| {
@@ -22,7 +22,7 @@ fn run_of(envelope: &Value) -> (&Value, &str) {
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_waited_for_answers_at_once_with_its_run() {
+async fn without_waiting_a_call_answers_its_run() {
     let done = Arc::new(Notify::new());
     let gate = one(digger(&done));
     let exec = tool(&gate, "a", json!({"action": "dig", "wait": false}));
@@ -37,8 +37,8 @@ async fn a_call_that_is_not_waited_for_answers_at_once_with_its_run() {
     // Its result is there once it has ended.
     let waiting = tool(&gate, "a", json!({"action": "run_status", "run_id": id, "wait": true}));
     done.notify_one();
-    let told = told(waiting).await;
-    let (run, _) = run_of(&told);
+    let reply = finish(waiting).await;
+    let (run, _) = run_of(&reply);
     assert_eq!(run["status"], "succeeded");
     assert_eq!(
         run["result"],
@@ -48,7 +48,7 @@ async fn a_call_that_is_not_waited_for_answers_at_once_with_its_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_takes_long_is_waited_for_so_long_and_an_action_that_does_not_to_its_end() {
+async fn only_long_running_calls_have_a_soft_deadline() {
     let gate = one(digger(&Arc::new(Notify::new())));
     let patience = |arguments: Value| tool(&gate, "a", arguments).patience();
     let soft = Some(Duration::from_secs(40));
@@ -59,13 +59,13 @@ async fn a_call_that_takes_long_is_waited_for_so_long_and_an_action_that_does_no
 }
 
 #[tokio::test]
-async fn how_a_run_stands_is_told_with_what_it_said_meanwhile() {
+async fn run_status_reports_progress_and_trace() {
     let gate = one(digger(&Arc::new(Notify::new())));
     let envelope = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
     let id = run_of(&envelope).1;
     let ask = async |arguments: Value| {
         loop {
-            let envelope = told(tool(&gate, "a", arguments.clone())).await;
+            let envelope = finish(tool(&gate, "a", arguments.clone())).await;
             if run_of(&envelope).0.get("progress").is_some() {
                 return envelope;
             }
@@ -95,13 +95,13 @@ async fn a_run_is_ended_by_its_caller() {
     let gate = one(digger(&Arc::new(Notify::new())));
     let envelope = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
     let id = run_of(&envelope).1;
-    let cancelled = told(tool(&gate, "a", json!({"action": "run_cancel", "run_id": id}))).await;
-    assert_eq!(cancelled["message"], "the run is being ended");
-    let ended = told(tool(&gate, "a", json!({"action": "run_status", "run_id": id, "wait": true}))).await;
+    let cancelled = finish(tool(&gate, "a", json!({"action": "run_cancel", "run_id": id}))).await;
+    assert_eq!(cancelled["message"], "the run is being cancelled");
+    let ended = finish(tool(&gate, "a", json!({"action": "run_status", "run_id": id, "wait": true}))).await;
     let (run, _) = run_of(&ended);
     assert_eq!((&run["status"], &run["result"]["code"]), (&json!("cancelled"), &json!("cancelled")));
-    let again = told(tool(&gate, "a", json!({"action": "run_cancel", "run_id": id}))).await;
-    assert_eq!(again["message"], "the run had ended already");
+    let again = finish(tool(&gate, "a", json!({"action": "run_cancel", "run_id": id}))).await;
+    assert_eq!(again["message"], "the run had already ended");
 }
 
 #[tokio::test]
@@ -119,42 +119,42 @@ async fn a_run_is_its_callers_alone() {
     let begun = json_of(begun);
     let id = run_of(&begun).1;
     let status = json!({"action": "run_status", "run_id": id});
-    assert_eq!(told(call(named("ada"), "a", status.clone())).await["ok"], true);
+    assert_eq!(finish(call(named("ada"), "a", status.clone())).await["ok"], true);
     for stranger in [named("eve"), Origin::local(), Origin::anonymous()] {
         for arguments in [status.clone(), json!({"action": "run_cancel", "run_id": id})] {
-            let refused = told(call(stranger.clone(), "a", arguments)).await;
+            let refused = finish(call(stranger.clone(), "a", arguments)).await;
             assert_eq!(failed(&refused), ("not_found", "not found: no such run"));
         }
         assert!(gate.attach(&RunId::from_client(id), &stranger).is_err());
     }
-    let elsewhere = told(call(named("ada"), "b", status)).await;
+    let elsewhere = finish(call(named("ada"), "b", status)).await;
     assert_eq!(elsewhere["hint"], "it is a run of `a`: ask the tool `a`");
-    let list = async |origin| told(call(origin, "a", json!({"action": "run_status"}))).await;
+    let list = async |origin| finish(call(origin, "a", json!({"action": "run_status"}))).await;
     let own = list(named("ada")).await;
     assert_eq!((&own["count"], &own["data"]["runs"][0]["id"]), (&json!(1), &json!(id)));
     assert_eq!(list(named("eve")).await["data"], json!({"runs": []}));
     assert_eq!(failed(&list(Origin::anonymous()).await).0, "invalid_params");
-    let nobodys = told(call(named("ada"), "a", json!({"action": "run_status", "run_id": "run_x"}))).await;
+    let nobodys = finish(call(named("ada"), "a", json!({"action": "run_status", "run_id": "run_x"}))).await;
     assert_eq!(failed(&nobodys).0, "not_found");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_came_of_a_run_is_forgotten_after_an_hour() {
+async fn outcomes_expire_after_an_hour() {
     let done = Arc::new(Notify::new());
     let gate = one(digger(&done));
     let envelope = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
     let id = run_of(&envelope).1;
     done.notify_one();
     let status = json!({"action": "run_status", "run_id": id, "wait": true});
-    assert_eq!(run_of(&told(tool(&gate, "a", status.clone())).await).0["status"], "succeeded");
+    assert_eq!(run_of(&finish(tool(&gate, "a", status.clone())).await).0["status"], "succeeded");
     tokio::time::sleep(Duration::from_secs(3590)).await;
-    assert_eq!(told(tool(&gate, "a", status.clone())).await["ok"], true);
+    assert_eq!(finish(tool(&gate, "a", status.clone())).await["ok"], true);
     tokio::time::sleep(Duration::from_secs(20)).await;
-    assert_eq!(failed(&told(tool(&gate, "a", status)).await).0, "not_found");
+    assert_eq!(failed(&finish(tool(&gate, "a", status)).await).0, "not_found");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_ends_gives_runs_some_time_and_then_ends_them() {
+async fn draining_waits_and_then_cancels() {
     let done = Arc::new(Notify::new());
     let gate = one(digger(&done));
     let begun = |gate: &Gate| {
@@ -162,8 +162,8 @@ async fn a_host_that_ends_gives_runs_some_time_and_then_ends_them() {
         run_of(&json_of(exec.part().unwrap())).1.to_owned()
     };
     let status = async |id: &str| {
-        let told = told(tool(&gate, "a", json!({"action": "run_status", "run_id": id}))).await;
-        run_of(&told).0["status"].clone()
+        let reply = finish(tool(&gate, "a", json!({"action": "run_status", "run_id": id}))).await;
+        run_of(&reply).0["status"].clone()
     };
     let (first, second) = (begun(&gate), begun(&gate));
     let ends = tokio::time::Instant::now();
@@ -186,10 +186,10 @@ async fn of_a_thousand_results_the_oldest_goes() {
     for _ in 0..1001 {
         let exec = tool(&gate, "a", json!({"action": "dig", "wait": false}));
         let id = run_of(&json_of(exec.part().unwrap())).1.to_owned();
-        told(tool(&gate, "a", json!({"action": "run_status", "run_id": id, "wait": true}))).await;
+        finish(tool(&gate, "a", json!({"action": "run_status", "run_id": id, "wait": true}))).await;
         ids.push(id);
     }
-    let of = async |id: &str| told(tool(&gate, "a", json!({"action": "run_status", "run_id": id}))).await;
+    let of = async |id: &str| finish(tool(&gate, "a", json!({"action": "run_status", "run_id": id}))).await;
     assert_eq!(failed(&of(&ids[0]).await).0, "not_found");
     assert_eq!(of(&ids[1]).await["ok"], true);
     assert_eq!(of(ids.last().unwrap()).await["ok"], true);

@@ -30,7 +30,7 @@ fn person() -> Origin {
     Origin::local().asking(true)
 }
 
-/// Follows a call in which nobody answers.
+/// Follows a call without answering its questions.
 async fn unanswered(gate: &Gate, request: Request) -> Value {
     let mut exec = gate.start(person(), request);
     loop {
@@ -50,10 +50,10 @@ steps:
 ";
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_nobody_answers_in_time_does_what_the_definition_says() {
+async fn an_unanswered_question_follows_the_definition() {
     let gate = beside(ASKS, 8, vec![puppet("a", async |_| Ok(Reply::data("done")))]);
-    let told = unanswered(&gate, request("flow", "ask")).await;
-    assert_eq!(told["ok"], true, "{told}");
+    let reply = unanswered(&gate, request("flow", "ask")).await;
+    assert_eq!(reply["ok"], true, "{reply}");
 }
 
 const DROPS: &str = "
@@ -66,7 +66,7 @@ steps:
 ";
 
 #[tokio::test(start_paused = true)]
-async fn a_workflow_whose_question_was_dropped_runs_on_with_a_permit() {
+async fn a_dropped_question_leaves_a_permit() {
     let slow = puppet("a", async |_| {
         tokio::time::sleep(Duration::from_secs(10)).await;
         Ok(Reply::data("done"))
@@ -83,8 +83,8 @@ async fn a_workflow_whose_question_was_dropped_runs_on_with_a_permit() {
     let first = async { unanswered(&one, request("flow", "ask")).await };
     let second = async {
         tokio::time::sleep(Duration::from_secs(21)).await;
-        let told = unanswered(&two, request("flow", "ask")).await;
-        (told, begun.elapsed().as_secs())
+        let reply = unanswered(&two, request("flow", "ask")).await;
+        (reply, begun.elapsed().as_secs())
     };
     let (first, (second, after)) = tokio::join!(first, second);
     assert_eq!((&first["ok"], &second["ok"]), (&json!(true), &json!(true)), "{first} {second}");
@@ -114,7 +114,7 @@ async fn one_caller_cannot_use_up_all_questions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_that_goes_away_gives_all_permits_back() {
+async fn a_dropped_workflow_returns_all_permits() {
     let text = "
 name: many
 description: Ten steps that take long.

@@ -1,4 +1,4 @@
-//! Two figures compared: what each facade, and the whole list, took before and takes after.
+//! Differences of two figures, for each facade and for the whole list.
 
 use std::collections::BTreeSet;
 
@@ -6,24 +6,24 @@ use serde::Serialize;
 
 use super::figures::{Figures, Forms, ServedList};
 
-/// Stands for the form that is served, whichever it is.
+/// Name of the row for the form that is served.
 pub const SERVED: &str = "served";
 
-/// What one facade, or the whole list, takes in one form. None where there is, or was, no such thing.
+/// Change of one facade, or of the whole list, in one form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The facade; none for the whole list.
+    /// Name of the facade. `None`: the whole list.
     pub facade: Option<String>,
-    /// The form's name, or [`SERVED`].
+    /// Name of the form, or [`SERVED`].
     pub form: String,
-    /// Tokens before.
+    /// Tokens before, if it existed.
     pub before: Option<usize>,
-    /// Tokens after.
+    /// Tokens after, if it exists.
     pub after: Option<usize>,
 }
 
 impl Change {
-    /// Tokens more than before, and the same in percent of what there was before.
+    /// Difference in tokens, and in percent of the tokens before.
     pub fn by(&self) -> Option<(i64, Option<f64>)> {
         let (before, after) = (i64::try_from(self.before?).ok()?, i64::try_from(self.after?).ok()?);
         let percent = (before > 0).then(|| 100.0 * (after - before) as f64 / before as f64);
@@ -31,8 +31,8 @@ impl Change {
     }
 }
 
-/// Every form of every facade that one of them knows, and then the whole list. Each ends with the form that is served,
-/// where both know it: other rows say what would be saved, this one what is.
+/// Compares every form of every facade in either of the figures, and then the whole list. Each ends with the served form,
+/// if both have it: the other rows show possible savings, this one the actual change.
 pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
     let none = Forms::new();
     let names: BTreeSet<&String> = before.facades.keys().chain(after.facades.keys()).collect();
@@ -44,14 +44,14 @@ pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
     facades
         .chain([total])
         .flat_map(|(facade, forms_before, forms_after)| {
-            let forms = of_one(facade.as_deref(), &forms_before, &forms_after);
-            forms.into_iter().chain(served(facade, before, after))
+            let forms = compare_forms(facade.as_deref(), &forms_before, &forms_after);
+            forms.into_iter().chain(compare_served(facade, before, after))
         })
         .collect()
 }
 
-/// What a facade, or the whole list, takes as it is served, if both say.
-fn served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<Change> {
+/// Compares the served form of a facade, or of the whole list, if both figures have it.
+fn compare_served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<Change> {
     let (list_before, list_after) = (before.served.as_ref()?, after.served.as_ref()?);
     let tokens = |list: &ServedList| match &facade {
         Some(name) => list.facades.get(name).map(|facade| facade.cost.tokens),
@@ -61,7 +61,7 @@ fn served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<C
     Some(Change { facade, form: SERVED.to_owned(), before, after })
 }
 
-fn of_one(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Change> {
+fn compare_forms(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Change> {
     let forms: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let tokens = |forms: &Forms, form: &str| forms.get(form).map(|cost| cost.tokens);
     let change = |form: &String| Change {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_do_not_say_what_is_served_are_compared_without_it() {
+    fn old_figures_compare_without_served_forms() {
         let (old, new) = (figures(None), figures(Some(("flat", 100))));
         for (before, after) in [(&old, &new), (&new, &old), (&old, &old)] {
             assert!(changes(before, after).iter().all(|change| change.form != SERVED));

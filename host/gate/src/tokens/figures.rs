@@ -1,23 +1,23 @@
-//! The tool list in every form side by side: what is shown, written to a file, and compared later.
+//! Cost of a tool list in every form: printed, written to a file, and compared later.
 
 use std::{borrow::Borrow, collections::BTreeMap};
 
 use loggia_schema::{Contract, ExposeOptions, SchemaForm, PublishedTool, ToolSplit};
 use serde::{Deserialize, Serialize};
 
-use super::footprint::{Footprint, of};
+use super::footprint::{Footprint, measure_tool};
 
-/// What something costs in each form that it has, by the form's name. A file may name forms of another version.
+/// Cost in each form, by the name of the form. A file may name forms of another version.
 pub type Forms = BTreeMap<String, Footprint>;
 
-/// What a tool list costs.
+/// Cost of a tool list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
-    /// The whole list, in the forms that all facades have.
+    /// Whole list, in the forms that all facades have.
     pub total: Forms,
-    /// Each facade, in the forms that it has.
+    /// Each facade, in its forms.
     pub facades: BTreeMap<String, Forms>,
-    /// The list as it is served. Files of older versions do not say.
+    /// List as it is served. Missing in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<ServedList>,
 }
@@ -25,18 +25,18 @@ pub struct Figures {
 /// A tool list in the forms that policies and options choose.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServedList {
-    /// All of it.
+    /// Whole list.
     pub total: Footprint,
-    /// Each facade that is published.
+    /// Each published facade.
     pub facades: BTreeMap<String, ServedFacade>,
 }
 
-/// A facade as it is served.
+/// Cost of a facade as it is served.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServedFacade {
-    /// The form's name. A file may name a form of another version.
+    /// Name of the form. A file may name a form of another version.
     pub form: String,
-    /// What its tools cost.
+    /// Cost of its tools.
     #[serde(flatten)]
     pub cost: Footprint,
 }
@@ -54,18 +54,18 @@ impl ServedList {
     }
 }
 
-/// What tools cost together.
+/// Measures several tools together.
 pub fn measured(tools: impl IntoIterator<Item: Borrow<PublishedTool>>) -> Footprint {
-    tools.into_iter().map(|tool| of(tool.borrow())).sum()
+    tools.into_iter().map(|tool| measure_tool(tool.borrow())).sum()
 }
 
-/// The figures of these facades, each split into tools as its policy says, but not which of the forms is served.
+/// Measures facades in every form, each split into tools as its policy says. Does not set the served form.
 ///
-/// `granular` is counted as a server without Loggia would list its tools: nothing of the host's is in it.
+/// `granular` is measured as a server without Loggia would list its tools, without anything that the host adds.
 pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, ToolSplit)>) -> Figures {
     let facades: BTreeMap<String, Forms> = facades
         .into_iter()
-        .map(|(contract, split)| (contract.surface().name.clone(), forms(contract, split)))
+        .map(|(contract, split)| (contract.surface().name.clone(), measure_forms(contract, split)))
         .collect();
     let mut total = Forms::new();
     for form in SchemaForm::ALL.map(SchemaForm::as_str) {
@@ -77,7 +77,7 @@ pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, ToolSplit)>)
     Figures { total, facades, served: None }
 }
 
-fn forms(contract: &Contract, split: ToolSplit) -> Forms {
+fn measure_forms(contract: &Contract, split: ToolSplit) -> Forms {
     let of_its_own = SchemaForm::ALL.into_iter().filter(|form| contract.effective_form(*form) == *form);
     let costs = of_its_own.map(|form| {
         let tools = match form {
@@ -89,7 +89,7 @@ fn forms(contract: &Contract, split: ToolSplit) -> Forms {
     costs.collect()
 }
 
-/// How much less than `granular` a form takes, in percent; less than nothing where it takes more.
+/// Savings of a form over `granular`, in percent. Negative if it costs more.
 pub fn saved(forms: &Forms, form: &str) -> Option<f64> {
     let tokens = |form: &str| forms.get(form).map(|cost| cost.tokens as f64);
     let whole = tokens(SchemaForm::Granular.as_str()).filter(|whole| *whole > 0.0)?;

@@ -1,4 +1,4 @@
-//! What one tool costs.
+//! Cost of one tool.
 
 use std::{iter::Sum, ops::AddAssign};
 
@@ -6,12 +6,12 @@ use loggia_schema::PublishedTool;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// What something costs.
+/// Cost of a tool or a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footprint {
-    /// In the vocabulary o200k_base; other models' differ by some percent.
+    /// Tokens in the vocabulary o200k_base; those of other models differ by some percent.
     pub tokens: usize,
-    /// Of the JSON.
+    /// Bytes of JSON.
     pub bytes: usize,
 }
 
@@ -31,8 +31,8 @@ impl Sum for Footprint {
     }
 }
 
-/// What a tool costs: its name, description, input schema and annotations, as MCP lists them.
-pub fn of(tool: &PublishedTool) -> Footprint {
+/// Measures a tool: its name, description, input schema and annotations, as MCP lists them.
+pub fn measure_tool(tool: &PublishedTool) -> Footprint {
     let text = json!({
         "name": tool.name,
         "description": tool.description,
@@ -45,6 +45,6 @@ pub fn of(tool: &PublishedTool) -> Footprint {
         },
     })
     .to_string();
-    // Its tokeniser takes linear time, whatever the text: a plugin has a part in it.
+    // Plugins contribute to the text, so the tokeniser must take linear time for any text; this one does.
     Footprint { tokens: bpe_openai::o200k_base().count(&text), bytes: text.len() }
 }

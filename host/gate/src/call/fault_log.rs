@@ -3,9 +3,9 @@
 use loggia_facade::Fault;
 use loggia_text::printable;
 
-/// What the operator sees of a fault; the caller sees only its sentence. Guests have a part in these texts, so each
-/// line of them stays on a line of its own.
-pub fn log_fault(fault: &Fault) {
+/// Logs a fault and the guest's last log lines for the operator; the caller sees only the message. Guests contribute to
+/// these texts, so control characters are escaped and each line is one event.
+pub(super) fn log_fault(fault: &Fault) {
     let (facade, kind) = (fault.facade.as_str(), fault.kind.as_str());
     tracing::warn!(facade, kind, "{}", printable(&fault.message));
     for line in fault.log.iter().flat_map(|log| log.lines()) {

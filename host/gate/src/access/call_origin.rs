@@ -1,46 +1,45 @@
-//! Who calls.
+//! The caller of a request, and where the request came from.
 
-// Addresses alone: no socket is opened here.
 use core::net::IpAddr;
 use std::sync::Arc;
 
 use super::{address::AddressBlock, request_ids::Mark, rights::Rights};
 
-/// The one whose calls a run, a scope or a limit belongs to.
+/// Owner of calls, runs and state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Caller {
-    /// The person at this machine: stdio and the command line.
+    /// The local user: stdio and the command line.
     Local,
     /// An authenticated principal.
     Named(Arc<str>),
-    /// Nobody in particular, told apart from everybody else in the same position by nothing: owns nothing.
+    /// An unauthenticated caller. All of them are one caller, who owns nothing.
     Anonymous,
 }
 
 impl Caller {
-    /// Whether what belongs to this caller belongs to that one. An anonymous caller's run is whoever's holds its
-    /// unguessable handle.
+    /// Returns true if what belongs to one caller belongs to the other. Anonymous callers are all the same: a run of theirs is
+    /// protected by its unguessable handle alone.
     pub fn is(&self, other: &Self) -> bool {
         self == other
     }
 }
 
-/// Whose share a call uses, where callers share what there is.
+/// Account to which the use of shared resources is charged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Account {
-    /// A caller by itself.
+    /// A single caller.
     Caller(Caller),
-    /// All callers without a name at one address.
+    /// All anonymous callers of one address block.
     Address(AddressBlock),
 }
 
 impl Account {
-    /// The account of callers without a name at this address.
+    /// Account of anonymous callers at this address.
     pub fn at(address: IpAddr) -> Self {
         Self::Address(AddressBlock::of(address))
     }
 
-    /// Whether it may be that of a proxy on this machine, behind which each client is another.
+    /// Returns true if many clients may share the account, such as those behind a proxy on this machine.
     pub fn is_many(&self) -> bool {
         match self {
             Self::Caller(caller) => *caller == Caller::Anonymous,
@@ -49,49 +48,49 @@ impl Account {
     }
 }
 
-/// Where a call comes from.
+/// Origin of a call: its caller, address and rights.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// Who calls.
+    /// Caller.
     pub caller: Caller,
-    /// The address that the request came from: the client's, or that of the proxy before the host. None over stdio.
+    /// Address that the request came from: the client's, or that of a proxy in front of the host. `None` over stdio.
     pub address: Option<IpAddr>,
-    /// Whether a person can be asked through whoever calls.
+    /// True if the client can ask a person.
     pub can_ask: bool,
-    /// What may be called.
+    /// Facades and actions that may be called.
     pub rights: Rights,
-    /// By which names the request is known elsewhere.
-    pub mark: Mark,
+    /// Ids of the request, for the audit log.
+    pub request_ids: Mark,
 }
 
 impl Origin {
-    fn of(caller: Caller, rights: Rights) -> Self {
-        Self { caller, address: None, can_ask: false, rights, mark: Mark::default() }
+    fn with_caller(caller: Caller, rights: Rights) -> Self {
+        Self { caller, address: None, can_ask: false, rights, request_ids: Mark::default() }
     }
 
-    /// The person at this machine.
+    /// The local user.
     pub fn local() -> Self {
-        Self::of(Caller::Local, Rights::all())
+        Self::with_caller(Caller::Local, Rights::all())
     }
 
-    /// A caller over HTTP without authentication.
+    /// An unauthenticated caller over HTTP.
     pub fn anonymous() -> Self {
-        Self::of(Caller::Anonymous, Rights::all())
+        Self::with_caller(Caller::Anonymous, Rights::all())
     }
 
-    /// An authenticated principal, by the name under which it stands in the log.
+    /// An authenticated principal, by its name in the log.
     pub fn named(name: &str, rights: Rights) -> Self {
-        Self::of(Caller::Named(name.into()), rights)
+        Self::with_caller(Caller::Named(name.into()), rights)
     }
 
-    /// The same caller, whose request came from this address.
+    /// Sets the address that the request came from.
     #[must_use]
     pub fn sent_from(mut self, address: Option<IpAddr>) -> Self {
         self.address = address;
         self
     }
 
-    /// Whose share its calls use. None for the person at this machine, who shares with nobody.
+    /// Account of the caller. `None` for the local user, to whom no shares apply.
     pub fn account(&self) -> Option<Account> {
         match (&self.caller, self.address) {
             (Caller::Local, _) => None,
@@ -100,17 +99,17 @@ impl Origin {
         }
     }
 
-    /// The same caller, through whom a person can be asked, or not.
+    /// Sets whether the client can ask a person.
     #[must_use]
     pub fn asking(mut self, can_ask: bool) -> Self {
         self.can_ask = can_ask;
         self
     }
 
-    /// The same caller, of whose request these names are known.
+    /// Sets the ids of the request.
     #[must_use]
-    pub fn marked(mut self, mark: Mark) -> Self {
-        self.mark = mark;
+    pub fn marked(mut self, ids: Mark) -> Self {
+        self.request_ids = ids;
         self
     }
 }
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_without_a_name_are_counted_by_their_network() {
+    fn anonymous_callers_are_counted_by_network() {
         let at = |address: &str| Account::at(address.parse().unwrap());
         assert_eq!(at("2001:db8::1"), at("2001:db8::ffff:1"));
         assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));

@@ -1,0 +1,28 @@
+//! The state that all calls of a gate share.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use crate::{
+    catalog::Catalog,
+    flow::{Meters, PermitPools, Quotas, UnfinishedCalls},
+    run::{ParkedCalls, RunRegistry},
+    schedule::Executor,
+};
+
+/// State that all calls of a gate share. Each part has locks or atomics of its own, never held across an await. The only
+/// nested locks are those of a single call's state, which [`ParkedCalls`] and [`RunRegistry`] take under their own; no
+/// code takes another lock under a call's state, so they cannot deadlock.
+pub(crate) struct GateState {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) executor: Executor,
+    pub(crate) permits: PermitPools,
+    pub(crate) parked: ParkedCalls,
+    pub(crate) runs: RunRegistry,
+    pub(crate) unfinished: UnfinishedCalls,
+    /// Limits on what one caller may leave unfinished.
+    pub(crate) quotas: Quotas,
+    pub(crate) meters: Arc<Meters>,
+    /// Set once, at shutdown: no further call starts. Relaxed, since a call that starts at the same moment is drained
+    /// like any other.
+    pub(crate) draining: AtomicBool,
+}
