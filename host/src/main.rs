@@ -5,6 +5,6 @@ use std::process::ExitCode;
 use loggia::{cli, serve::memory};
 
 fn main() -> ExitCode {
-    memory::one_arena_for_each_processor();
+    memory::limit_arenas();
     cli::start()
 }

@@ -35,7 +35,7 @@ async fn a_plugin_that_fails_is_named_with_its_reason_while_the_others_serve() -
     // Where nothing serves and something failed, clients are not sent here; where nothing is, they may be.
     folder.remove("echo.wasm");
     let (status, told) = served.readies(|_, told| told["serving"] == 0 && told["stale"] == 0).await;
-    assert_eq!((status, &told["why"]), (503, &json!("nothing serves, and plugins failed")));
+    assert_eq!((status, &told["why"]), (503, &json!("no plugin serves, and some failed")));
     folder.remove("broken.wasm");
     served.readies(|status, told| status == 200 && told["plugins"] == json!([])).await;
     folder.put("echo", &fixture("echo"));
@@ -75,7 +75,7 @@ async fn told_to_end_it_is_unready_at_once_while_a_call_finishes() -> Result<()>
     let (status, told) = served.readies(|_, told| told["draining"] == true).await;
     assert_eq!(
         (status, &told["ready"], &told["why"]),
-        (503, &json!(false), &json!("the server is being ended"))
+        (503, &json!(false), &json!("the server is shutting down"))
     );
     assert!(!call.is_finished(), "it still runs");
     assert_eq!(served.get("/healthz").await?.0, 200, "it is alive all the same");

@@ -34,7 +34,7 @@ pub struct BuildCommand {
 
 impl BuildCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Warn);
+        logs::start_plain(Level::Warn);
         let workflows = workflows::find_workflows(&self.path);
         let sources = match build::find_sources(&self.path) {
             Err(BuildError::Nothing(_)) if !workflows.is_empty() => Vec::new(),

@@ -14,7 +14,7 @@ use super::{
     exit, term,
 };
 use crate::{
-    serve::Host,
+    serve::PluginHost,
     telemetry::{logs, logs::Level},
 };
 
@@ -41,7 +41,7 @@ pub struct CallCommand {
 
 impl CallCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Warn);
+        logs::start_plain(Level::Warn);
         let params = parse_params(&self.params)?;
         ensure!(
             self.plugins.is_dir(),
@@ -49,10 +49,10 @@ impl CallCommand {
             self.plugins.display()
         );
         let runtime = io_runtime()?;
-        let host = Host::new(&self.common.host_options()?)?;
+        let host = PluginHost::new(&self.common.host_options()?)?;
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
-            host.follow(self.plugins, stop.clone());
+            host.watch_folder(self.plugins, stop.clone());
             // Waits for compilation: a person is more patient than a client.
             host.gate.catalog().settled(&self.facade).await;
             // Passed as client arguments, so that the same rules apply.

@@ -48,7 +48,7 @@ const BLOCKED_HEAD: [&str; 2] = ["workflows", "cannot run until changed"];
 
 impl CheckCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Error);
+        logs::start_plain(Level::Error);
         let plugins = load_path(&self.path, &self.common.host_options()?)?;
         if plugins.is_empty() {
             return Ok(report_no_plugins(&self.path));

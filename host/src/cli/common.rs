@@ -10,7 +10,7 @@ use loggia_gate::{catalog::Publisher, flow::Quotas, schedule::Inline};
 use loggia_sandbox::engine::{STACK, STACK_CEILING};
 use loggia_text::units;
 
-use crate::{config::places, serve::Options};
+use crate::{config::places, serve::HostOptions};
 
 /// A command line error that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,7 @@ impl LoadOptions {
     /// # Errors
     ///
     /// If the platform has no folder for cache or state.
-    pub fn host_options(&self) -> anyhow::Result<Options> {
+    pub fn host_options(&self) -> anyhow::Result<HostOptions> {
         self.host_options_with(None, None)
     }
 
@@ -85,7 +85,7 @@ impl LoadOptions {
         &self,
         cache: Option<PathBuf>,
         state: Option<PathBuf>,
-    ) -> anyhow::Result<Options> {
+    ) -> anyhow::Result<HostOptions> {
         // One slot per thread that serves clients. A slice lasts 1 ms at most, and a facade that exceeds it starts on
         // the second runtime for a while. A thread without slots costs a fifth of the throughput and does not improve
         // p99 beside looping guests (docs/design/performance.md).
@@ -97,7 +97,7 @@ impl LoadOptions {
         };
         let cache = self.cache.clone().or(cache).map_or_else(places::cache, Ok)?;
         let state = self.state.clone().or(state).map_or_else(places::state, Ok)?;
-        Ok(Options {
+        Ok(HostOptions {
             cache,
             state,
             settings: None,

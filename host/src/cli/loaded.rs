@@ -15,7 +15,7 @@ use crate::{
         names::NameOwners,
         scan_folder,
     },
-    serve::{Host, Options},
+    serve::{HostOptions, PluginHost},
 };
 
 /// A plugin file and the result of loading it.
@@ -29,21 +29,21 @@ pub struct LoadedPlugin {
 }
 
 /// Loads a file, or all files of a folder, as a server would. Empty if there is no plugin.
-pub fn load_path(path: &Path, options: &Options) -> anyhow::Result<Vec<LoadedPlugin>> {
+pub fn load_path(path: &Path, options: &HostOptions) -> anyhow::Result<Vec<LoadedPlugin>> {
     let files = find_files(path)?;
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let host = Host::new(options)?;
+    let host = PluginHost::new(options)?;
     Ok(io_runtime()?.block_on(admit_all(&host, files)))
 }
 
 /// Loads all files of a folder into a host.
-pub async fn load_folder(host: &Host, folder: &Path) -> anyhow::Result<Vec<LoadedPlugin>> {
+pub async fn load_folder(host: &PluginHost, folder: &Path) -> anyhow::Result<Vec<LoadedPlugin>> {
     Ok(admit_all(host, find_files(folder)?).await)
 }
 
-async fn admit_all(host: &Host, files: BTreeMap<String, PluginFiles>) -> Vec<LoadedPlugin> {
+async fn admit_all(host: &PluginHost, files: BTreeMap<String, PluginFiles>) -> Vec<LoadedPlugin> {
     let mut offers: BTreeMap<String, FacadeOffer> = BTreeMap::new();
     let mut plugins = Vec::new();
     for (file, found) in files {

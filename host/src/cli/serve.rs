@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{
     config::server::{Admin, Format, Http, Revision, Settings, Span},
-    mcp::Handler,
+    mcp::McpHandler,
     serve::{
-        ENDPOINT_PATH, Host, Options, admin, auth,
-        auth::{Authenticator, Followed},
+        ENDPOINT_PATH, HostOptions, PluginHost, admin, auth,
+        auth::{Authenticator, TokenReloader},
         http, signals, stdio,
     },
     telemetry::{logs, trail},
@@ -77,7 +77,7 @@ pub struct ServeCommand {
 impl ServeCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         if self.log_format == Some(Format::Json) {
-            logs::as_json();
+            logs::switch_to_json();
         }
         let file = self.read_file()?;
         let settings =
@@ -107,7 +107,7 @@ impl ServeCommand {
         }
         let runtime = io_runtime()?;
         let options = self.host_options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
-        let host = Host::new(&options)?;
+        let host = PluginHost::new(&options)?;
         let served = runtime.block_on(async {
             match settings.http.clone() {
                 None => serve_stdio(&host, folder, &settings).await,
@@ -125,16 +125,16 @@ impl ServeCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn read_file(&self) -> anyhow::Result<Option<Followed>> {
+    fn read_file(&self) -> anyhow::Result<Option<TokenReloader>> {
         let Some(file) = &self.config else { return Ok(None) };
         let path =
             std::path::absolute(file).with_context(|| format!("failed to resolve {}", file.display()))?;
         let settings = settings::read_file(file, |settings| {
             if self.log_format.unwrap_or(settings.log.format) == Format::Json {
-                logs::as_json();
+                logs::switch_to_json();
             }
         })?;
-        Ok(Some(Followed { settings, path, read: settings::reread_file }))
+        Ok(Some(TokenReloader { settings, path, read: settings::reread_file }))
     }
 
     /// Applies the command line to the settings of the file.
@@ -158,12 +158,12 @@ impl ServeCommand {
         Ok(settings)
     }
 
-    fn host_options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<Options> {
+    fn host_options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<HostOptions> {
         let usual = self.common.host_options_with(settings.cache.clone(), settings.state.clone())?;
-        Ok(Options {
+        Ok(HostOptions {
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
-            keys: file.and_then(|file| auth::keys_file(settings.auth(), file)),
+            keys: file.and_then(|file| auth::key_file(settings.auth(), file)),
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
             publisher: settings.publish.into(),
             quotas: settings.http.as_ref().map_or(usual.quotas, |http| http.per_caller.quotas()),
@@ -180,7 +180,7 @@ fn parse_delay(text: &str) -> Result<Span, String> {
 
 /// Serves the admin endpoints until the process ends. Not ready once `stop` is cancelled.
 async fn start_admin(
-    host: &Host,
+    host: &PluginHost,
     settings: &Settings,
     authenticator: Option<Authenticator>,
     stop: &CancellationToken,
@@ -190,7 +190,7 @@ async fn start_admin(
         .await
         .with_context(|| format!("failed to listen on {listen}: choose another address with --admin ADDR"))?;
     let address = listener.local_addr()?;
-    let serving = admin::serve(listener, admin::State::new(host, hosts, authenticator), stop.clone());
+    let serving = admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), stop.clone());
     tokio::spawn(async move {
         if let Err(error) = serving.await {
             tracing::error!("the admin listener failed: {error}");
@@ -204,17 +204,17 @@ async fn start_admin(
 const TERMINAL_NOTE: &str = "waiting for an MCP client on stdin, which is a terminal. MCP clients start this command \
                              themselves; --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C exits";
 
-async fn serve_stdio(host: &Host, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
-    host.tell_vitals()?;
+async fn serve_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
+    host.log_vitals_on_signal()?;
     if stdin().is_terminal() {
         term::note(TERMINAL_NOTE);
     }
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
     start_admin(host, settings, None, &stop).await?;
-    host.follow(folder, stop.clone());
-    let handler = Handler::new(host.gate.clone(), Origin::local(), stop.clone());
-    let handler = handler.up_to(settings.max_protocol_version);
+    host.watch_folder(folder, stop.clone());
+    let handler = McpHandler::new(host.gate.clone(), Origin::local(), stop.clone());
+    let handler = handler.with_newest_revision(settings.max_protocol_version);
     if let Err(error) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {error}");
     }
@@ -228,43 +228,43 @@ pub struct HttpEndpoint {
     /// `None` if callers are not authenticated.
     pub authenticator: Option<Authenticator>,
     /// The settings file, to follow changes of its tokens.
-    pub file: Option<Followed>,
+    pub file: Option<TokenReloader>,
 }
 
 /// Serves a folder over HTTP until a signal. Calls `ready` with the address once clients can connect.
 pub async fn serve_http(
-    host: &Host,
+    host: &PluginHost,
     folder: PathBuf,
     HttpEndpoint { http, authenticator, file }: HttpEndpoint,
     settings: &Settings,
     ready: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
-    host.tell_vitals()?;
+    host.log_vitals_on_signal()?;
     let address = http.listen;
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .with_context(|| format!("failed to listen on {address}: choose another address with --http ADDR"))?;
     let address = listener.local_addr()?;
     let shutdown: CancellationToken = signals::shutdown()?;
-    let stop = signals::later(&shutdown, http.drain_delay.0);
+    let stop = signals::delayed(&shutdown, http.drain_delay.0);
     if let Some(authenticator) = &authenticator {
         authenticator.start();
     }
     if let Some(file) = file {
-        tokio::spawn(file.follow(authenticator.clone()));
+        tokio::spawn(file.run(authenticator.clone()));
     }
     start_admin(host, settings, authenticator.clone(), &shutdown).await?;
-    host.follow(folder, stop.clone());
+    host.watch_folder(folder, stop.clone());
     // Fallback for a request without a caller.
     let nobody = match &authenticator {
         None => Origin::anonymous(),
         Some(_) => Origin::named("nobody", Rights::of([])),
     };
-    let handler = Handler::new(host.gate.clone(), nobody, stop.clone());
-    let handler = handler.up_to(settings.max_protocol_version);
+    let handler = McpHandler::new(host.gate.clone(), nobody, stop.clone());
+    let handler = handler.with_newest_revision(settings.max_protocol_version);
     term::note(&format!("listening on http://{address}{}", ENDPOINT_PATH));
     ready(address);
-    let serving = http::Serving { handler, http, authenticator, drain: settings.drain.0 };
+    let serving = http::HttpServer { handler, http, authenticator, drain: settings.drain.0 };
     http::serve(serving, listener, stop).await?;
     Ok(())
 }

@@ -63,7 +63,7 @@ pub fn reread_file(file: &Path) -> anyhow::Result<Settings> {
 
 fn read_with_keys(file: &Path) -> anyhow::Result<Reading> {
     let (mut reading, folder) = start_reading(file)?;
-    reading.tell(auth::mistake_of_keys(reading.settings.auth(), &folder).into_iter().collect());
+    reading.tell(auth::check_key_file(reading.settings.auth(), &folder).into_iter().collect());
     Ok(reading)
 }
 

@@ -71,7 +71,7 @@ impl TokenCommand {
 
 impl NewTokenCommand {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let made = token::make();
+        let made = token::generate();
         let hash = token::hash(&made);
         let toml = self.to_toml(&hash);
         // Stored first: a token that the server does not know must not be printed.
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_server_accepts_the_toml() {
-        let made = token::make();
+        let made = token::generate();
         let settings: Settings = toml::from_str(&new().to_toml(&token::hash(&made))).unwrap();
         let token = &settings.auth().tokens[0];
         assert_eq!((token.name.as_str(), token.hash.as_str()), ("ci", token::hash(&made).as_str()));

@@ -1,4 +1,4 @@
-//! One `tools/call`, from the request to whatever answers it: a result, a run, a task, or a question.
+//! One `tools/call`, from its request to its response: a result, a run, a task, or a question.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -18,59 +18,81 @@ use rmcp::{
 use tokio::time::Instant;
 
 use super::{
-    ask::{self, Bound, Parked, Way},
-    handler::{Context, Handler},
-    operation::mark,
-    result::result,
+    elicitation::{self, CallBinding, ElicitationMode, ParkedCall},
+    handler::{McpContext, McpHandler},
+    operation::request_ids,
+    result::to_result,
     tasks,
 };
 
-impl Handler {
-    /// Answers a call.
-    pub(super) async fn answer(
+/// The request whose call is followed.
+struct ToolRequest<'a> {
+    tool: &'a str,
+    mode: ElicitationMode,
+    binding: Option<CallBinding>,
+    origin: &'a Origin,
+    context: &'a McpContext,
+}
+
+/// Outcome of looking for the call that a request resumes.
+enum Resumption {
+    /// The request starts a new call, or watches a run again.
+    NewCall,
+    /// The call goes on with the answers.
+    Resumed(Exec),
+    /// The call no longer waits.
+    Expired(Failure),
+}
+
+impl McpHandler {
+    /// Handles a `tools/call`.
+    pub(super) async fn handle_call(
         &self,
         request: CallToolRequestParams,
-        context: &Context,
+        context: &McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
-        let way = Way::of(context);
-        let origin = self.origin(&context.extensions).asking(way != Way::None).marked(mark(context));
+        let mode = ElicitationMode::of_client(context);
+        let origin = self
+            .origin(&context.extensions)
+            .asking(mode != ElicitationMode::Unsupported)
+            .marked(request_ids(context));
         let tool = request.name.clone();
-        // Only what may go through the client's hands is bound to anything.
-        let bound = (way == Way::Again || request.request_state.is_some())
-            .then(|| Bound::new(&request.name, request.arguments.as_ref()));
-        let exec = match self.resumed(&request, &origin, bound.as_ref())? {
-            Some(Ok(exec)) => exec,
-            Some(Err(failure)) => {
+        // Only state that may pass through the client needs a binding.
+        let binding = (mode == ElicitationMode::Retry || request.request_state.is_some())
+            .then(|| CallBinding::new(&request.name, request.arguments.as_ref()));
+        let exec = match self.resume_call(&request, &origin, binding.as_ref())? {
+            Resumption::Resumed(exec) => exec,
+            Resumption::Expired(failure) => {
                 let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
-                return Ok(self.result(envelope, &tool).into());
+                return Ok(self.to_result(envelope, &tool).into());
             }
-            None => self.begun(request, way, origin.clone()).await?,
+            Resumption::NewCall => self.start_call(request, mode, origin.clone()).await?,
         };
         let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         if tasks && exec.may_become_run() {
             return Ok(match exec.part_with_handle() {
-                Some(id) => tasks::created(&id).into(),
+                Some(id) => tasks::to_created(&id).into(),
                 None => cancelled().into(),
             });
         }
-        self.follow(exec, (way, bound), &origin, &tool, context).await
+        self.follow_call(exec, ToolRequest { tool: &tool, mode, binding, origin: &origin, context }).await
     }
 
-    fn result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
-        result(envelope, &self.shared.gate.catalog().snapshot(), tool)
+    fn to_result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
+        to_result(envelope, &self.shared.gate.catalog().snapshot(), tool)
     }
 
-    /// Begins a call.
-    async fn begun(
+    /// Starts a new call.
+    async fn start_call(
         &self,
         request: CallToolRequestParams,
-        way: Way,
+        mode: ElicitationMode,
         origin: Origin,
     ) -> Result<Exec, ErrorData> {
         let catalog = self.shared.gate.catalog();
         if !catalog.snapshot().knows(&request.name) {
-            // A client may call before it lists, while plugins still load: it waits for its own.
+            // A client may call before it lists tools, while plugins are still loading: wait for this one.
             catalog.arrived(&request.name).await;
         }
         let arguments = request.arguments.unwrap_or_default();
@@ -80,54 +102,55 @@ impl Handler {
             true => unknown_tool(&request.name, &catalog.snapshot().names(&rights)),
             false => no_tool_yet(&request.name),
         })?;
-        if let Some(responses) = request.input_responses.filter(|_| way == Way::Again) {
-            exec.prepare(ask::answers(responses));
+        if let Some(responses) = request.input_responses.filter(|_| mode == ElicitationMode::Retry) {
+            exec.prepare(elicitation::parse_answers(responses));
         }
         Ok(exec)
     }
 
-    /// Takes up a call again that asked for answers; none where the request is a new call, or one that only asks about a
-    /// run again. An error where the state is none that this host gave for this call.
-    fn resumed(
+    /// Resumes a call that is waiting for answers, if the request carries its state.
+    ///
+    /// # Errors
+    ///
+    /// If the state is not one that this host issued for this call.
+    fn resume_call(
         &self,
         request: &CallToolRequestParams,
         origin: &Origin,
-        bound: Option<&Bound>,
-    ) -> Result<Option<Result<Exec, Failure>>, ErrorData> {
-        let Some(state) = request.request_state.as_deref() else { return Ok(None) };
-        let gone = || {
-            let said = "unavailable: the question is no longer open";
-            Failure::new(code::UNAVAILABLE, said).hint("make the call again, without `requestState`")
-        };
-        let parked = bound.and_then(|bound| self.shared.sealer.open(state, &origin.caller, bound));
+        binding: Option<&CallBinding>,
+    ) -> Result<Resumption, ErrorData> {
+        let Some(state) = request.request_state.as_deref() else { return Ok(Resumption::NewCall) };
+        let parked = binding.and_then(|binding| self.shared.sealer.open(state, &origin.caller, binding));
         let parked = parked.ok_or_else(foreign_state)?;
-        let answers = ask::answers(request.input_responses.clone().unwrap_or_default());
-        if parked.watched {
+        let answers = elicitation::parse_answers(request.input_responses.clone().unwrap_or_default());
+        if parked.is_watched {
             if let Ok(run) = self.shared.gate.look(&parked.run(), origin) {
                 answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
             }
-            return Ok(None);
+            return Ok(Resumption::NewCall);
         }
-        let exec = self.shared.gate.attach(&parked.run(), origin).map_err(|_| gone());
-        Ok(Some(exec.inspect(|exec| answers.for_each(|(key, answer)| _ = exec.answer(&key, answer)))))
+        let Ok(exec) = self.shared.gate.attach(&parked.run(), origin) else {
+            let message = "unavailable: the question is no longer open";
+            let failure = Failure::new(code::UNAVAILABLE, message);
+            return Ok(Resumption::Expired(failure.hint("make the call again, without `requestState`")));
+        };
+        answers.for_each(|(key, answer)| _ = exec.answer(&key, answer));
+        Ok(Resumption::Resumed(exec))
     }
 
-    /// Follows a call for as long as its client waits.
-    async fn follow(
+    /// Follows a call until it ends, becomes a run or needs an answer from the client.
+    async fn follow_call(
         &self,
         mut exec: Exec,
-        (way, bound): (Way, Option<Bound>),
-        origin: &Origin,
-        tool: &str,
-        context: &Context,
+        ToolRequest { tool, mode, binding, origin, context }: ToolRequest<'_>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut reporter = Reporter::new(context);
-        let mut asking: Asking = FuturesUnordered::new();
+        let mut reporter = ProgressReporter::new(context);
+        let mut asking: OpenForms = FuturesUnordered::new();
         let mut asked = BTreeSet::new();
         let soft = exec.patience();
         let patience = tokio::time::sleep(soft.unwrap_or_default());
         tokio::pin!(patience);
-        // Who does not want to wait is not made to.
+        // A client that sent `wait: false` gets the run at once.
         let waits = soft != Some(Duration::ZERO);
         loop {
             let event = tokio::select! {
@@ -137,66 +160,70 @@ impl Handler {
                     exec.answer(&key, answer);
                     continue;
                 }
-                () = tokio::time::sleep_until(reporter.rests), if reporter.held.is_some() => {
-                    reporter.tell_held(context).await;
+                () = tokio::time::sleep_until(reporter.next_at), if reporter.pending.is_some() => {
+                    reporter.flush(context).await;
                     continue;
                 }
-                // Dropping the call ends it; rmcp drops the answer to a cancelled request.
+                // Dropping the call cancels it; rmcp discards the response of a cancelled request.
                 () = context.ct.cancelled() => {
                     drop(exec);
-                    take_back(&mut asking).await;
+                    withdraw(&mut asking).await;
                     return Ok(cancelled().into());
                 }
                 () = &mut patience, if soft.is_some() => {
-                    // A person who thinks is not hurried: the answer would be lost.
+                    // While a form is open, do not return: the person's answer would be lost.
                     if !asking.is_empty() && exec.is_asking() {
                         patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
-                    return Ok(exec.part().map_or_else(cancelled, |e| self.result(e, tool)).into());
+                    return Ok(exec.part().map_or_else(cancelled, |e| self.to_result(e, tool)).into());
                 }
             };
             match event {
                 Event::Done(envelope) => {
-                    // The last is told in any case.
-                    reporter.tell_held(context).await;
-                    take_back(&mut asking).await;
-                    return Ok(self.result(*envelope, tool).into());
+                    // The last progress is always sent.
+                    reporter.flush(context).await;
+                    withdraw(&mut asking).await;
+                    return Ok(self.to_result(*envelope, tool).into());
                 }
-                Event::Progress(progress) => reporter.tell(context, progress).await,
-                Event::Asks(asks) if asks.values().any(|question| !ask::can_be_put(question)) => {
-                    // MCP has no form for it, so nobody will answer.
-                    let unput = asks.iter().filter(|(_, question)| !ask::can_be_put(question));
-                    unput.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
+                Event::Progress(progress) => reporter.report(context, progress).await,
+                Event::Asks(asks) if asks.values().any(|question| !elicitation::has_form(question)) => {
+                    // MCP cannot express it, so nobody can answer.
+                    let inexpressible = asks.iter().filter(|(_, question)| !elicitation::has_form(question));
+                    inexpressible.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
                 }
-                Event::Asks(asks) => match way {
-                    Way::None => match exec.watched() {
-                        // Its questions are told with its status.
+                Event::Asks(asks) => match mode {
+                    ElicitationMode::Unsupported => match exec.watched() {
+                        // The questions are part of the run's status.
                         Some(_) => {
-                            return Ok(exec.part().map_or_else(cancelled, |e| self.result(e, tool)).into());
+                            return Ok(exec
+                                .part()
+                                .map_or_else(cancelled, |e| self.to_result(e, tool))
+                                .into());
                         }
                         None => exec.decline(&asks),
                     },
-                    Way::Request => {
+                    ElicitationMode::Request => {
                         for (key, question) in asks {
                             if asked.insert(key.clone()) {
                                 let peer = context.peer.clone();
                                 let closed = exec.closed(key.clone());
                                 asking.push(
-                                    async move { (key, ask::ask(peer, question, closed).await) }.boxed(),
+                                    async move { (key, elicitation::elicit(peer, question, closed).await) }
+                                        .boxed(),
                                 );
                             }
                         }
                     }
-                    Way::Again => {
+                    ElicitationMode::Retry => {
                         let watched = exec.watched();
                         let is_watched = watched.is_some();
                         let Some(id) = watched.or_else(|| exec.detach()) else {
                             return Ok(cancelled().into());
                         };
-                        let parked = Parked::new(&id, is_watched);
-                        let bound = bound.unwrap_or_else(|| Bound::new(tool, None));
-                        let result = self.shared.sealer.asks(&parked, &asks, &origin.caller, &bound);
+                        let parked = ParkedCall::new(&id, is_watched);
+                        let binding = binding.unwrap_or_else(|| CallBinding::new(tool, None));
+                        let result = self.shared.sealer.seal(&parked, &asks, &origin.caller, &binding);
                         return Ok(result.into());
                     }
                 },
@@ -204,26 +231,26 @@ impl Handler {
         }
     }
 
-    pub(super) fn task(&self, id: &str, context: &Context) -> Result<(RunId, Look), ErrorData> {
+    pub(super) fn find_task(&self, id: &str, context: &McpContext) -> Result<(RunId, Look), ErrorData> {
         let (id, origin) = (RunId::from_client(id), self.origin(&context.extensions));
-        let run = self.shared.gate.look(&id, &origin).map_err(|_| tasks::unknown())?;
+        let run = self.shared.gate.look(&id, &origin).map_err(|_| tasks::unknown_task())?;
         Ok((id, run))
     }
 }
 
-/// Forms that may be open before a person.
-type Asking = FuturesUnordered<BoxFuture<'static, (String, Answer)>>;
+/// Elicitation requests without an answer yet.
+type OpenForms = FuturesUnordered<BoxFuture<'static, (String, Answer)>>;
 
-/// Takes back what is still open of a call that ends.
-async fn take_back(asking: &mut Asking) {
-    let taken_back = async { while asking.next().await.is_some() {} };
-    let _ = tokio::time::timeout(TAKING_BACK, taken_back).await;
+/// Waits until the open elicitation requests of an ending call are cancelled.
+async fn withdraw(asking: &mut OpenForms) {
+    let withdrawn = async { while asking.next().await.is_some() {} };
+    let _ = tokio::time::timeout(WITHDRAW_TIMEOUT, withdrawn).await;
 }
 
-/// A call that is cancelled has ended after a little less.
-const TAKING_BACK: Duration = Duration::from_secs(2);
+/// Longer than the gate takes to end a cancelled call.
+const WITHDRAW_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a request is answered with whose caller is gone.
+/// Result for a client that has disconnected.
 fn cancelled() -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text("cancelled")])
 }
@@ -233,71 +260,72 @@ fn unknown_tool(name: &str, names: &str) -> ErrorData {
     ErrorData::invalid_params(format!("Unknown tool: {name:?}. Available tools: {names}."), None)
 }
 
-/// The state was changed, is another call's or another caller's, is too old, or the host was started again since.
+/// Error for a state that was modified, has expired, or belongs to another caller, call or process.
 fn foreign_state() -> ErrorData {
-    let said = "`requestState` is not valid for this call (any more): make the call again without it";
-    ErrorData::invalid_params(said, None)
+    let message = "`requestState` is not valid for this call (any more): make the call again without it";
+    ErrorData::invalid_params(message, None)
 }
 
-/// While the first plugins load, nobody knows what there will be.
+/// Error while the first plugins are still loading, when a tool may appear later.
 fn no_tool_yet(name: &str) -> ErrorData {
     let name: String = name.chars().take(80).collect();
-    let said = format!("No tool {name:?} yet: plugins are still being loaded. Try again in some seconds.");
-    ErrorData::invalid_params(said, None)
+    let message = format!("No tool {name:?} yet: plugins are still being loaded. Try again in some seconds.");
+    ErrorData::invalid_params(message, None)
 }
 
-/// Progress notifications of one request: only where the client gave a token, and only upwards, as MCP wants them.
-struct Reporter {
+/// Sends the progress notifications of one request: only if the client gave a token, and with increasing values, as MCP
+/// requires. They are rate-limited, since a plugin may report as often as it likes.
+struct ProgressReporter {
     token: Option<rmcp::model::ProgressToken>,
     last: f64,
-    /// When the next may be told.
-    rests: Instant,
-    /// What was too soon to be told, and is the latest.
-    held: Option<Progress>,
+    /// Earliest time of the next notification.
+    next_at: Instant,
+    /// Latest progress that came too early to be sent.
+    pending: Option<Progress>,
 }
 
-/// A plugin may report as often as it likes; a client is told at most so often.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Minimum interval between notifications.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(20);
 
-impl Reporter {
-    fn new(context: &Context) -> Self {
+impl ProgressReporter {
+    fn new(context: &McpContext) -> Self {
         Self {
             token: context.meta.get_progress_token(),
             last: f64::NEG_INFINITY,
-            rests: Instant::now(),
-            held: None,
+            next_at: Instant::now(),
+            pending: None,
         }
     }
 
-    async fn tell(&mut self, context: &Context, progress: Progress) {
+    async fn report(&mut self, context: &McpContext, progress: Progress) {
         if self.token.is_none() || progress.done <= self.last {
             return;
         }
         let now = Instant::now();
-        // Whatever it says of itself: a plugin may claim to be done as often as it likes.
-        if now < self.rests {
-            self.held = Some(progress);
+        // Even for the last value: a plugin may claim completion as often as it likes.
+        if now < self.next_at {
+            self.pending = Some(progress);
             return;
         }
-        self.held = None;
+        self.pending = None;
         let Some(token) = self.token.clone() else { return };
-        (self.last, self.rests) = (progress.done, now + PAUSE);
-        let mut told = ProgressNotificationParam::new(token, progress.done);
+        (self.last, self.next_at) = (progress.done, now + PROGRESS_INTERVAL);
+        let mut params = ProgressNotificationParam::new(token, progress.done);
         if let Some(total) = progress.total {
-            told = told.with_total(total);
+            params = params.with_total(total);
         }
         if let Some(message) = progress.message {
-            told = told.with_message(message);
+            params = params.with_message(message);
         }
-        // A client that is gone is noticed by the request's own token.
-        let _ = context.peer.notify_progress(told).await;
+        // A disconnected client is noticed by the request's own token.
+        let _ = context.peer.notify_progress(params).await;
     }
 
-    /// Tells what was held back, now that it is time: the next may be long in coming, or there will be none.
-    async fn tell_held(&mut self, context: &Context) {
-        if let Some(held) = self.held.take() {
-            self.rests = Instant::now();
-            self.tell(context, held).await;
+    /// Sends the pending progress: the next may come late or never.
+    async fn flush(&mut self, context: &McpContext) {
+        if let Some(progress) = self.pending.take() {
+            self.next_at = Instant::now();
+            self.report(context, progress).await;
         }
     }
 }
@@ -320,7 +348,7 @@ mod tests {
 
     use super::*;
 
-    /// A facade whose calls take so long.
+    /// A facade whose calls take this long.
     fn slow(takes: Duration) -> Gate {
         let puppet = puppet("a", move |_| async move {
             tokio::time::sleep(takes).await;
@@ -333,10 +361,10 @@ mod tests {
         Gate::new(catalog, Executor::new(lanes(), Inline::Slots(1)))
     }
 
-    /// What a client gets for a call of `a`, and after how many seconds.
+    /// Returns a client's result of a call of `a`, and the seconds it took.
     async fn called(gate: Gate, arguments: Value) -> (Result<CallToolResult, rmcp::ServiceError>, u64) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let handler = Handler::new(gate, Origin::local(), CancellationToken::new());
+        let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
         let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
         let client = ().serve(theirs).await.unwrap();
         let Value::Object(arguments) = arguments else { unreachable!() };
@@ -349,18 +377,18 @@ mod tests {
         (result, took)
     }
 
-    /// What it is told by it.
-    async fn told(gate: Gate, arguments: Value) -> (Value, u64) {
+    /// Returns the data of the envelope, and the seconds it took.
+    async fn call_envelope(gate: Gate, arguments: Value) -> (Value, u64) {
         let (result, took) = called(gate, arguments).await;
         (result.unwrap().structured_content.unwrap(), took)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_calls_while_plugins_still_load_is_told_to_try_again() {
+    async fn calls_during_loading_are_told_to_retry() {
         let executor = || Executor::new(lanes(), Inline::Slots(1));
         let (refused, took) = called(Gate::new(Arc::default(), executor()), json!({})).await;
-        let said = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
-        assert!(refused.unwrap_err().to_string().contains(said));
+        let message = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
+        assert!(refused.unwrap_err().to_string().contains(message));
         assert_eq!(took, 8);
 
         let catalog = Arc::new(Catalog::default());
@@ -371,28 +399,28 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_long_call_becomes_a_run_after_forty_seconds_and_a_short_one_never() {
+    async fn long_calls_become_runs_after_forty_seconds() {
         let minute = || slow(Duration::from_secs(60));
-        let (run, took) = told(minute(), json!({"action": "dig"})).await;
+        let (run, took) = call_envelope(minute(), json!({"action": "dig"})).await;
         assert_eq!((run["data"]["run"]["status"].clone(), took), (json!("running"), 40));
         assert_eq!(run["next"]["arguments"]["action"], "run_status");
-        let (soon, took) = told(slow(Duration::from_secs(20)), json!({"action": "dig"})).await;
+        let (soon, took) = call_envelope(slow(Duration::from_secs(20)), json!({"action": "dig"})).await;
         assert_eq!((soon["data"].clone(), took), (json!("done"), 20));
-        let (late, took) = told(minute(), json!({"action": "look"})).await;
+        let (late, took) = call_envelope(minute(), json!({"action": "look"})).await;
         assert_eq!((late["code"].clone(), took), (json!("timed_out"), 30), "its own clock");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_for_a_run_is_told_after_forty_seconds_how_it_stands() {
+    async fn waiting_for_a_run_returns_after_forty_seconds() {
         let gate = slow(Duration::from_secs(100));
-        let (begun, took) = told(gate.clone(), json!({"action": "dig", "wait": false})).await;
+        let (begun, took) = call_envelope(gate.clone(), json!({"action": "dig", "wait": false})).await;
         assert_eq!(took, 0);
         let id = begun["data"]["run"]["id"].clone();
-        let status = json!({"action": "run_status", "run_id": id, "wait": true});
+        let request = json!({"action": "run_status", "run_id": id, "wait": true});
         let mut ends = Vec::new();
         for _ in 0..3 {
-            let (told, took) = told(gate.clone(), status.clone()).await;
-            ends.push((told["data"]["run"]["status"].clone(), took));
+            let (status, took) = call_envelope(gate.clone(), request.clone()).await;
+            ends.push((status["data"]["run"]["status"].clone(), took));
         }
         assert_eq!(ends, [(json!("running"), 40), (json!("running"), 40), (json!("succeeded"), 20)]);
     }

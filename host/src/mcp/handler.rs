@@ -1,4 +1,4 @@
-//! What rmcp calls.
+//! The implementation of rmcp's `ServerHandler`.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -22,64 +22,65 @@ use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    ask::{self, Sealer},
-    instructions::instructions,
-    list::Listed,
-    news::Peers,
+    elicitation::{self, StateSealer},
+    instructions::render_instructions,
+    list::ToolListCache,
+    list_changes::SubscribedPeers,
     pages, tasks,
 };
 use crate::config::server::Revision;
 
-/// How long a handshake waits for the first admission, so that its instructions name the facades. Loading from the
-/// cache ends well before this; a client does not notice.
-const HANDSHAKE: Duration = Duration::from_millis(200);
+/// Time that a handshake waits for the first catalog, so that its instructions name the facades. Loading from the cache
+/// takes less, and clients do not notice the delay.
+const HANDSHAKE_WAIT: Duration = Duration::from_millis(200);
 
-/// How long a client may go by a list without asking again: for the requests of about one turn. Who listens for
-/// `list_changed` hears of a reload at once, and clients drop what they keep then; to who does not, a new plugin should not
-/// seem to be missing. What is stale meanwhile does no harm: calls are checked against what is served.
-const FRESH_MS: u64 = 10_000;
+/// Cache TTL (`ttlMs`) of tool lists: about one model turn. Clients subscribed to `list_changed` invalidate immediately; for
+/// the others it is short, so that a new plugin does not seem to be missing. Stale lists are harmless, since calls are
+/// checked against the current catalog.
+const LIST_TTL_MS: u64 = 10_000;
 
-/// One MCP server over a gate. Cheap to clone: HTTP makes one per session or request.
+/// MCP server over a gate. Cheap to clone: HTTP clones it for each session or request.
 #[derive(Clone)]
-pub struct Handler {
-    pub(super) shared: Arc<Shared>,
-    /// Who calls, where a request does not bring that along.
+pub struct McpHandler {
+    pub(super) shared: Arc<HandlerState>,
+    /// Origin of requests that carry none in their extensions.
     origin: Origin,
     versions: &'static [ProtocolVersion],
 }
 
-pub(super) struct Shared {
+pub(super) struct HandlerState {
     pub(super) gate: Gate,
-    listed: Listed,
-    peers: Peers,
-    /// Listening streams end when this does, so that their clients get a last word.
+    tool_lists: ToolListCache,
+    peers: SubscribedPeers,
+    /// Cancelled when the server drains. Subscription streams then end with a final event.
     draining: CancellationToken,
-    /// The calls that are being answered.
+    /// Calls in progress.
     pub(super) calls: TaskTracker,
-    /// Seals what goes through clients' hands.
-    pub(super) sealer: Sealer,
+    /// Seals the state that passes through clients.
+    pub(super) sealer: StateSealer,
 }
 
-impl Handler {
-    /// A server for callers of one origin; over HTTP, each request is its own [`Origin`]'s that the layers before have put
-    /// into its extensions. Must be called on a runtime: it tells clients of changes until `draining`.
+impl McpHandler {
+    /// Creates a server for callers of one origin. Over HTTP, the authentication layer puts an [`Origin`] into the extensions
+    /// of each request, which takes precedence. Must be called on a runtime: it spawns a task that notifies clients of
+    /// changes until `draining`.
     pub fn new(gate: Gate, origin: Origin, draining: CancellationToken) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(HandlerState {
             gate,
-            listed: Listed::default(),
-            peers: Peers::default(),
+            tool_lists: ToolListCache::default(),
+            peers: SubscribedPeers::default(),
             draining: draining.clone(),
             calls: TaskTracker::new(),
-            sealer: Sealer::default(),
+            sealer: StateSealer::default(),
         });
-        let telling = Arc::clone(&shared);
-        tokio::spawn(async move { telling.peers.tell(telling.gate.catalog(), draining).await });
+        let notifier = Arc::clone(&shared);
+        tokio::spawn(async move { notifier.peers.notify_changes(notifier.gate.catalog(), draining).await });
         Self { shared, origin, versions: ProtocolVersion::KNOWN_VERSIONS }
     }
 
-    /// The same, which offers no newer revision of MCP than this: for clients that claim one which they do not speak.
+    /// Limits the offered revisions of MCP to this one and older: for clients that claim a revision they do not support.
     #[must_use]
-    pub fn up_to(self, newest: Option<Revision>) -> Self {
+    pub fn with_newest_revision(self, newest: Option<Revision>) -> Self {
         let Some(newest) = newest else { return self };
         let newest = match newest {
             Revision::June2025 => ProtocolVersion::V_2025_06_18,
@@ -89,66 +90,65 @@ impl Handler {
         Self { versions: ProtocolVersion::known_up_to(&newest), ..self }
     }
 
-    /// Who sent a request. Asked of each: a session may be used with another token than it was begun with.
+    /// Returns the origin of a request. Read for each one, since a session may be used with another token than it began with.
     pub(super) fn origin(&self, extensions: &Extensions) -> Origin {
         let parts = extensions.get::<http::request::Parts>();
         parts.and_then(|parts| parts.extensions.get::<Origin>()).unwrap_or(&self.origin).clone()
     }
 
-    /// What the server says of itself. rmcp asks for it with every request, so what takes longer to say is said apart.
-    fn config(&self) -> ServerConfig {
+    /// Builds the server's capabilities and name. rmcp calls this for every request, so the instructions are added elsewhere.
+    fn server_config(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
         let capabilities = capabilities.enable_tasks().build();
         let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
         let config = ServerConfig::new(capabilities).with_server_info(name);
-        // What a handshake falls back to, for a client that asks for what is not offered.
+        // Fallback of a handshake whose client requests an unsupported revision.
         match self.versions.iter().rev().find(|version| version.has_initialize()) {
             Some(newest) => config.with_protocol_version(newest.clone()),
             None => config,
         }
     }
 
-    /// The calls that are being answered: who ends the server waits for them.
+    /// Returns the tracker of calls in progress, which shutdown waits for.
     pub fn calls(&self) -> TaskTracker {
         self.shared.calls.clone()
     }
 
-    /// Changes of the list, told at the moment when clients with a handshake are.
-    pub fn news(&self) -> watch::Receiver<()> {
+    /// Subscribes to changes of the tool list, at the moment when sessions are notified.
+    pub fn list_changes(&self) -> watch::Receiver<()> {
         self.shared.peers.changes()
     }
 
-    /// The gate that calls go through.
+    /// Returns the gate.
     pub fn gate(&self) -> &Gate {
         &self.shared.gate
     }
 
-    async fn handshake(&self) {
+    async fn wait_for_catalog(&self) {
         let admitted = self.shared.gate.catalog().admitted();
-        let _ = tokio::time::timeout(HANDSHAKE, admitted).await;
+        let _ = tokio::time::timeout(HANDSHAKE_WAIT, admitted).await;
     }
 
-    /// How long what is told of the facades may be kept: not at all while plugins still load, or there are none yet.
-    fn fresh(&self) -> u64 {
+    /// Returns the cache TTL of lists and instructions: zero while plugins are still loading, or there are none.
+    fn ttl_ms(&self) -> u64 {
         let catalog = self.shared.gate.catalog();
-        if catalog.is_admitted() && !catalog.snapshot().tools.is_empty() { FRESH_MS } else { 0 }
+        if catalog.is_admitted() && !catalog.snapshot().tools.is_empty() { LIST_TTL_MS } else { 0 }
     }
 }
 
-/// Whose cache may keep what is told of the facades: where callers have names they have rights, and what one of them sees
-/// must not be shown to another.
-fn scope(origin: &Origin) -> CacheScope {
+/// Returns the cache scope of lists: private for named callers, since lists depend on their rights.
+fn cache_scope(origin: &Origin) -> CacheScope {
     match origin.caller {
         Caller::Named(_) => CacheScope::Private,
         Caller::Local | Caller::Anonymous => CacheScope::Public,
     }
 }
 
-pub(super) type Context = RequestContext<RoleServer>;
+pub(super) type McpContext = RequestContext<RoleServer>;
 
-impl ServerHandler for Handler {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
-        self.config()
+        self.server_config()
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -158,50 +158,50 @@ impl ServerHandler for Handler {
     async fn initialize(
         &self,
         request: rmcp::model::InitializeRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<rmcp::model::InitializeResult, ErrorData> {
-        let _operation = self.operation("initialize");
-        self.handshake().await;
+        let _operation = self.time_operation("initialize");
+        self.wait_for_catalog().await;
         context.peer.set_peer_info(request.clone());
-        let told = self.negotiate_initialize(&request)?;
+        let result = self.negotiate_initialize(&request)?;
         let Origin { rights, .. } = self.origin(&context.extensions);
-        Ok(told.with_instructions(instructions(&self.shared.gate.catalog().snapshot(), &rights)))
+        Ok(result.with_instructions(render_instructions(&self.shared.gate.catalog().snapshot(), &rights)))
     }
 
-    async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
-        let _operation = self.operation("server/discover");
-        self.handshake().await;
+    async fn discover(&self, context: McpContext) -> Result<DiscoverResult, ErrorData> {
+        let _operation = self.time_operation("server/discover");
+        self.wait_for_catalog().await;
         let origin = self.origin(&context.extensions);
-        let (fresh, scope) = (self.fresh(), scope(&origin));
-        let instructions = instructions(&self.shared.gate.catalog().snapshot(), &origin.rights);
-        let config = self.config().with_instructions(instructions);
-        let told = DiscoverResult::from_server_info(self.versions.to_vec(), config);
-        Ok(told.with_ttl_ms(fresh).with_cache_scope(scope))
+        let (fresh, scope) = (self.ttl_ms(), cache_scope(&origin));
+        let instructions = render_instructions(&self.shared.gate.catalog().snapshot(), &origin.rights);
+        let config = self.server_config().with_instructions(instructions);
+        let result = DiscoverResult::from_server_info(self.versions.to_vec(), config);
+        Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
     }
 
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        context: Context,
+        context: McpContext,
     ) -> Result<ListToolsResult, ErrorData> {
-        let _operation = self.operation("tools/list");
+        let _operation = self.time_operation("tools/list");
         let catalog = self.shared.gate.catalog();
         catalog.admitted().await;
         let origin = self.origin(&context.extensions);
-        let (fresh, listed) = (self.fresh(), self.shared.listed.tools(catalog, &origin.rights));
+        let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, &origin.rights));
         let cursor = request.and_then(|request| request.cursor);
         let (tools, next) = pages::page(&listed.1, cursor.as_deref())?;
-        let mut told = ListToolsResult::with_all_items(tools);
-        told.next_cursor = next;
-        Ok(told.with_ttl_ms(fresh).with_cache_scope(scope(&origin)))
+        let mut result = ListToolsResult::with_all_items(tools);
+        result.next_cursor = next;
+        Ok(result.with_ttl_ms(fresh).with_cache_scope(cache_scope(&origin)))
     }
 
-    /// For rmcp, which checks the headers by which a proxy may see a call's arguments (`x-mcp-header`) before anybody's
-    /// rights are known. Only the `raw` form can ask for such headers; that a call without them is refused is all that
-    /// can be learnt without rights of a tool whose name is known.
+    /// Finds a tool for rmcp, which checks `x-mcp-header` parameters (arguments repeated in headers, for proxies) before rights
+    /// are known. Only the `raw` form can require such headers. All that a caller without rights can learn is that a call
+    /// without them is refused, for a tool whose name it knows.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = self.shared.listed.tools(self.shared.gate.catalog(), &Rights::all());
-        // They are in the order of their names.
+        let listed = self.shared.tool_lists.tools(self.shared.gate.catalog(), &Rights::all());
+        // Sorted by name.
         let at = listed.1.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
         listed.1.get(at).cloned()
     }
@@ -209,27 +209,31 @@ impl ServerHandler for Handler {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
-        let operation = self.tool_call(&request.name);
-        let answer = self.answer(request, &context).await;
-        operation.end(&answer);
+        let operation = self.time_tool_call(&request.name);
+        let answer = self.handle_call(request, &context).await;
+        operation.finish(&answer);
         answer
     }
 
-    async fn get_task(&self, request: GetTaskParams, context: Context) -> Result<GetTaskResult, ErrorData> {
-        let (id, run) = self.task(&request.task_id, &context)?;
-        Ok(tasks::told(&id, &run, &self.shared.gate.catalog().snapshot()))
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: McpContext,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let (id, run) = self.find_task(&request.task_id, &context)?;
+        Ok(tasks::to_task_result(&id, &run, &self.shared.gate.catalog().snapshot()))
     }
 
-    async fn update_task(&self, request: UpdateTaskParams, context: Context) -> Result<(), ErrorData> {
-        let (_, run) = self.task(&request.task_id, &context)?;
+    async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {
+        let (_, run) = self.find_task(&request.task_id, &context)?;
         let sent = request.input_responses.len();
-        let answers: Vec<_> = ask::answers(request.input_responses).collect();
+        let answers: Vec<_> = elicitation::parse_answers(request.input_responses).collect();
         if answers.len() < sent {
-            let said =
+            let message =
                 "an input response takes `action`: accept, decline or cancel, and `content`, an object";
-            return Err(ErrorData::invalid_params(said, None));
+            return Err(ErrorData::invalid_params(message, None));
         }
         for (key, answer) in answers {
             if !run.answer(&key, answer) {
@@ -240,8 +244,8 @@ impl ServerHandler for Handler {
         Ok(())
     }
 
-    async fn cancel_task(&self, request: CancelTaskParams, context: Context) -> Result<(), ErrorData> {
-        let (_, run) = self.task(&request.task_id, &context)?;
+    async fn cancel_task(&self, request: CancelTaskParams, context: McpContext) -> Result<(), ErrorData> {
+        let (_, run) = self.find_task(&request.task_id, &context)?;
         run.cancel();
         Ok(())
     }
@@ -257,7 +261,7 @@ impl ServerHandler for Handler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let catalog = self.shared.gate.catalog();
         let mut changes = catalog.changes();
-        // Lists wait for the first admission, so what it brings is no news, unless they waited in vain.
+        // Lists wait for the first catalog, so it is no change, unless the wait timed out.
         let mut early = !catalog.is_admitted();
         loop {
             tokio::select! {
@@ -278,22 +282,26 @@ impl ServerHandler for Handler {
         }
     }
 
-    /// Requests that are none of MCP's, among them, to rmcp, those whose parameters have the wrong form.
-    async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Result<CustomResult, ErrorData> {
+    /// Handles requests that rmcp could not parse, among them known methods whose parameters are malformed.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: McpContext,
+    ) -> Result<CustomResult, ErrorData> {
         if request.method == "tools/call" {
-            let said = "tools/call takes `name`, a string, and `arguments`, an object";
-            return Err(ErrorData::invalid_params(said, None));
+            let message = "tools/call takes `name`, a string, and `arguments`, an object";
+            return Err(ErrorData::invalid_params(message, None));
         }
         let method: String = request.method.chars().take(80).collect();
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None))
     }
 
-    // rmcp's defaults answer these with an empty success, which claims capabilities that are not there.
+    // rmcp's defaults return an empty success, which claims capabilities that this server does not have.
 
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: Context,
+        _: McpContext,
     ) -> Result<ListPromptsResult, ErrorData> {
         Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
@@ -301,7 +309,7 @@ impl ServerHandler for Handler {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: Context,
+        _: McpContext,
     ) -> Result<ListResourcesResult, ErrorData> {
         Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
     }
@@ -309,12 +317,12 @@ impl ServerHandler for Handler {
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: Context,
+        _: McpContext,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
     }
 
-    async fn complete(&self, _: CompleteRequestParams, _: Context) -> Result<CompleteResult, ErrorData> {
+    async fn complete(&self, _: CompleteRequestParams, _: McpContext) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 }

@@ -1,4 +1,4 @@
-//! The instructions that a client puts before its model: how to call, and what each facade is for.
+//! The server's instructions, which clients show to their model: how to call, and the purpose of each facade.
 
 use loggia_gate::{
     access::Rights,
@@ -6,59 +6,60 @@ use loggia_gate::{
 };
 use loggia_schema::ToolView;
 
-/// Instructions longer than this are cut by clients.
+/// Longest instructions: clients truncate longer ones.
 const INSTRUCTIONS: usize = 1500;
 
-/// A text shorter than this, in bytes, says nothing: then facades are only named.
-const LEAST: usize = 16;
+/// Shortest useful text in bytes. If less is left for each facade, they are only named.
+const MIN_TEXT: usize = 16;
 
-/// Room for the last line, which counts what is not named.
-const MORE: usize = 24;
+/// Bytes reserved for the last line, which counts the facades that are not named.
+const MORE_LINE: usize = 24;
 
-const HOW: &str = "\
+const USAGE: &str = "\
 Each tool is one domain; `action` chooses the operation, and the action's parameters stand beside it or in `params`: \
 {\"action\": \"…\", …}. Parameters are described as [actions] text, * meaning required for that action. When unsure, \
 call action \"describe\", with `of` naming one action for its parameters and examples. Results are JSON: \
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
-mend the call, try again. `next` names the call that should follow.";
+fix the call, try again. `next` names the call that should follow.";
 
 const RUNS: &str = " \
 A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
 
-/// What the facades that a caller of these rights reaches are for, and how to call them.
-pub fn instructions(snapshot: &Snapshot, rights: &Rights) -> String {
+/// Renders the instructions for a caller of these rights.
+pub fn render_instructions(snapshot: &Snapshot, rights: &Rights) -> String {
     let whole = ToolView::all_actions();
     let seen =
         snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
     let seen: Vec<(&Entry, _)> = seen.collect();
-    let mut text = HOW.to_owned();
+    let mut text = USAGE.to_owned();
     if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {
         text.push_str(RUNS);
     }
     let facades = seen.iter().map(|(entry, _)| {
         let surface = entry.surface();
-        let said = surface.instructions.as_deref().unwrap_or(&surface.summary);
-        (surface.name.as_str(), said.lines().next().unwrap_or_default())
+        let text = surface.instructions.as_deref().unwrap_or(&surface.summary);
+        (surface.name.as_str(), text.lines().next().unwrap_or_default())
     });
     let lines = facade_lines(&facades.collect::<Vec<_>>(), INSTRUCTIONS - text.len());
     text + &lines
 }
 
-/// A line for each facade, together at most this many bytes. Where they take more, the long texts are cut to the same
-/// length, so that each facade is named and none is told of at the cost of another.
+/// Renders a line for each facade, in at most `most` bytes. If they take more, long texts are truncated to the same length,
+/// so that every facade is described.
 fn facade_lines(facades: &[(&str, &str)], most: usize) -> String {
-    let names: usize = facades.iter().map(|(name, _)| named(name).len()).sum();
+    let names: usize = facades.iter().map(|(name, _)| name_line(name).len()).sum();
     let marks = facades.len() * ": ".len();
     let share =
-        even_share(facades.iter().map(|(_, said)| said.len()).collect(), most.saturating_sub(names + marks));
-    if share >= LEAST {
-        let lines = facades.iter().map(|(name, said)| format!("{}: {}", named(name), shorten(said, share)));
+        even_share(facades.iter().map(|(_, text)| text.len()).collect(), most.saturating_sub(names + marks));
+    if share >= MIN_TEXT {
+        let lines =
+            facades.iter().map(|(name, text)| format!("{}: {}", name_line(name), shorten(text, share)));
         return lines.collect();
     }
     let mut lines = String::new();
     for (at, (name, _)) in facades.iter().enumerate() {
-        let (line, left) = (named(name), facades.len() - at);
-        if names > most && lines.len() + line.len() + MORE > most {
+        let (line, left) = (name_line(name), facades.len() - at);
+        if names > most && lines.len() + line.len() + MORE_LINE > most {
             let plural = if left == 1 { "" } else { "s" };
             lines.push_str(&format!("\n- and {left} more tool{plural}"));
             break;
@@ -68,11 +69,11 @@ fn facade_lines(facades: &[(&str, &str)], most: usize) -> String {
     lines
 }
 
-fn named(name: &str) -> String {
+fn name_line(name: &str) -> String {
     format!("\n- {name}")
 }
 
-/// The largest length such that all texts fit into this room once those that are longer are cut to it.
+/// Returns the largest length such that all texts fit into `room` once longer ones are truncated to it.
 fn even_share(mut lengths: Vec<usize>, room: usize) -> usize {
     lengths.sort_unstable();
     let (mut left, count) = (room, lengths.len());
@@ -86,7 +87,7 @@ fn even_share(mut lengths: Vec<usize>, room: usize) -> usize {
     usize::MAX
 }
 
-/// As many whole words of a text as take at most this many bytes, and a mark where some are missing.
+/// Truncates a text between words to at most `most` bytes, and marks the cut.
 fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_facade_is_told_of_and_long_texts_are_cut_alike() {
+    fn long_summaries_are_cut_evenly() {
         let check = |facades: &[(&str, &str)], most: usize, expected: &str| {
             let lines = facade_lines(facades, most);
             assert_eq!(lines, expected);
@@ -123,13 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_even_be_named_is_counted() {
+    fn unnamed_facades_are_counted() {
         let names: Vec<String> = (0..9).map(|n| format!("facade_{n}")).collect();
         let facades: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "Something.")).collect();
         let last = |most: usize| facade_lines(&facades, most).lines().last().map(str::to_owned);
         assert_eq!(last(11 * 9).as_deref(), Some("- facade_8"));
         assert_eq!(last(11 * 9 - 1).as_deref(), Some("- and 3 more tools"));
-        for most in MORE..200 {
+        for most in MORE_LINE..200 {
             let lines = facade_lines(&facades, most);
             assert!(lines.len() <= most, "{} bytes of {most}: {lines}", lines.len());
             assert!(!lines.contains(" 1 more tools"), "{lines}");

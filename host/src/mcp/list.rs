@@ -1,4 +1,4 @@
-//! What clients see: the tools, built once per generation of the catalog, and once for all callers of the same rights.
+//! Tool lists, cached per catalog generation and rights.
 
 use std::{
     collections::VecDeque,
@@ -13,13 +13,13 @@ use loggia_gate::{
 use loggia_schema::PublishedTool;
 use rmcp::model::{Tool, ToolAnnotations};
 
-/// The tools of a snapshot, in the order of their names.
-pub fn tools(snapshot: &Snapshot) -> Vec<Tool> {
-    snapshot.tools.values().map(|tool| self::tool(&tool.published)).collect()
+/// Converts the tools of a snapshot, sorted by name.
+pub fn published_tools(snapshot: &Snapshot) -> Vec<Tool> {
+    snapshot.tools.values().map(|tool| to_tool(&tool.published)).collect()
 }
 
-/// One tool as MCP lists it.
-pub fn tool(published: &PublishedTool) -> Tool {
+/// Converts one tool to MCP's form.
+pub fn to_tool(published: &PublishedTool) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(published.read_only)
         .destructive(published.destructive)
@@ -35,26 +35,27 @@ pub fn tool(published: &PublishedTool) -> Tool {
     }
 }
 
-/// Callers of different rights whose lists are kept.
-const KEPT: usize = 64;
+/// Cached lists of callers with limited rights.
+const MAX_NARROWED: usize = 64;
 
-/// The lists of the generation now served.
+/// Cache of the tool lists of the current catalog generation.
 #[derive(Default)]
-pub struct Listed {
-    /// For those who may call everything.
+pub struct ToolListCache {
+    /// List for callers of all rights.
     whole: ArcSwapOption<(u64, Vec<Tool>)>,
-    /// For the others, those who asked last at the end.
-    narrowed: Mutex<VecDeque<Narrowed>>,
+    /// Lists for limited rights, the most recently used at the end. The lock is never held while a list is built: two
+    /// callers of the same rights may build it twice, but no caller waits for another's list.
+    narrowed: Mutex<VecDeque<NarrowedList>>,
 }
 
-/// What callers of these rights see.
-struct Narrowed {
+/// The list for one set of rights.
+struct NarrowedList {
     rights: Rights,
     list: Arc<(u64, Vec<Tool>)>,
 }
 
-impl Listed {
-    /// The list for callers of these rights, built anew only after the catalog changed.
+impl ToolListCache {
+    /// Returns the list for callers of these rights, from the cache unless the catalog has changed.
     pub fn tools(&self, catalog: &Catalog, rights: &Rights) -> Arc<(u64, Vec<Tool>)> {
         let snapshot = catalog.snapshot();
         if !rights.are_all() {
@@ -63,7 +64,7 @@ impl Listed {
         match self.whole.load_full() {
             Some(listed) if listed.0 == snapshot.generation => listed,
             _ => {
-                let listed = Arc::new((snapshot.generation, tools(&snapshot)));
+                let listed = Arc::new((snapshot.generation, published_tools(&snapshot)));
                 self.whole.store(Some(Arc::clone(&listed)));
                 listed
             }
@@ -74,32 +75,32 @@ impl Listed {
         if let Some(known) = self.take(snapshot.generation, rights) {
             return self.keep(known);
         }
-        // Made without the lock: others are not to wait for it.
-        let tools = tools_for(snapshot, rights).iter().map(tool).collect();
+        // Built without the lock, so that other callers do not wait.
+        let tools = tools_for(snapshot, rights).iter().map(to_tool).collect();
         let list = Arc::new((snapshot.generation, tools));
-        self.keep(Narrowed { rights: rights.clone(), list })
+        self.keep(NarrowedList { rights: rights.clone(), list })
     }
 
-    /// Forgets what is old.
-    fn take(&self, generation: u64, rights: &Rights) -> Option<Narrowed> {
+    /// Takes a cached list, and evicts those of older generations.
+    fn take(&self, generation: u64, rights: &Rights) -> Option<NarrowedList> {
         let mut lists = self.lock();
         lists.retain(|known| known.list.0 >= generation);
         let at = lists.iter().position(|known| known.list.0 == generation && known.rights == *rights)?;
         lists.remove(at)
     }
 
-    fn keep(&self, narrowed: Narrowed) -> Arc<(u64, Vec<Tool>)> {
+    fn keep(&self, narrowed: NarrowedList) -> Arc<(u64, Vec<Tool>)> {
         let list = Arc::clone(&narrowed.list);
         let mut lists = self.lock();
         lists.retain(|known| known.rights != narrowed.rights);
-        if lists.len() >= KEPT {
+        if lists.len() >= MAX_NARROWED {
             lists.pop_front();
         }
         lists.push_back(narrowed);
         list
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Narrowed>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<NarrowedList>> {
         self.narrowed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

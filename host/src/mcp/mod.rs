@@ -3,31 +3,31 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `handler.rs` | what rmcp calls |
-//! | `call.rs` | one `tools/call`: followed to its result, a run, a task or a question |
-//! | `list.rs` | the published list, built once per catalog generation and rights |
-//! | `instructions.rs` | what clients tell their models of the facades, within the bytes that they keep |
-//! | `pages.rs` | lists that are too long for one answer |
+//! | `handler.rs` | the implementation of rmcp's `ServerHandler` |
+//! | `call.rs` | one `tools/call`, followed to a result, a run, a task or a question |
+//! | `list.rs` | tool lists, cached per catalog generation and rights |
+//! | `instructions.rs` | the server's instructions, within the length that clients keep |
+//! | `pages.rs` | pagination of tool lists |
 //! | `result.rs` | an envelope as an MCP result |
-//! | `ask.rs` | questions to the person, in the ways of both lifecycles |
-//! | `operation.rs` | how long requests take, and by which names the log knows them |
-//! | `tasks.rs` | runs as MCP's tasks |
-//! | `news.rs` | `tools/list_changed` to clients of both lifecycles |
+//! | `elicitation.rs` | elicitation, in both lifecycles |
+//! | `operation.rs` | timing of requests, and their ids in the log |
+//! | `tasks.rs` | runs as tasks of the tasks extension |
+//! | `list_changes.rs` | `tools/list_changed` to clients of both lifecycles |
 
-mod ask;
 mod call;
+mod elicitation;
 mod handler;
 mod instructions;
 mod list;
-mod news;
+mod list_changes;
 mod operation;
 mod pages;
 mod result;
 mod tasks;
 
-pub use handler::Handler;
-pub use instructions::instructions;
-pub use list::{tool, tools};
+pub use handler::McpHandler;
+pub use instructions::render_instructions;
+pub use list::{published_tools, to_tool};
 
 #[cfg(test)]
 mod tests;

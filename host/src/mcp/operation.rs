@@ -1,4 +1,4 @@
-//! How long requests take, and by which names the log knows them.
+//! Timing of requests, and their ids in the log.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -11,35 +11,35 @@ use loggia_gate::{
 use rmcp::{ErrorData, model::CallToolResponse};
 use tokio::time::Instant;
 
-use super::handler::{Context, Handler};
+use super::handler::{McpContext, McpHandler};
 
-/// A request that is being answered, timed until this is dropped.
-pub(super) struct Operation {
+/// Measures a request until it is dropped.
+pub(super) struct OperationTimer {
     meter: Arc<flow::Operation>,
     began: Instant,
-    /// What it is answered with.
+    /// Error label of the response; empty for success.
     error: Cow<'static, str>,
 }
 
-impl Handler {
-    /// A request of this method, which works unless it is said otherwise.
-    pub(super) fn operation(&self, method: &str) -> Operation {
+impl McpHandler {
+    /// Times a request of this method; it counts as successful.
+    pub(super) fn time_operation(&self, method: &str) -> OperationTimer {
         let meter = self.shared.gate.meters().operations.of(method);
-        Operation { meter, began: Instant::now(), error: "".into() }
+        OperationTimer { meter, began: Instant::now(), error: "".into() }
     }
 
-    /// A call to a tool. One that is not published is a name that anybody may have made up.
-    pub(super) fn tool_call(&self, name: &str) -> Operation {
+    /// Times a call of a tool. Unpublished names share one label, since a client may invent any number of them.
+    pub(super) fn time_tool_call(&self, name: &str) -> OperationTimer {
         let gate = &self.shared.gate;
         let known = gate.catalog().snapshot().tools.contains_key(name);
         let meter = gate.meters().tool_calls.of(if known { name } else { OTHER });
-        Operation { meter, began: Instant::now(), error: "cancelled".into() }
+        OperationTimer { meter, began: Instant::now(), error: "cancelled".into() }
     }
 }
 
-impl Operation {
-    /// It is answered with this.
-    pub(super) fn end(mut self, answer: &Result<CallToolResponse, ErrorData>) {
+impl OperationTimer {
+    /// Records the outcome of the call.
+    pub(super) fn finish(mut self, answer: &Result<CallToolResponse, ErrorData>) {
         self.error = match answer {
             Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => "tool_error".into(),
             Ok(_) => "".into(),
@@ -48,21 +48,21 @@ impl Operation {
     }
 }
 
-impl Drop for Operation {
+impl Drop for OperationTimer {
     fn drop(&mut self) {
         self.meter.add(&self.error, self.began.elapsed());
     }
 }
 
-/// By which names a request is known elsewhere. Only looked for where somebody reads of calls.
-pub(super) fn mark(context: &Context) -> Mark {
+/// Reads the request's ids in other systems. Skipped if nothing is audited.
+pub(super) fn request_ids(context: &McpContext) -> Mark {
     if !is_audited() {
         return Mark::default();
     }
     let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);
     let header = |name: &str| headers?.get(name)?.to_str().ok();
     let id = context.id.to_string();
-    // The header's trace is that of who sent the request on; the message's, of who wrote it.
+    // The message's trace is its author's; the header's may be a proxy's.
     let trace = context.meta.get_traceparent().or_else(|| header("traceparent"));
     Mark::new(Some(header("x-request-id").unwrap_or(&id)), trace)
 }

@@ -1,47 +1,47 @@
-//! Lists that are too long for one answer.
+//! Pagination of tool lists.
 //!
-//! A cursor names the last tool that was shown: whatever comes or goes between two pages, no tool is shown twice, and
-//! none is left out that was there all along.
+//! A cursor names the last tool of its page. If the list changes between two pages, no tool is repeated, and none that
+//! remained is skipped.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::{ErrorData, model::Tool};
 
-/// Tools of a page. Far more than people serve: some clients never ask for a second page.
+/// Tools per page. More than most servers have, since some clients never request a second page.
 const PAGE: usize = 200;
-/// Before the name, so that a cursor of another version is told apart.
-const KIND: &str = "after:";
-/// Bytes of a cursor: no tool's name is so long.
-const CURSOR: usize = 256;
+/// Prefix of the name, to distinguish cursors of other versions.
+const CURSOR_PREFIX: &str = "after:";
+/// Longest cursor in bytes.
+const MAX_CURSOR: usize = 256;
 
-/// The tools of one page, of a list in the order of names, and where the next begins.
+/// Returns one page of a list sorted by name, and the cursor of the next.
 ///
 /// # Errors
 ///
-/// If the cursor is none of ours.
+/// If the cursor is malformed.
 pub fn page(tools: &[Tool], cursor: Option<&str>) -> Result<(Vec<Tool>, Option<String>), ErrorData> {
     let first = match cursor {
         None => 0,
         Some(cursor) => {
-            let after = name(cursor).ok_or_else(|| {
+            let after = parse_cursor(cursor).ok_or_else(|| {
                 ErrorData::invalid_params("Invalid cursor: ask for the list without one", None)
             })?;
             tools.partition_point(|tool| *tool.name <= *after)
         }
     };
     let left = &tools[first..];
-    let shown = &left[..left.len().min(PAGE)];
-    let more = if shown.len() < left.len() { shown.last() } else { None };
-    let next = more.map(|last| URL_SAFE_NO_PAD.encode(format!("{KIND}{}", last.name)));
-    Ok((shown.to_vec(), next))
+    let page = &left[..left.len().min(PAGE)];
+    let more = if page.len() < left.len() { page.last() } else { None };
+    let next = more.map(|last| URL_SAFE_NO_PAD.encode(format!("{CURSOR_PREFIX}{}", last.name)));
+    Ok((page.to_vec(), next))
 }
 
-/// The name in a cursor.
-fn name(cursor: &str) -> Option<String> {
-    if cursor.len() > CURSOR {
+/// Parses the tool's name in a cursor.
+fn parse_cursor(cursor: &str) -> Option<String> {
+    if cursor.len() > MAX_CURSOR {
         return None;
     }
     let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
-    let name = String::from_utf8(bytes).ok()?.strip_prefix(KIND)?.to_owned();
+    let name = String::from_utf8(bytes).ok()?.strip_prefix(CURSOR_PREFIX)?.to_owned();
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (!name.is_empty() && name.bytes().all(letter)).then_some(name)
 }
@@ -64,43 +64,50 @@ mod tests {
     }
 
     #[test]
-    fn pages_together_are_the_list_and_a_usual_list_is_one() {
+    fn pages_add_up_to_the_list() {
         for (length, expected) in [(0, 1), (1, 1), (100, 1), (PAGE, 1), (PAGE + 1, 2), (3 * PAGE, 3)] {
             let all = tools(0..length);
-            let (mut shown, mut next, mut pages) = (Vec::new(), None, 0);
+            let (mut seen, mut next, mut pages) = (Vec::new(), None, 0);
             loop {
                 let (page, more) = page(&all, next.as_deref()).unwrap();
-                shown.extend(page);
+                seen.extend(page);
                 pages += 1;
                 next = more;
                 if next.is_none() {
                     break;
                 }
             }
-            assert_eq!((names(&shown), pages), (names(&all), expected), "{length}");
+            assert_eq!((names(&seen), pages), (names(&all), expected), "{length}");
         }
     }
 
     #[test]
-    fn what_changes_between_pages_shows_no_tool_twice_and_leaves_none_out() {
+    fn changes_between_pages_repeat_and_skip_nothing() {
         let (before, next) = page(&tools(0..2 * PAGE), None).unwrap();
-        // Every second goes, also the last that was shown, and others come, before and after it.
+        // Every second tool is removed, also the last of the page, and others are added before and after it.
         let after: Vec<usize> = (0..4 * PAGE).filter(|number| number % 2 == 0).collect();
         let now = tools(after.iter().copied());
         let (rest, _) = page(&now, next.as_deref()).unwrap();
-        let shown = [names(&before), names(&rest)].concat();
-        assert_eq!(shown.iter().collect::<BTreeSet<_>>().len(), shown.len());
+        let seen = [names(&before), names(&rest)].concat();
+        assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), seen.len());
         let stayed = names(&tools((0..2 * PAGE).filter(|number| number % 2 == 0)));
-        assert!(stayed.iter().all(|name| shown.contains(name)));
+        assert!(stayed.iter().all(|name| seen.contains(name)));
     }
 
     #[test]
-    fn a_cursor_that_is_none_of_ours_is_refused() {
+    fn foreign_cursors_are_refused() {
         let encoded = |text: &str| URL_SAFE_NO_PAD.encode(text);
-        let long = encoded(&format!("{KIND}{}", "x".repeat(1000)));
-        for bad in
-            ["", "nonsense", "t0001", "é", &encoded("t0001"), &encoded(KIND), &encoded("after:a b"), &long]
-        {
+        let long = encoded(&format!("{CURSOR_PREFIX}{}", "x".repeat(1000)));
+        for bad in [
+            "",
+            "nonsense",
+            "t0001",
+            "é",
+            &encoded("t0001"),
+            &encoded(CURSOR_PREFIX),
+            &encoded("after:a b"),
+            &long,
+        ] {
             let error = page(&tools(0..3), Some(bad)).unwrap_err();
             assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{bad}");
         }

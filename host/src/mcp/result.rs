@@ -1,7 +1,7 @@
-//! An envelope as an MCP result.
+//! Converts an envelope to an MCP result.
 //!
-//! Some clients show a model only `structuredContent`, some only the text, so both carry the whole envelope. Where
-//! a reply carries media, `structuredContent` is left out, because the former would hide the media, unless an output
+//! Some clients show a model only `structuredContent`, others only the text, so both carry the whole envelope. If a reply
+//! has media, `structuredContent` is omitted, because clients of the first kind would hide the media, unless an output
 //! schema promises it.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -10,9 +10,9 @@ use loggia_gate::catalog::Snapshot;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
-/// The result of a call to a tool. What should come next is told as the client has to call it.
-pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {
-    // Clients refuse a result without structured content where an output schema was promised.
+/// Converts the envelope of a call of `tool`. `next` is addressed as the client has to call it.
+pub fn to_result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {
+    // Clients reject a result without structured content if the tool has an output schema.
     let of_facade = || snapshot.tools.values().find(|other| other.facade == tool);
     let called = snapshot.tools.get(tool).or_else(of_facade);
     let promised = called.is_some_and(|tool| tool.published.output_schema.is_some());
@@ -31,7 +31,7 @@ pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallTo
     let text = serde_json::to_string(&envelope).unwrap_or_default();
     let mut blocks = vec![ContentBlock::text(text)];
     let media = content.iter().any(|content| !matches!(content.block, Block::Text(_)));
-    blocks.extend(content.into_iter().map(block));
+    blocks.extend(content.into_iter().map(to_content_block));
     let mut result = if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
     if !media || promised {
         result.structured_content = Some(envelope);
@@ -40,7 +40,7 @@ pub fn result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallTo
     result
 }
 
-fn block(content: Content) -> ContentBlock {
+fn to_content_block(content: Content) -> ContentBlock {
     let mut value = match content.block {
         Block::Text(text) => json!({ "type": "text", "text": text }),
         Block::Image { data, mime_type } => {
@@ -90,7 +90,7 @@ mod tests {
 
     fn of(outcome: Result<Reply, Failure>) -> Value {
         let envelope = Envelope::new(Command::action("get"), outcome);
-        serde_json::to_value(result(envelope, &Snapshot::default(), "notes")).unwrap()
+        serde_json::to_value(to_result(envelope, &Snapshot::default(), "notes")).unwrap()
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn media_leave_structured_content_out() {
+    fn media_replace_structured_content() {
         let image = Content {
             block: Block::Image { data: vec![1, 2, 3], mime_type: "image/png".into() },
             extras: Object::new(),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_an_error_and_its_next_call_is_in_the_metadata() {
+    fn failures_carry_the_next_call_in_metadata() {
         let next =
             Next { facade: "notes".into(), action: "list".into(), params: Object::new(), reason: None };
         let failure = Failure { next: Some(next), ..Failure::new(code::NOT_FOUND, "not found") };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_that_mcp_does_not_know_are_left_out() {
+    fn unknown_annotations_are_dropped() {
         let mut extras = Object::new();
         extras.insert("annotations".into(), json!("nonsense"));
         let text = Content { block: Block::Text("hello".into()), extras };

@@ -14,36 +14,39 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{ask, result::result};
+use super::{elicitation, result::to_result};
 
-/// How long a client should let pass before it asks again.
+/// Interval at which a client should poll.
 const POLL_MS: u64 = 1000;
 
-/// What a client is told whose call goes on as a task.
-pub fn created(id: &RunId) -> CreateTaskResult {
-    CreateTaskResult::new(task(id, TaskStatus::Working, SystemTime::now(), None))
+/// Result for a call that continues as a task.
+pub fn to_created(id: &RunId) -> CreateTaskResult {
+    CreateTaskResult::new(to_task(id, TaskStatus::Working, SystemTime::now(), None))
 }
 
-/// How a task stands.
-pub fn told(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskResult {
+/// Converts a run to the state of its task.
+pub fn to_task_result(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskResult {
     let payload = match run.status() {
         Status::Running => TaskPayload::Working,
-        Status::Waiting => TaskPayload::InputRequired { input_requests: ask::requests(&run.asks()) },
+        Status::Waiting => {
+            TaskPayload::InputRequired { input_requests: elicitation::to_input_requests(&run.asks()) }
+        }
         Status::Cancelled => TaskPayload::Cancelled,
         // A failure is a result with `isError`.
         Status::Succeeded | Status::Failed => {
-            let result =
-                run.outcome().map(|envelope| serde_json::to_value(result(envelope, snapshot, run.facade())));
+            let result = run
+                .outcome()
+                .map(|envelope| serde_json::to_value(to_result(envelope, snapshot, run.facade())));
             match result {
                 Some(Ok(Value::Object(result))) => TaskPayload::Completed { result },
                 _ => TaskPayload::Cancelled,
             }
         }
     };
-    GetTaskResult::new(DetailedTask::new(task(id, payload.status(), run.began(), run.progress()), payload))
+    GetTaskResult::new(DetailedTask::new(to_task(id, payload.status(), run.began(), run.progress()), payload))
 }
 
-fn task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<Progress>) -> Task {
+fn to_task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<Progress>) -> Task {
     let at = |time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Millis, true);
     let ttl = u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX);
     let task = Task::new(id.to_string(), status, at(began), at(SystemTime::now()))
@@ -55,7 +58,7 @@ fn task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<Prog
     }
 }
 
-/// There is no such task, or it is somebody else's.
-pub fn unknown() -> ErrorData {
+/// Error for a task that does not exist, or belongs to another caller.
+pub fn unknown_task() -> ErrorData {
     ErrorData::invalid_params("Unknown task: tasks are kept for an hour, and not across a restart", None)
 }

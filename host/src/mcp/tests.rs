@@ -25,7 +25,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Handler, list::Listed};
+use super::{McpHandler, list::ToolListCache};
 use crate::config::server::Revision;
 
 fn slots(names: &[&str]) -> BTreeMap<String, Slot> {
@@ -47,17 +47,17 @@ fn rights(scopes: &str) -> Rights {
     Rights::of(scopes.split_whitespace().map(|scope| scope.parse().unwrap()))
 }
 
-/// As a layer before the handler makes one of a token.
+/// An origin, as the authentication layer makes it of a token.
 fn holder(scopes: &str) -> Origin {
     Origin::named(&format!("who holds {scopes}"), rights(scopes))
 }
 
-/// A server to which nobody is anybody without a layer that says so.
+/// A server whose requests have no rights unless they carry an origin.
 struct Server {
-    service: StreamableHttpService<Handler, LocalSessionManager>,
+    service: StreamableHttpService<McpHandler, LocalSessionManager>,
 }
 
-/// How a client speaks.
+/// Lifecycle of a client.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Era {
     Session,
@@ -69,12 +69,12 @@ const ERAS: [Era; 2] = [Era::Session, Era::Stateless];
 impl Server {
     fn new(gate: Gate, newest: Option<Revision>) -> Self {
         let origin = Origin::named("nobody", rights(""));
-        let handler = Handler::new(gate, origin, CancellationToken::new()).up_to(newest);
+        let handler = McpHandler::new(gate, origin, CancellationToken::new()).with_newest_revision(newest);
         let config = StreamableHttpServerConfig::default().with_json_response(true);
         Self { service: StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config) }
     }
 
-    /// One request; its status, the session that it began, and the answer.
+    /// Sends a request; returns the status, the new session and the response.
     async fn post(
         &self,
         who: &Origin,
@@ -96,25 +96,25 @@ impl Server {
         let bytes = to_bytes(Body::new(answer.into_body()), 1 << 20).await.unwrap();
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let lines = text.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
-        let told = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let told = told.rev().find(|told| told.get("id").is_some());
-        (status, session, told.unwrap_or(Value::String(text)))
+        let response = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let response = response.rev().find(|response| response.get("id").is_some());
+        (status, session, response.unwrap_or(Value::String(text)))
     }
 
-    /// A session of its own.
+    /// Starts a session.
     async fn session(&self, who: &Origin) -> (String, Value) {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "test", "version": "0"}});
         let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let (_, session, told) = self.post(who, &[], initialize).await;
-        let session = session.unwrap_or_else(|| panic!("{told}"));
+        let (_, session, response) = self.post(who, &[], initialize).await;
+        let session = session.unwrap_or_else(|| panic!("{response}"));
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         let (status, ..) = self.post(who, &[("Mcp-Session-Id", &session)], initialized).await;
         assert_eq!(status, 202);
-        (session, told)
+        (session, response)
     }
 
-    /// One request of a client that needs no session.
+    /// Sends a stateless request.
     async fn stateless(&self, who: &Origin, method: &str, params: Value) -> Value {
         let mut params = params;
         params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -147,7 +147,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_caller_sees_and_calls_what_its_scopes_hold_in_both_lifecycles() {
+async fn scopes_limit_lists_and_calls_in_both_lifecycles() {
     let server = Server::new(gate(&["a", "b", "hidden"], SchemaForm::Flat), None);
     for era in ERAS {
         let some = holder("a:look b:*");
@@ -181,14 +181,14 @@ async fn a_caller_sees_and_calls_what_its_scopes_hold_in_both_lifecycles() {
 }
 
 #[tokio::test]
-async fn the_instructions_name_the_facades_that_a_caller_reaches() {
+async fn instructions_name_only_reachable_facades() {
     let server = Server::new(gate(&["a", "hidden"], SchemaForm::Flat), None);
-    let told = [
+    let response = [
         server.session(&holder("a:look")).await.1,
         server.stateless(&holder("a:look"), "server/discover", json!({})).await,
     ];
-    for told in told {
-        let text = told["result"]["instructions"].as_str().unwrap_or_else(|| panic!("{told}"));
+    for response in response {
+        let text = response["result"]["instructions"].as_str().unwrap_or_else(|| panic!("{response}"));
         assert!(text.contains("\n- a: ") && !text.contains("hidden"), "{text}");
         assert!(!text.contains("run_status"), "what it may call makes no runs: {text}");
     }
@@ -196,7 +196,7 @@ async fn the_instructions_name_the_facades_that_a_caller_reaches() {
     assert!(all.contains("hidden") && all.contains("run_status"), "{all}");
 }
 
-/// A token that was exchanged for another, or a session that somebody else has found out about.
+/// The token may have been replaced, or the session id leaked to another caller.
 #[tokio::test]
 async fn a_session_gives_no_rights() {
     let server = Server::new(gate(&["a", "b"], SchemaForm::Flat), None);
@@ -208,7 +208,7 @@ async fn a_session_gives_no_rights() {
 }
 
 #[tokio::test]
-async fn a_task_is_its_callers_and_its_scopes() {
+async fn tasks_belong_to_caller_and_scopes() {
     let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     let call = json!({"name": "a", "arguments": {"action": "dig"}});
     let mine = Origin::named("ada", rights("a:*"));
@@ -223,56 +223,63 @@ async fn a_task_is_its_callers_and_its_scopes() {
     ] {
         for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
             let params = json!({"taskId": id, "inputResponses": {}});
-            let told = server.stateless(&who, method, params).await;
-            let found = told.get("result").is_some();
-            assert_eq!(found, there, "{who:?} {method}: {told}");
-            assert!(found || told["error"]["code"] == -32602, "{told}");
+            let response = server.stateless(&who, method, params).await;
+            let found = response.get("result").is_some();
+            assert_eq!(found, there, "{who:?} {method}: {response}");
+            assert!(found || response["error"]["code"] == -32602, "{response}");
         }
     }
 }
 
-/// `list_changed` exists, but who does not listen for it asks again after a while.
+/// Clients that do not subscribe to `list_changed` list the tools again after the TTL.
 #[tokio::test]
-async fn what_depends_on_rights_is_kept_in_no_shared_cache() {
+async fn lists_of_named_callers_are_cached_privately() {
     let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     for (who, scope) in
         [(holder("a:look"), "private"), (holder("*"), "private"), (Origin::anonymous(), "public")]
     {
         for method in ["tools/list", "server/discover"] {
-            let told = server.stateless(&who, method, json!({})).await;
-            let told = &told["result"];
-            assert_eq!((&told["cacheScope"], &told["ttlMs"]), (&json!(scope), &json!(10_000)), "{told}");
+            let response = server.stateless(&who, method, json!({})).await;
+            let response = &response["result"];
+            assert_eq!(
+                (&response["cacheScope"], &response["ttlMs"]),
+                (&json!(scope), &json!(10_000)),
+                "{response}"
+            );
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_is_not_whole_yet_is_not_kept() {
+async fn an_incomplete_list_is_not_cached() {
     let gate = Gate::new(Arc::default(), Executor::new(lanes(), Inline::Slots(1)));
-    let told = Server::new(gate, None).stateless(&Origin::anonymous(), "tools/list", json!({})).await;
-    assert_eq!(told["result"]["ttlMs"], 0, "{told}");
+    let response = Server::new(gate, None).stateless(&Origin::anonymous(), "tools/list", json!({})).await;
+    assert_eq!(response["result"]["ttlMs"], 0, "{response}");
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_object_are_invalid_parameters() {
+async fn non_object_arguments_are_invalid_params() {
     let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     for era in ERAS {
         for arguments in [json!([]), json!("look"), json!(5), json!(true), json!([{"action": "look"}])] {
             let params = json!({"name": "a", "arguments": arguments});
-            let told = server.ask(era, &holder("*"), "tools/call", params).await;
-            assert_eq!(told["error"]["code"], -32602, "{era:?} {arguments}: {told}");
+            let response = server.ask(era, &holder("*"), "tools/call", params).await;
+            assert_eq!(response["error"]["code"], -32602, "{era:?} {arguments}: {response}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
+async fn newer_revisions_than_configured_are_not_offered() {
     let initialize = async |newest: Revision, asked: &str| {
         let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(newest));
         let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let (_, _, told) = server.post(&holder("*"), &[], body).await;
-        told["result"]["protocolVersion"].as_str().map(str::to_owned).unwrap_or_else(|| panic!("{told}"))
+        let (_, _, response) = server.post(&holder("*"), &[], body).await;
+        response["result"]["protocolVersion"]
+            .as_str()
+            .map(str::to_owned)
+            .unwrap_or_else(|| panic!("{response}"))
     };
     for (newest, asked, expected) in [
         (Revision::June2025, "2025-11-25", "2025-06-18"),
@@ -285,20 +292,20 @@ async fn a_server_offers_no_newer_revision_than_it_was_told_to() {
     }
     let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(Revision::November2025));
     for method in ["server/discover", "tools/list"] {
-        let told = server.stateless(&holder("*"), method, json!({})).await;
-        assert_eq!(told["error"]["code"], -32022, "{method}: {told}");
-        assert!(!told["error"]["data"]["supported"].to_string().contains("2026"), "{told}");
+        let response = server.stateless(&holder("*"), method, json!({})).await;
+        assert_eq!(response["error"]["code"], -32022, "{method}: {response}");
+        assert!(!response["error"]["data"]["supported"].to_string().contains("2026"), "{response}");
     }
     let server = Server::new(gate(&["a"], SchemaForm::Flat), Some(Revision::July2026));
-    let told = server.stateless(&holder("*"), "server/discover", json!({})).await;
-    assert!(told["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{told}");
+    let response = server.stateless(&holder("*"), "server/discover", json!({})).await;
+    assert!(response["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{response}");
 }
 
 #[tokio::test]
-async fn over_a_pipe_a_newer_client_agrees_to_an_older_revision() {
+async fn stdio_clients_negotiate_an_older_revision() {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let handler = Handler::new(gate(&["a"], SchemaForm::Flat), Origin::local(), CancellationToken::new());
-    let handler = handler.up_to(Some(Revision::June2025));
+    let handler = McpHandler::new(gate(&["a"], SchemaForm::Flat), Origin::local(), CancellationToken::new());
+    let handler = handler.with_newest_revision(Some(Revision::June2025));
     let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
     let client = ().serve(theirs).await.unwrap();
     assert_eq!(client.peer_info().unwrap().protocol_version.as_str(), "2025-06-18");
@@ -308,12 +315,12 @@ async fn over_a_pipe_a_newer_client_agrees_to_an_older_revision() {
 }
 
 #[tokio::test]
-async fn a_long_list_comes_in_pages() {
+async fn long_lists_are_paginated() {
     let facades: Vec<String> = (0..50).map(|number| format!("f{number}")).collect();
     let facades: Vec<&str> = facades.iter().map(String::as_str).collect();
     let gate = gate(&facades, SchemaForm::Granular);
     let catalog = Arc::clone(gate.catalog());
-    let handler = Handler::new(gate, Origin::local(), CancellationToken::new());
+    let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
     let connect = async || {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let handler = handler.clone();
@@ -327,14 +334,14 @@ async fn a_long_list_comes_in_pages() {
     assert_eq!((all.len(), &all), (300, &published));
     whole.cancel().await.unwrap();
 
-    // Another, since clients keep what they were told.
+    // Another client, since clients cache the list.
     let client = connect().await;
     let page = async |cursor: Option<String>| {
         client.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await
     };
     let first = page(None).await.unwrap();
     assert_eq!(first.tools.len(), 200);
-    // Meanwhile all of them go, and others come.
+    // In between, all tools are replaced.
     catalog.swap(slots(&["zeta"]));
     let rest = page(first.next_cursor).await.unwrap();
     assert_eq!(rest.tools.iter().filter(|tool| tool.name.starts_with("zeta_")).count(), 6);
@@ -345,23 +352,23 @@ async fn a_long_list_comes_in_pages() {
 }
 
 #[test]
-fn a_list_is_made_once_for_callers_of_the_same_rights() {
+fn callers_of_equal_rights_share_a_list() {
     let catalog = Catalog::default();
     catalog.swap(slots(&["a", "b"]));
-    let listed = Listed::default();
+    let listed = ToolListCache::default();
     let made = Mutex::new(Vec::new());
     let list = |scopes: &str| {
         let list = listed.tools(&catalog, &rights(scopes));
         let mut made = made.lock().unwrap();
         let is_new = !made.iter().any(|known| Arc::ptr_eq(known, &list));
-        // Kept, so that no other takes its place in memory.
+        // Kept, so that no other list reuses its address.
         made.push(Arc::clone(&list));
         (list.1.len(), is_new)
     };
     assert_eq!([list("*"), list("*")], [(2, true), (2, false)]);
     assert_eq!([list("a:look b:*"), list("b:* a:look")], [(2, true), (2, false)]);
     assert_eq!([list("a:look"), list("a:look"), list("")], [(1, true), (1, false), (0, true)]);
-    // More than are kept: those who asked last are.
+    // Above capacity, the most recently used lists stay cached.
     for number in 0..63 {
         assert!(list(&format!("a:look a:x{number}")).1);
     }

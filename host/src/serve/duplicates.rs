@@ -1,27 +1,28 @@
-//! A name that is given twice in one object: most parsers take the last and say nothing, and the caller meant one of them.
+//! Detects duplicate member names in JSON objects. Most parsers silently take the last value, which may not be the one that
+//! the caller meant.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Characters of a name that are told.
+/// Characters of a reported name.
 const NAME: usize = 80;
 
-/// The first name that is given twice in one object. None too where the text is no JSON; whoever parses it says so.
-pub fn find(json: &[u8]) -> Option<String> {
-    search(json).ok().flatten()
+/// Returns the first duplicate name. Returns `None`, too, if the text is not JSON: its parser reports that.
+pub fn find_duplicate(json: &[u8]) -> Option<String> {
+    check_duplicates(json).ok().flatten()
 }
 
-/// The first name that is given twice in one object.
+/// Returns the first duplicate name.
 ///
 /// # Errors
 ///
-/// If the text is no JSON.
-pub fn search(json: &[u8]) -> serde_json::Result<Option<String>> {
+/// If the text is not JSON.
+pub fn check_duplicates(json: &[u8]) -> serde_json::Result<Option<String>> {
     let mut found = None;
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let searched = Search(&mut found).deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    // A name that was found ended the search with an error of its own.
+    // A duplicate ends the search with an error of ours.
     match found {
         None => searched.map(|()| None),
         found => Ok(found),
@@ -79,7 +80,7 @@ impl<'de> Visitor<'de> for Search<'_> {
         while let Some(name) = members.next_key_seed(Name)? {
             if let Some(twice) = names.replace(name) {
                 *self.0 = Some(twice.chars().take(NAME).collect());
-                return Err(serde::de::Error::custom("a name is given twice"));
+                return Err(serde::de::Error::custom("duplicate name"));
             }
             members.next_value_seed(Search(self.0))?;
         }
@@ -87,7 +88,7 @@ impl<'de> Visitor<'de> for Search<'_> {
     }
 }
 
-/// A member's name, borrowed where it holds no escapes.
+/// Member name, borrowed if it has no escapes.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {
@@ -120,9 +121,9 @@ mod tests {
 
     /// H43.
     #[test]
-    fn a_name_is_found_that_is_given_twice_in_one_object() {
+    fn duplicate_names_in_one_object_are_found() {
         let check = |json: &str, expected: Option<&str>| {
-            assert_eq!(find(json.as_bytes()).as_deref(), expected, "{json}");
+            assert_eq!(find_duplicate(json.as_bytes()).as_deref(), expected, "{json}");
         };
         check(r#"{"a": 1, "b": {"a": [{"a": null}, {"a": 1.5}]}, "c": "a"}"#, None);
         check(r#"{"a": 1, "b": true, "a": 2}"#, Some("a"));

@@ -1,4 +1,4 @@
-//! Where the MCP endpoint stands.
+//! Path of the MCP endpoint.
 
-/// Where the protocol is spoken.
+/// Path at which MCP is served over HTTP.
 pub const PATH: &str = "/mcp";

@@ -1,4 +1,4 @@
-//! Engine, cache, catalog, gate and reloader, put together.
+//! Assembles engine, cache, catalog, gate and reloader.
 
 use std::{
     io,
@@ -20,150 +20,151 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     load::{CatalogLoader, LoadStatus, PluginAdmitter, TrustPlaces, compiler},
-    serve::{runtimes::Runtimes, vitals},
+    serve::{runtimes::CallRuntimes, vitals},
 };
 
-/// How long admissions may take to notice that the host ends. Compilers are killed at once.
+/// Shutdown timeout of admissions in progress. Compilers are killed immediately.
 const ADMISSIONS: Duration = Duration::from_secs(2);
 
-/// How a host is started.
+/// Options of a host.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// Where compiled components are kept.
+pub struct HostOptions {
+    /// Folder of compiled components.
     pub cache: PathBuf,
-    /// Where plugins' state is kept.
+    /// Folder of plugins' state.
     pub state: PathBuf,
-    /// The settings file that the host runs by, if there is one: no plugin may reach it.
+    /// The settings file, if there is one. The fence protects it from plugins.
     pub settings: Option<PathBuf>,
-    /// The file of keys (JWKS) that the settings name, if there is one.
+    /// The key file (JWKS) of the settings, if there is one.
     pub keys: Option<PathBuf>,
-    /// The file of the audit trail, if there is one.
+    /// The audit file, if there is one.
     pub audit: Option<PathBuf>,
-    /// Whether calls begin on the I/O runtime.
+    /// Number of calls that may start on the I/O runtime.
     pub inline: Inline,
-    /// How deep guests may recurse, in bytes of stack.
+    /// Stack size of guests in bytes.
     pub stack: usize,
-    /// How facades are published whose policies do not say.
+    /// Default form of published facades.
     pub publisher: Publisher,
-    /// What one caller may leave unfinished.
+    /// Quotas of unfinished calls per caller.
     pub quotas: Quotas,
 }
 
-/// Why a host does not start.
+/// Error of starting a host.
 #[derive(Debug, thiserror::Error)]
-pub enum Start {
-    /// No sandbox on this machine.
+pub enum StartError {
+    /// The sandbox does not work on this machine.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// No cache.
+    /// The cache cannot be opened.
     #[error("failed to open the cache {0}, which --cache DIR can change")]
     Cache(PathBuf, #[source] io::Error),
-    /// No threads, no own path.
+    /// Threads or the path of the own binary are unavailable.
     #[error("failed to start")]
     Io(#[from] io::Error),
 }
 
-/// The parts of a host. Owns the runtimes of calls, so it must be dropped outside of any runtime.
-pub struct Host {
+/// A plugin host. Owns the runtimes of calls, so it must be dropped outside of any runtime.
+pub struct PluginHost {
     /// The only way to run anything.
     pub gate: Gate,
     /// Turns files into facades.
     pub admitter: Arc<PluginAdmitter>,
-    /// How the folder that is followed stands.
+    /// State of the files of the watched folder.
     pub load_status: Arc<LoadStatus>,
-    runtimes: Option<Runtimes>,
-    /// What follows folders, and how it is told to end.
-    following: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
+    runtimes: Option<CallRuntimes>,
+    /// Tasks that watch folders, with the tokens that stop them. Only `watch_folder` and `drop` lock it, and neither waits
+    /// while it holds the lock.
+    watchers: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
 }
 
-impl Host {
-    /// Puts a host together. Nothing is loaded yet.
+impl PluginHost {
+    /// Assembles a host. Nothing is loaded yet.
     ///
     /// # Errors
     ///
-    /// If the machine does not give what a host needs.
-    pub fn new(options: &Options) -> Result<Self, Start> {
-        vitals::begin();
+    /// If the sandbox, the cache or threads are unavailable.
+    pub fn new(options: &HostOptions) -> Result<Self, StartError> {
+        vitals::record_start();
         raise_open_files();
         let engine = SandboxEngine::new(options.stack)?;
         let cache = CodeCache::open(&options.cache, &engine)
-            .map_err(|error| Start::Cache(options.cache.clone(), error))?;
+            .map_err(|error| StartError::Cache(options.cache.clone(), error))?;
         let compiler = CompilerCommand {
             program: own_binary()?,
             args: compiler::compiler_arguments(engine.space()),
             limits: PluginLimits::default().compile,
         };
-        let runtimes = Runtimes::new()?;
+        let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.lanes(), options.inline);
         let gate = Gate::under(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
-        let Options { cache: cached, state, settings, keys, audit, .. } = options.clone();
+        let HostOptions { cache: cached, state, settings, keys, audit, .. } = options.clone();
         let places = TrustPlaces { cache: cached, state, settings, keys, audit };
-        let loader = PluginAdmitter::new(engine, cache, places, compiler);
-        // Made now, so that no policy can grant the place where it will be. Where it cannot be, the plugins that need a
-        // state say so.
-        if let Err(error) = loader.open_state_folder() {
+        let admitter = PluginAdmitter::new(engine, cache, places, compiler);
+        // Created now, so that no policy can grant its future path. If that fails, the plugins that need state report it.
+        if let Err(error) = admitter.open_state_folder() {
             tracing::warn!("{error}; --state DIR can name another place");
         }
         Ok(Self {
             gate,
-            admitter: Arc::new(loader),
+            admitter: Arc::new(admitter),
             load_status: Arc::default(),
             runtimes: Some(runtimes),
-            following: Mutex::default(),
+            watchers: Mutex::default(),
         })
     }
 
-    /// From now on SIGUSR1 writes what the host holds to the log.
+    /// Logs resource usage on each SIGUSR1 from now on.
     ///
     /// # Errors
     ///
     /// If the signal cannot be received.
-    pub fn tell_vitals(&self) -> io::Result<()> {
-        self.runtimes.as_ref().map_or(Ok(()), |runtimes| vitals::on_signal(runtimes.lanes()))
+    pub fn log_vitals_on_signal(&self) -> io::Result<()> {
+        self.runtimes.as_ref().map_or(Ok(()), |runtimes| vitals::log_on_signal(runtimes.lanes()))
     }
 
-    /// The runtimes of calls; none once it ends.
+    /// Returns the runtimes of calls; `None` during shutdown.
     pub(super) fn lanes(&self) -> Option<Lanes> {
-        self.runtimes.as_ref().map(Runtimes::lanes)
+        self.runtimes.as_ref().map(CallRuntimes::lanes)
     }
 
-    /// Loads a folder and follows it until told to stop.
-    pub fn follow(&self, folder: PathBuf, stop: CancellationToken) {
-        let Some(Runtimes { calls, .. }) = &self.runtimes else { return };
+    /// Loads a folder and watches it until `stop` is cancelled.
+    pub fn watch_folder(&self, folder: PathBuf, stop: CancellationToken) {
+        let Some(CallRuntimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
-        let (loader, standing) = (Arc::clone(&self.admitter), Arc::clone(&self.load_status));
-        let reloader = CatalogLoader::new(folder, loader, catalog, calls.handle().clone(), standing);
+        let (admitter, load_status) = (Arc::clone(&self.admitter), Arc::clone(&self.load_status));
+        let reloader = CatalogLoader::new(folder, admitter, catalog, calls.handle().clone(), load_status);
         let stop = stop.child_token();
-        let follows = calls.spawn(reloader.run(stop.clone()));
-        self.following.lock().unwrap_or_else(PoisonError::into_inner).push((stop, follows));
+        let watcher = calls.spawn(reloader.run(stop.clone()));
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push((stop, watcher));
     }
 }
 
-impl Drop for Host {
+impl Drop for PluginHost {
     fn drop(&mut self) {
         if let Some(runtimes) = self.runtimes.take() {
-            let following = std::mem::take(self.following.get_mut().unwrap_or_else(PoisonError::into_inner));
-            for (stop, follows) in following {
-                // Admissions are blocking work: they must not outlive the clocks of the runtime.
+            let watchers = std::mem::take(self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner));
+            for (stop, watcher) in watchers {
+                // Admissions are blocking work, and must not outlive the timers of the runtime.
                 stop.cancel();
-                let _ = runtimes.calls.block_on(async { tokio::time::timeout(ADMISSIONS, follows).await });
+                let _ = runtimes.calls.block_on(async { tokio::time::timeout(ADMISSIONS, watcher).await });
             }
             runtimes.shut_down();
         }
     }
 }
 
-/// This very binary, even after another took its place on disk: a new one could not compile for this engine.
+/// Returns the path of the running binary, even if the file was replaced: a newer version could not compile for this
+/// engine.
 fn own_binary() -> io::Result<PathBuf> {
     let own = Path::new("/proc/self/exe");
     if own.exists() { Ok(own.to_owned()) } else { std::env::current_exe() }
 }
 
-/// As many descriptors as this process may have: the usual soft limit is for programs that use `select`, and each
-/// client, call and granted directory holds some.
+/// Raises the soft limit of open files to the hard limit. The usual soft limit is meant for programs that use `select`, but
+/// each client, call and granted directory holds descriptors.
 fn raise_open_files() {
     let most = getrlimit(Resource::Nofile).maximum;
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }) {
-        tracing::debug!("the limit of open files stays as it is: {error}");
+        tracing::debug!("failed to raise the limit of open files: {error}");
     }
 }

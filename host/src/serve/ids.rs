@@ -1,53 +1,53 @@
-//! The id that a request gives, also where no request can have it, or the text around it is no JSON: whoever sent it waits for
-//! an answer with that id.
+//! Extracts the id of a request, even if it is invalid or the text is not JSON: the sender waits for a response with that
+//! id.
 
 use rmcp::{ErrorData, model::RequestId};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::{Value, json};
 
-/// How much of a text's beginning is searched for its id.
-const BEGINNING: usize = 64 << 10;
+/// Bytes at the beginning of a text that are searched for its id.
+const SEARCHED: usize = 64 << 10;
 
-/// What a client is told whose id no request can have. JSON-RPC takes any number; MCP, whole ones, of which these are exact.
-pub const UNUSABLE: &str =
+/// Error text for an unusable id. JSON-RPC allows any number; MCP only integers, of which these are exact.
+pub const UNUSABLE_ID: &str =
     "Invalid request: the id must be a string or a whole number from -2^63 to 2^63 - 1";
 
-/// What stands outermost in a message, as far as it decides whether it is answered and under which id.
+/// Top-level members of a message that decide whether it gets a response, and under which id.
 #[derive(Debug, Default, Deserialize)]
 pub struct MessageOutline {
-    /// `null` is an id, too, though none that a request can have.
-    #[serde(default, deserialize_with = "given")]
+    /// The id; `null` counts as an (unusable) id.
+    #[serde(default, deserialize_with = "deserialize_present_value")]
     pub id: Option<Value>,
-    /// Whether it names a method: otherwise it answers something.
-    #[serde(default, rename = "method", deserialize_with = "present")]
-    pub asks: bool,
+    /// True for requests and notifications, false for responses.
+    #[serde(default, rename = "method", deserialize_with = "deserialize_is_present")]
+    pub has_method: bool,
 }
 
 impl MessageOutline {
-    /// Of text that may be anything; what is no object gives nothing.
-    pub fn of(json: &[u8]) -> Self {
-        // A list would be read as the members in their order.
+    /// Parses any text. Anything but an object gives an empty outline.
+    pub fn parse(json: &[u8]) -> Self {
+        // serde would read an array as the members in order.
         let is_object = json.trim_ascii_start().starts_with(b"{");
         is_object.then(|| serde_json::from_slice(json).ok()).flatten().unwrap_or_default()
     }
 }
 
-/// A member that is there, `null` or not.
-pub fn given<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Value>, D::Error> {
+/// Deserializes a member that is present, even if it is `null`.
+pub fn deserialize_present_value<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(member).map(Some)
 }
 
-/// Whether a member is there, `null` or not.
-pub fn present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
+/// Deserializes to true if a member is present, even if it is `null`.
+pub fn deserialize_is_present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(member).map(|_| true)
 }
 
-/// Whether a request can have this id.
+/// Returns true if MCP allows this id for a request.
 pub fn is_usable(id: &Value) -> bool {
     RequestId::deserialize(id).is_ok()
 }
 
-/// The error that answers a request. Its id is echoed where JSON-RPC has such ids; otherwise it is `null`.
+/// Builds an error response. The id is echoed if JSON-RPC allows it; otherwise it is `null`.
 pub fn error_answer(id: Option<Value>, ErrorData { code, message, data, .. }: ErrorData) -> Value {
     let id = id.filter(|id| id.is_string() || id.is_number());
     let mut error = json!({ "code": code, "message": message });
@@ -57,10 +57,10 @@ pub fn error_answer(id: Option<Value>, ErrorData { code, message, data, .. }: Er
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-/// The id in text that is no JSON: the value of the member `id` of the outermost object. `null` where it is there and cannot be
-/// read.
-pub fn find(text: &[u8]) -> Option<Value> {
-    let text = &text[..text.len().min(BEGINNING)];
+/// Finds the id in malformed JSON: the value of the member `id` of the outermost object. Returns `null` if it is present but
+/// unreadable.
+pub fn find_id(text: &[u8]) -> Option<Value> {
+    let text = &text[..text.len().min(SEARCHED)];
     let (mut depth, mut at) = (0_usize, 0);
     while let Some(byte) = text.get(at) {
         match byte {
@@ -84,7 +84,7 @@ pub fn find(text: &[u8]) -> Option<Value> {
     None
 }
 
-/// Where a string ends that begins here.
+/// Returns the end of the string that begins at this offset.
 fn string_end(text: &[u8], begin: usize) -> Option<usize> {
     let mut at = begin + 1;
     loop {
@@ -103,9 +103,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_id_is_found_in_what_is_no_json() {
+    fn ids_are_found_in_malformed_json() {
         let check = |text: &str, expected: Option<&str>| {
-            let id = find(text.as_bytes()).map(|id| id.to_string());
+            let id = find_id(text.as_bytes()).map(|id| id.to_string());
             assert_eq!(id.as_deref(), expected, "{text}");
         };
         check(r#"{"jsonrpc":"2.0","id":5,"method":"x","params":{"n":1e400}}"#, Some("5"));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_and_numbers_are_echoed_as_they_came_and_nothing_else_is() {
+    fn only_string_and_number_ids_are_echoed() {
         for (id, echoed, usable) in [
             (r#""""#, r#""""#, true),
             ("-1", "-1", true),
@@ -132,15 +132,15 @@ mod tests {
             ("[1]", "null", false),
             ("true", "null", false),
         ] {
-            let outline = MessageOutline::of(format!(r#"{{"id":{id},"method":null}}"#).as_bytes());
+            let outline = MessageOutline::parse(format!(r#"{{"id":{id},"method":null}}"#).as_bytes());
             let given = outline.id.expect("an id");
-            assert_eq!((is_usable(&given), outline.asks), (usable, true), "{id}");
+            assert_eq!((is_usable(&given), outline.has_method), (usable, true), "{id}");
             let error = ErrorData::new(ErrorCode::INVALID_REQUEST, "no", None);
             let answer = error_answer(Some(given), error).to_string();
             let expected =
                 format!(r#"{{"jsonrpc":"2.0","id":{echoed},"error":{{"code":-32600,"message":"no"}}}}"#);
             assert_eq!(answer, expected);
         }
-        assert!(MessageOutline::of(b"[1]").id.is_none());
+        assert!(MessageOutline::parse(b"[1]").id.is_none());
     }
 }

@@ -1,8 +1,8 @@
-//! JSON-RPC in lines, over a pair of streams.
+//! Line-delimited JSON-RPC over a pair of streams.
 //!
-//! rmcp's own transport drops a line that is no JSON without a word, and the client that sent it waits for ever. Here it
-//! is answered, if it says which request it was: a number too large or lists too deep make no JSON, but their sender has
-//! a mistake to mend. So is a request whose id rmcp cannot read, which it takes for a notification.
+//! rmcp's own transport silently drops a line that is not JSON, and the client waits forever. This one responds with an
+//! error if the line has an id: numbers out of range and excessive nesting are not valid JSON for the parser, but the
+//! sender should learn of it. The same holds for a request with an invalid id, which rmcp takes for a notification.
 
 use std::{borrow::Cow, io, sync::Arc};
 
@@ -23,38 +23,42 @@ use tokio::{
 use super::{
     duplicates, ids,
     ids::MessageOutline,
-    opening::{ClientOpening, Entry},
+    opening::{ClientOpening, OpeningDecision},
 };
 
-/// Longest line: arguments are 1 MiB where a policy does not say, and JSON text may escape every byte of them.
-const LINE: usize = 16 << 20;
-/// Bytes of answers that the client has not read: as long as there are more, nothing is read of the client. Calls that were
-/// read before come to their end, so there may be as many more as plugins' queues let in.
-const UNREAD: usize = 16 << 20;
-/// What an answer takes beside its bytes.
-const ANSWER: usize = 2 << 10;
+/// Longest line: arguments are limited to 1 MiB by default, and JSON may escape every byte of them.
+const MAX_LINE: usize = 16 << 20;
+/// Bytes of responses that the client has not read. Above it, no further requests are read. Calls that were read before
+/// still finish, so the queues of plugins bound the excess.
+const MAX_UNREAD: usize = 16 << 20;
+/// Memory of a queued response besides its bytes.
+const ANSWER_OVERHEAD: usize = 2 << 10;
 
-/// JSON-RPC in lines.
-pub struct Lines<R, W> {
+/// Line-delimited JSON-RPC transport.
+pub struct LineTransport<R, W> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// The rest of a line that is too long is passed over.
+    /// Set while the rest of an overlong line is skipped.
     skipping: bool,
-    /// A line came that was no JSON.
-    rubbish: bool,
+    /// Set after the first warning about a line that is not JSON.
+    warned: bool,
     opening: ClientOpening,
+    /// The output stream; `None` once it is closed. `send` returns independent futures, so the mutex serializes the writes:
+    /// a holder waits for the client alone, never for another lock.
     write: Arc<Mutex<Option<W>>>,
+    /// Bytes that wait to be written. `receive` waits until they fall below [`MAX_UNREAD`], so that a client that does not
+    /// read its responses cannot make the host buffer more of them. Senders never wait for it, so writing always progresses.
     unread: Arc<watch::Sender<usize>>,
-    /// An answer to a line that was no message, until it is written: `receive` is dropped at every await.
-    owed: Option<BoxFuture<'static, io::Result<()>>>,
+    /// Error response that is being written. Kept here, since rmcp drops the future of `receive` at any await.
+    pending_answer: Option<BoxFuture<'static, io::Result<()>>>,
 }
 
-impl<R, W> Lines<R, W>
+impl<R, W> LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Over these streams, for a server with these revisions.
+    /// Creates the transport of a server that supports these revisions.
     pub fn new(read: R, write: W, versions: Cow<'static, [ProtocolVersion]>) -> Self {
         let write = Arc::new(Mutex::new(Some(write)));
         let unread = Arc::new(watch::Sender::new(0));
@@ -62,16 +66,16 @@ where
             read: BufReader::new(read),
             line: Vec::new(),
             skipping: false,
-            rubbish: false,
+            warned: false,
             opening: ClientOpening::new(versions),
             write,
             unread,
-            owed: None,
+            pending_answer: None,
         }
     }
 
-    /// Reads a line to its end; false at the end of the stream. What was read stays when the future is dropped.
-    async fn read(&mut self) -> io::Result<bool> {
+    /// Reads one line; returns false at the end of the stream. Cancel safe: bytes that were read stay in the buffer.
+    async fn read_line(&mut self) -> io::Result<bool> {
         loop {
             let available = self.read.fill_buf().await?;
             if available.is_empty() {
@@ -79,7 +83,7 @@ where
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(available.len(), |end| end + 1);
-            let room = (LINE + 1).saturating_sub(self.line.len());
+            let room = (MAX_LINE + 1).saturating_sub(self.line.len());
             self.skipping |= taken > room;
             self.line.extend_from_slice(&available[..taken.min(room)]);
             self.read.consume(taken);
@@ -89,108 +93,110 @@ where
         }
     }
 
-    /// What a whole line says: a message, or an answer that it gets, or nothing.
-    fn parse(&mut self, line: &[u8]) -> Line {
+    /// Parses a line into a message, an error response, or nothing.
+    fn parse(&mut self, line: &[u8]) -> ParsedLine {
         let line = line.trim_ascii();
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         if std::mem::take(&mut self.skipping) {
-            let said = format!("Invalid request: a line may have {} MiB at most", LINE >> 20);
-            return Line::refusal(ids::find(line), said);
+            let message = format!("Invalid request: a line may have {} MiB at most", MAX_LINE >> 20);
+            return ParsedLine::refuse(ids::find_id(line), message);
         }
         if line.is_empty() {
-            return Line::Nothing;
+            return ParsedLine::Nothing;
         }
         if has_many_values(line) {
-            return Line::refusal(ids::find(line), many());
+            return ParsedLine::refuse(ids::find_id(line), too_many_values());
         }
-        if let Some(name) = duplicates::find(line) {
-            // Of two ids, neither is the request's.
-            return Line::refusal(ids::find(line).filter(|_| name != "id"), twice(&name));
+        if let Some(name) = duplicates::find_duplicate(line) {
+            // Of two ids, neither is reliable.
+            return ParsedLine::refuse(ids::find_id(line).filter(|_| name != "id"), duplicate_name(&name));
         }
         let error = match serde_json::from_slice(line) {
-            Ok(message) => return self.enter(message, line),
+            Ok(message) => return self.route(message, line),
             Err(error) => error,
         };
         match error.classify() {
-            Category::Syntax | Category::Eof => match ids::find(line) {
+            Category::Syntax | Category::Eof => match ids::find_id(line) {
                 Some(id) => {
-                    let said = format!("Parse error: {error}");
-                    Line::Answer(Some(id), ErrorData::new(ErrorCode::PARSE_ERROR, said, None))
+                    let message = format!("Parse error: {error}");
+                    ParsedLine::Answer(Some(id), ErrorData::new(ErrorCode::PARSE_ERROR, message, None))
                 }
-                // An answer to what is no request would be answered by who echoes, and so on. So who runs it is told, once:
-                // it may be anything that writes to the wrong pipe.
+                // No response without an id: a peer that echoes would cause an endless loop. Warn once, since any process
+                // may be writing to the wrong pipe.
                 None => {
-                    if !std::mem::replace(&mut self.rubbish, true) {
+                    if !std::mem::replace(&mut self.warned, true) {
                         tracing::warn!(
-                            "a line came that is no JSON, so it is passed over, as further ones are: {error}"
+                            "ignoring a line on stdin that is not JSON: {error} (further ones are ignored silently)"
                         );
                     }
-                    Line::Nothing
+                    ParsedLine::Nothing
                 }
             },
-            _ if line.starts_with(b"[") => Line::refusal(None, BATCH),
-            _ => match MessageOutline::of(line) {
+            _ if line.starts_with(b"[") => ParsedLine::refuse(None, BATCH),
+            _ => match MessageOutline::parse(line) {
                 // Notifications are not answered, known or not.
-                MessageOutline { id: None, asks: true } => Line::Nothing,
-                outline @ MessageOutline { asks: true, .. } => Line::of_unread(outline.id),
-                // What is no request may be an answer of the client's, whose ids are ours.
-                _ => Line::refusal(None, INVALID),
+                MessageOutline { id: None, has_method: true } => ParsedLine::Nothing,
+                outline @ MessageOutline { has_method: true, .. } => {
+                    ParsedLine::refuse_unreadable(outline.id)
+                }
+                // It may be a response of the client, whose id is ours.
+                _ => ParsedLine::refuse(None, INVALID),
             },
         }
     }
 
-    /// What becomes of a message that rmcp can read.
-    fn enter(&mut self, message: RxJsonRpcMessage<RoleServer>, line: &[u8]) -> Line {
+    /// Decides on a message that rmcp can parse.
+    fn route(&mut self, message: RxJsonRpcMessage<RoleServer>, line: &[u8]) -> ParsedLine {
         if let JsonRpcMessage::Notification(_) = message {
-            let outline = MessageOutline::of(line);
+            let outline = MessageOutline::parse(line);
             if outline.id.is_some() {
-                return Line::of_unread(outline.id);
+                return ParsedLine::refuse_unreadable(outline.id);
             }
         }
-        match self.opening.enter(&message) {
-            Entry::Passes => Line::Message(Box::new(message)),
-            Entry::IsDropped => {
-                tracing::debug!("a message came before the handshake, so it is passed over");
-                Line::Nothing
+        match self.opening.check(&message) {
+            OpeningDecision::Pass => ParsedLine::Message(Box::new(message)),
+            OpeningDecision::Drop => {
+                tracing::debug!("ignoring a message before the handshake");
+                ParsedLine::Nothing
             }
-            Entry::IsRefused(error) => Line::Answer(MessageOutline::of(line).id, error),
+            OpeningDecision::Refuse(error) => ParsedLine::Answer(MessageOutline::parse(line).id, error),
         }
     }
 }
 
-enum Line {
+enum ParsedLine {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     Answer(Option<Value>, ErrorData),
     Nothing,
 }
 
-impl Line {
-    fn refusal(id: Option<Value>, said: impl Into<Cow<'static, str>>) -> Self {
-        Self::Answer(id, ErrorData::new(ErrorCode::INVALID_REQUEST, said, None))
+impl ParsedLine {
+    fn refuse(id: Option<Value>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Answer(id, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
     }
 
-    /// A request that rmcp cannot read.
-    fn of_unread(id: Option<Value>) -> Self {
+    /// Refuses a request that rmcp cannot parse.
+    fn refuse_unreadable(id: Option<Value>) -> Self {
         let is_usable = id.as_ref().is_none_or(ids::is_usable);
-        Self::refusal(id, if is_usable { INVALID } else { ids::UNUSABLE })
+        Self::refuse(id, if is_usable { INVALID } else { ids::UNUSABLE_ID })
     }
 }
 
-/// What a client is told whose message is none.
+/// Error text for malformed messages.
 pub(super) const INVALID: &str = "Invalid request";
 
-/// What a client is told that sends several messages as one.
-pub(super) const BATCH: &str = "Invalid request: send one message at a time; batches are not taken";
+/// Error text for batches.
+pub(super) const BATCH: &str = "Invalid request: send one message at a time; batches are not supported";
 
-/// What a client is told whose message holds too many values.
-pub(super) fn many() -> String {
+/// Error text for messages with too many values.
+pub(super) fn too_many_values() -> String {
     format!(
         "Invalid request: a message may hold {VALUES} values at most; send less at once, in several calls"
     )
 }
 
-/// What a client is told that gives a name twice.
-pub(super) fn twice(name: &str) -> String {
+/// Error text for duplicate names.
+pub(super) fn duplicate_name(name: &str) -> String {
     format!("Invalid request: {name:?} is given twice in one object; give it once")
 }
 
@@ -202,23 +208,23 @@ async fn write<W: AsyncWrite + Unpin>(to: Arc<Mutex<Option<W>>>, mut line: Vec<u
     to.flush().await
 }
 
-/// Bytes that wait to be written.
-struct Waits(Arc<watch::Sender<usize>>, usize);
+/// Counts the bytes of a queued response until it is dropped.
+struct UnreadBytes(Arc<watch::Sender<usize>>, usize);
 
-impl Waits {
+impl UnreadBytes {
     fn with(unread: Arc<watch::Sender<usize>>, bytes: usize) -> Self {
         unread.send_modify(|unread| *unread += bytes);
         Self(unread, bytes)
     }
 }
 
-impl Drop for Waits {
+impl Drop for UnreadBytes {
     fn drop(&mut self) {
         self.0.send_modify(|unread| *unread -= self.1);
     }
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -232,25 +238,25 @@ where
         let (to, unread) = (Arc::clone(&self.write), Arc::clone(&self.unread));
         async move {
             let line = serde_json::to_vec(&message)?;
-            // It may wait for long, and one copy is enough.
+            // Writing may take long, and one copy is enough.
             drop(message);
-            let _waits = Waits::with(unread, line.len() + ANSWER);
+            let _unread = UnreadBytes::with(unread, line.len() + ANSWER_OVERHEAD);
             write(to, line).await
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            if let Some(owed) = &mut self.owed {
-                let written = owed.await;
-                self.owed = None;
+            if let Some(answer) = &mut self.pending_answer {
+                let written = answer.await;
+                self.pending_answer = None;
                 written.ok()?;
             }
-            // Its sender is here, so it cannot fail.
-            drop(self.unread.subscribe().wait_for(|unread| *unread < UNREAD).await);
-            match self.read().await {
+            // Cannot fail, since `self` holds the sender.
+            drop(self.unread.subscribe().wait_for(|unread| *unread < MAX_UNREAD).await);
+            match self.read_line().await {
                 Ok(true) => {}
-                // What has no end was not sent.
+                // An unterminated line is incomplete.
                 Ok(false) => return None,
                 Err(error) => {
                     tracing::error!("failed to read from the client: {error}");
@@ -261,14 +267,14 @@ where
             let line = self.parse(&text);
             self.line = text;
             self.line.clear();
-            // One long line should not hold its memory for ever.
+            // Do not keep the memory of one long line.
             self.line.shrink_to(1 << 20);
             match line {
-                Line::Message(message) => return Some(*message),
-                Line::Nothing => {}
-                Line::Answer(id, error) => {
+                ParsedLine::Message(message) => return Some(*message),
+                ParsedLine::Nothing => {}
+                ParsedLine::Answer(id, error) => {
                     let line = ids::error_answer(id, error).to_string().into_bytes();
-                    self.owed = Some(Box::pin(write(Arc::clone(&self.write), line)));
+                    self.pending_answer = Some(Box::pin(write(Arc::clone(&self.write), line)));
                 }
             }
         }
@@ -288,12 +294,12 @@ mod tests {
 
     /// H54.
     #[tokio::test]
-    async fn each_line_is_a_message_or_gets_an_answer_or_is_nothing() {
+    async fn each_line_is_passed_answered_or_ignored() {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(ours);
-        let mut lines = Lines::new(read, write, Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS));
-        let (heard, mut told) = tokio::io::split(theirs);
-        let mut heard = BufReader::new(heard).lines();
+        let mut lines = LineTransport::new(read, write, Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS));
+        let (output, mut input) = tokio::io::split(theirs);
+        let mut output = BufReader::new(output).lines();
         let serving = tokio::spawn(async move {
             let mut messages = 0;
             while lines.receive().await.is_some() {
@@ -302,7 +308,7 @@ mod tests {
             messages
         });
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let long = format!(r#"{{"jsonrpc":"2.0","id":8,"params":"{}"}}"#, "x".repeat(LINE));
+        let long = format!(r#"{{"jsonrpc":"2.0","id":8,"params":"{}"}}"#, "x".repeat(MAX_LINE));
         for line in [
             ping,
             "",
@@ -316,12 +322,12 @@ mod tests {
             &long,
             &format!("\u{feff}{ping}\r"),
         ] {
-            told.write_all(line.as_bytes()).await.unwrap();
-            told.write_all(b"\n").await.unwrap();
+            input.write_all(line.as_bytes()).await.unwrap();
+            input.write_all(b"\n").await.unwrap();
         }
-        told.shutdown().await.unwrap();
+        input.shutdown().await.unwrap();
         let mut answers = Vec::new();
-        while let Some(line) = heard.next_line().await.unwrap() {
+        while let Some(line) = output.next_line().await.unwrap() {
             let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
             answers.push(format!("{} {}", answer["id"], answer["error"]["code"]));
         }

@@ -1,25 +1,25 @@
-//! What glibc's allocator is told, which nobody else can: there is no safe way to. With another allocator nothing is.
+//! Settings of glibc's allocator, which have no safe API. Other allocators are left alone.
 
-/// One arena for each processor. glibc gives threads up to eight, and keeps in each what was once the most: beside plugins that
-/// hoard, a host held a sixth more after ten minutes than at first (`tests/soak`). Must be called before there are threads.
+/// Limits the allocator to one arena per CPU. By default, glibc creates up to eight per CPU, and each keeps its peak memory:
+/// in `tests/soak`, resident memory grew by a sixth within ten minutes. Must be called before any thread starts.
 #[allow(unsafe_code)]
-pub fn one_arena_for_each_processor() {
+pub fn limit_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         let arenas = libc::c_int::try_from(processors.max(2)).unwrap_or(libc::c_int::MAX);
-        // SAFETY: no other thread runs yet; a setting that the allocator does not take is left as it was.
+        // SAFETY: no other thread runs yet; the allocator ignores a value that it does not support.
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, arenas);
         }
     }
 }
 
-/// Gives back what is free, so that what is resident is what is held.
+/// Returns free memory to the kernel, so that resident memory equals memory in use.
 #[allow(unsafe_code)]
-pub fn give_back() {
+pub fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it takes the allocator's own locks, and touches nothing that is in use.
+    // SAFETY: it takes the allocator's own locks, and does not touch allocated memory.
     unsafe {
         libc::malloc_trim(0);
     }

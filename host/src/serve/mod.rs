@@ -1,20 +1,20 @@
-//! A host that runs: its parts put together, its transports, and its end.
+//! The running host: assembly, transports, authentication, admin listener and shutdown.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `host.rs` | engine, cache, catalog, gate and reloader, put together |
+//! | `host.rs` | assembles engine, cache, catalog, gate and reloader |
 //! | `stdio.rs`, `lines.rs` | one client on stdin and stdout |
-//! | `opening.rs` | what such a client may send before it has chosen a lifecycle |
-//! | `ids.rs` | ids of requests, also those that none can have |
-//! | `duplicates.rs` | names that are given twice in one object, which neither transport takes |
-//! | `endpoint.rs` | the path of MCP over HTTP |
+//! | `opening.rs` | messages of such a client before it has chosen a lifecycle |
+//! | `ids.rs` | ids of requests, even invalid ones |
+//! | `duplicates.rs` | detection of duplicate names in JSON objects, which both transports refuse |
+//! | `endpoint.rs` | path of MCP over HTTP |
 //! | `http/` | many clients over streamable HTTP |
-//! | `auth/` | who calls over HTTP |
-//! | `admin.rs` | health, readiness and figures, for who runs it |
-//! | `signals.rs` | how the host is told to end |
-//! | `memory.rs` | what the allocator is told |
-//! | `runtimes.rs` | the threads on which calls run |
-//! | `vitals.rs` | what the host holds, told on SIGUSR1 |
+//! | `auth/` | authentication over HTTP |
+//! | `admin/` | health, readiness and metrics |
+//! | `signals.rs` | shutdown signals |
+//! | `memory.rs` | settings of the allocator |
+//! | `runtimes.rs` | threads of calls |
+//! | `vitals.rs` | resource usage, logged on SIGUSR1 |
 
 pub mod admin;
 pub mod auth;
@@ -32,4 +32,4 @@ pub mod stdio;
 pub mod vitals;
 
 pub use endpoint::PATH as ENDPOINT_PATH;
-pub use host::{Host, Options, Start};
+pub use host::{HostOptions, PluginHost, StartError};

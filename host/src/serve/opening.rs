@@ -1,7 +1,7 @@
-//! What a client on stdio may send before it has chosen a lifecycle, by `initialize` or by a first request of 2026-07-28.
+//! Checks messages of a stdio client until it has chosen a lifecycle, by `initialize` or by a first request of 2026-07-28.
 //!
-//! Until then rmcp takes requests only; anything else it takes for a reason to end, with a dump of the message. A notification
-//! or an answer that comes too early is passed over here instead, as JSON-RPC has it.
+//! Until then rmcp accepts only requests, and exits on anything else with a dump of the message. Here, an early notification
+//! or response is dropped instead, as JSON-RPC requires.
 
 use std::borrow::Cow;
 
@@ -11,56 +11,56 @@ use rmcp::{
     service::RxJsonRpcMessage,
 };
 
-/// Whether a client has chosen its lifecycle yet.
+/// State of a client until it has chosen its lifecycle.
 #[derive(Debug)]
 pub struct ClientOpening {
-    /// Revisions that are served.
+    /// Supported revisions.
     versions: Cow<'static, [ProtocolVersion]>,
-    is_over: bool,
+    has_lifecycle: bool,
 }
 
-/// What becomes of a message.
+/// Decision on a message.
 #[derive(Debug, PartialEq)]
-pub enum Entry {
-    /// It goes on to MCP.
-    Passes,
-    /// It comes too early, and nobody waits for an answer to it.
-    IsDropped,
-    /// It is answered so.
-    IsRefused(ErrorData),
+pub enum OpeningDecision {
+    /// Pass it to MCP.
+    Pass,
+    /// Drop it: it comes too early, and expects no response.
+    Drop,
+    /// Respond with this error.
+    Refuse(ErrorData),
 }
 
 impl ClientOpening {
-    /// Of a server with these revisions.
+    /// Creates the state for a server that supports these revisions.
     pub fn new(versions: Cow<'static, [ProtocolVersion]>) -> Self {
-        Self { versions, is_over: false }
+        Self { versions, has_lifecycle: false }
     }
 
-    /// What becomes of the next message.
-    pub fn enter(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> Entry {
+    /// Decides on the next message.
+    pub fn check(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> OpeningDecision {
         let request = match message {
-            _ if self.is_over => return Entry::Passes,
+            _ if self.has_lifecycle => return OpeningDecision::Pass,
             JsonRpcMessage::Request(request) => &request.request,
-            _ => return Entry::IsDropped,
+            _ => return OpeningDecision::Drop,
         };
         match request {
-            ClientRequest::InitializeRequest(_) => self.is_over = true,
-            // What is no request that MCP knows is one of the client's own; so is this where its parameters are wrong.
+            ClientRequest::InitializeRequest(_) => self.has_lifecycle = true,
+            // rmcp parses a known method with malformed parameters as a custom request.
             ClientRequest::CustomRequest(custom) if custom.method == "initialize" => {
-                let said =
+                let message =
                     "Invalid params: `initialize` needs `protocolVersion`, `capabilities` and `clientInfo`";
-                return Entry::IsRefused(ErrorData::invalid_params(said, None));
+                return OpeningDecision::Refuse(ErrorData::invalid_params(message, None));
             }
-            // Both are answered in any lifecycle, and choose none.
+            // Both are allowed in any lifecycle, and choose none.
             ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => {}
             request => {
                 let meta = request.get_meta();
                 let is_whole = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
-                self.is_over = is_whole
+                self.has_lifecycle = is_whole
                     && meta.protocol_version().is_some_and(|version| self.versions.contains(&version));
             }
         }
-        Entry::Passes
+        OpeningDecision::Pass
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lifecycle_is_chosen_by_a_handshake_or_by_a_request_that_needs_none() {
+    fn a_handshake_or_stateless_request_chooses_the_lifecycle() {
         const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"VERSION","io.modelcontextprotocol/clientCapabilities":{}}"#;
         let request = |method: &str, params: &str| {
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}}}}}"#)
@@ -91,7 +91,7 @@ mod tests {
         ] {
             let mut opening = ClientOpening::new(Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS));
             let mut enters =
-                |text: &str| opening.enter(&serde_json::from_str(text).unwrap()) == Entry::Passes;
+                |text: &str| opening.check(&serde_json::from_str(text).unwrap()) == OpeningDecision::Pass;
             assert_eq!((enters(&first), enters(notice)), (passes, then), "{first}");
         }
     }

@@ -1,44 +1,44 @@
-//! The runtimes on which calls run that do not end at once. Their threads yield to those that answer clients.
+//! Runtimes for calls that do not finish on their first poll. Their threads have a lower priority than the I/O runtime's.
 
 use std::{io, num::NonZero, thread::available_parallelism, time::Duration};
 
 use loggia_gate::schedule::Lanes;
 use tokio::runtime::{Builder, Runtime};
 
-/// Lower than the threads that answer clients have, and yet a quarter of a processor where the machine is busy with other
-/// things: with a tenth, calls that compute did not end in their time beside a compiler.
+/// Nice value: below the I/O runtime, but still a quarter of a CPU on a busy machine. With a tenth, CPU-bound calls timed
+/// out beside a compiler.
 const NICENESS: i32 = 5;
-/// How long guests that still run are waited for: they are dropped at their next epoch, which comes late where the machine is
-/// busy. One that outlived a runtime would panic, by whose clock it waits.
+/// Time that shutdown waits for running guests. They are dropped at their next epoch, which is late on a busy machine. A
+/// guest that outlived the runtime whose timer it uses would panic.
 const LAST_EPOCH: Duration = Duration::from_secs(2);
 
-/// The second runtime and the third.
-pub struct Runtimes {
-    /// For calls that wait, and for whatever else may take its time.
+/// The `calls` and `heavy` runtimes.
+pub struct CallRuntimes {
+    /// For calls that wait, and for background work.
     pub calls: Runtime,
     heavy: Runtime,
 }
 
-impl Runtimes {
-    /// Starts their threads.
+impl CallRuntimes {
+    /// Starts the threads.
     ///
     /// # Errors
     ///
-    /// If there are none to be had.
+    /// If threads cannot be started.
     pub fn new() -> io::Result<Self> {
-        // One processor stays free of guests that loop, where there is another: a thread of low priority is in the way
-        // of others too, for as long as the kernel lets it finish its turn.
+        // Keep one CPU free of looping guests, if there are several: even a thread of low priority delays others until its
+        // time slice ends.
         let processors = available_parallelism().map_or(1, NonZero::get);
         let calls = runtime("loggia-calls", processors)?;
         Ok(Self { calls, heavy: runtime("loggia-heavy", processors.saturating_sub(1).max(1))? })
     }
 
-    /// For the gate.
+    /// Returns the handles for the gate.
     pub fn lanes(&self) -> Lanes {
         Lanes { calls: self.calls.handle().clone(), heavy: self.heavy.handle().clone() }
     }
 
-    /// Ends them. Blocking work is not waited for.
+    /// Shuts the runtimes down. Does not wait for blocking work.
     pub fn shut_down(self) {
         self.heavy.shutdown_timeout(LAST_EPOCH);
         self.calls.shutdown_timeout(LAST_EPOCH);

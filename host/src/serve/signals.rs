@@ -1,5 +1,5 @@
-//! How the host is told to end: once means "finish and go", twice means "now". A terminal that closes tells it too, but for
-//! who was to outlive it (`nohup`).
+//! Shutdown signals. The first one starts a graceful shutdown, the second one exits immediately. SIGHUP counts, too, unless
+//! it is ignored (`nohup`).
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::telemetry::logs;
 
-/// A token that ends with the first SIGTERM, SIGINT or SIGHUP. A second one ends the process, with 128 and the number of the signal
-/// as its exit code, but for SIGHUP: kernel and shell both send it where a terminal closes.
+/// Returns a token that is cancelled by the first SIGTERM, SIGINT or SIGHUP. A second SIGTERM or SIGINT exits with 128 plus
+/// the number of the signal. A second SIGHUP is ignored, since kernel and shell both send one when a terminal closes.
 ///
 /// # Errors
 ///
@@ -18,7 +18,7 @@ pub fn shutdown() -> std::io::Result<CancellationToken> {
     let token = CancellationToken::new();
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let mut hup = if is_ignored(SignalKind::hangup()) { None } else { Some(signal(SignalKind::hangup())?) };
-    let told = token.clone();
+    let stop = token.clone();
     tokio::spawn(async move {
         loop {
             let signal = tokio::select! {
@@ -26,17 +26,17 @@ pub fn shutdown() -> std::io::Result<CancellationToken> {
                 _ = int.recv() => SignalKind::interrupt(),
                 _ = hangup(&mut hup) => SignalKind::hangup(),
             };
-            if told.is_cancelled() && signal == SignalKind::hangup() {
+            if stop.is_cancelled() && signal == SignalKind::hangup() {
                 continue;
             }
-            if told.is_cancelled() {
-                tracing::warn!("told to stop twice: stopping now");
+            if stop.is_cancelled() {
+                tracing::warn!("stopping now: received a second signal");
                 logs::flush();
-                // As a shell says it of a process that a signal ended: 143 for SIGTERM, 130 for SIGINT.
+                // By the shell's convention: 143 for SIGTERM, 130 for SIGINT.
                 std::process::exit(128 + signal.as_raw_value());
             }
-            tracing::info!("stopping: calls that run may finish (stop again to stop now)");
-            told.cancel();
+            tracing::info!("stopping: running calls may finish (signal again to stop now)");
+            stop.cancel();
         }
     });
     Ok(token)
@@ -49,7 +49,7 @@ async fn hangup(signal: &mut Option<Signal>) -> Option<()> {
     }
 }
 
-/// Whether who started this process wants it not to hear of a signal.
+/// Returns true if the parent process made this one ignore a signal.
 fn is_ignored(signal: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -57,18 +57,18 @@ fn is_ignored(signal: SignalKind) -> bool {
     mask >> (signal.as_raw_value() - 1) & 1 == 1
 }
 
-/// A token that ends so much later than another, for what goes on until clients come no more.
-pub fn later(told: &CancellationToken, delay: Duration) -> CancellationToken {
+/// Returns a token that is cancelled `delay` after another, for services that stay up until load balancers have noticed.
+pub fn delayed(token: &CancellationToken, delay: Duration) -> CancellationToken {
     if delay.is_zero() {
-        return told.clone();
+        return token.clone();
     }
-    let (told, stop) = (told.clone(), CancellationToken::new());
-    let stops = stop.clone();
+    let (token, stop) = (token.clone(), CancellationToken::new());
+    let delayed = stop.clone();
     tokio::spawn(async move {
-        told.cancelled().await;
-        tracing::info!("unready: connections are taken for {} ms more", delay.as_millis());
+        token.cancelled().await;
+        tracing::info!("not ready: accepting connections for {} ms more", delay.as_millis());
         tokio::time::sleep(delay).await;
-        stops.cancel();
+        delayed.cancel();
     });
     stop
 }

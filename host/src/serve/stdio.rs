@@ -19,19 +19,19 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::lines::Lines;
-use crate::mcp::Handler;
+use super::lines::LineTransport;
+use crate::mcp::McpHandler;
 
-/// How long the client may take to read the last answers.
+/// Time for the client to read the last responses.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
-/// The client's two streams.
-pub struct Streams {
+/// Input and output stream of the client.
+pub struct StdioStreams {
     read: Pin<Box<dyn AsyncRead + Send>>,
     write: Pin<Box<dyn AsyncWrite + Send>>,
 }
 
-/// Takes stdout for the protocol: from here on whatever else writes to descriptor 1 writes to stderr, and no child can
+/// Takes over stdout for the protocol. From here on, other writes to descriptor 1 go to stderr, and no child process can
 /// inherit the protocol's stream.
 ///
 /// Must be called on a runtime, before anything prints.
@@ -39,7 +39,7 @@ pub struct Streams {
 /// # Errors
 ///
 /// If the descriptors cannot be duplicated.
-pub fn take() -> io::Result<Streams> {
+pub fn take() -> io::Result<StdioStreams> {
     let read: Pin<Box<dyn AsyncRead + Send>> = match reopened_pipe("/proc/self/fd/0", OFlags::RDONLY) {
         Some(fd) => Box::pin(pipe::Receiver::from_owned_fd(fd)?),
         None => Box::pin(tokio::io::stdin()),
@@ -49,29 +49,29 @@ pub fn take() -> io::Result<Streams> {
         None => Box::pin(tokio::fs::File::from_std(File::from(rustix::io::dup(io::stdout())?))),
     };
     dup2_stdout(stderr())?;
-    Ok(Streams { read, write })
+    Ok(StdioStreams { read, write })
 }
 
-/// A pipe, opened anew: with an open file description of its own, its non-blocking mode is nobody else's.
+/// Reopens a pipe. With a separate open file description, its non-blocking mode does not affect other processes.
 fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
     let is_pipe = std::fs::metadata(path).ok()?.file_type().is_fifo();
     is_pipe.then(|| open(path, mode | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok())?
 }
 
-/// Serves the client until it closes its end, or until told to stop; calls that run may then go on for so long.
+/// Serves the client until it closes its end or `stop` is cancelled. Running calls may then take up to `drain` to finish.
 ///
 /// # Errors
 ///
-/// If the client takes no answers, or none of the revisions that are served.
+/// If the client does not read its responses, or supports none of the server's revisions.
 pub async fn serve(
-    handler: Handler,
-    streams: Streams,
+    handler: McpHandler,
+    streams: StdioStreams,
     drain: Duration,
     stop: CancellationToken,
 ) -> Result<(), String> {
     let ended = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
-    let transport = Lines::new(streams.read, streams.write, handler.supported_protocol_versions());
+    let transport = LineTransport::new(streams.read, streams.write, handler.supported_protocol_versions());
     let service = handler.serve_with_ct(transport, ended.clone());
     let running = tokio::select! {
         running = service => running,
@@ -79,15 +79,15 @@ pub async fn serve(
     };
     let running = match running {
         Ok(running) => running,
-        // A client that goes away before it says anything is no error.
+        // A client that disconnects before the handshake is no error.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(told(&error)),
+        Err(error) => return Err(describe_init_error(&error)),
     };
     let leaving = gate.clone();
     let draining = async {
         stop.cancelled().await;
         calls.close();
-        // Runs whose requests have ended get the same time.
+        // Runs whose requests have ended get the same drain time.
         let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
         tokio::join!(calls, leaving.drain(drain));
         ended.cancel();
@@ -95,16 +95,16 @@ pub async fn serve(
     let waiting = running.waiting();
     tokio::pin!(waiting, draining);
     tokio::select! {
-        // The client is gone; its runs are not, but no longer than when told to end.
+        // The client is gone, but its runs may finish within the drain time.
         _ = &mut waiting => gate.drain(drain).await,
-        // A client that does not read cannot keep the host from ending.
+        // A client that does not read cannot block the shutdown.
         () = &mut draining => drop(tokio::time::timeout(LAST_WORDS, waiting).await),
     }
     Ok(())
 }
 
-/// Why there was no handshake, without the message that came: rmcp's errors dump it.
-fn told(error: &ServerInitializeError) -> String {
+/// Renders the error of a failed handshake. rmcp's own text dumps the client's message.
+fn describe_init_error(error: &ServerInitializeError) -> String {
     match error {
         ServerInitializeError::TransportError { error, .. } => {
             format!("the client does not read its answers: {error:.200}")
@@ -113,5 +113,44 @@ fn told(error: &ServerInitializeError) -> String {
             format!("the handshake was refused: {:.200}", error.message)
         }
         _ => "the client did not begin with `initialize`".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use loggia_gate::{
+        access::Origin,
+        call::Gate,
+        schedule::{Executor, Inline},
+        testing::lanes,
+    };
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// Serves a client that sends this and then closes its end; returns the outcome and what the client read.
+    async fn serve_input(input: &str) -> (Result<(), String>, String) {
+        let gate = Gate::new(Arc::default(), Executor::new(lanes(), Inline::Slots(1)));
+        let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
+        let (ours, mut client) = tokio::io::duplex(1 << 16);
+        let (read, write) = tokio::io::split(ours);
+        let streams = StdioStreams { read: Box::pin(read), write: Box::pin(write) };
+        client.write_all(input.as_bytes()).await.unwrap();
+        client.shutdown().await.unwrap();
+        let served = serve(handler, streams, Duration::ZERO, CancellationToken::new()).await;
+        let mut output = String::new();
+        client.read_to_string(&mut output).await.unwrap();
+        (served, output)
+    }
+
+    /// rmcp reports it as `ConnectionClosed`; any other error would make the process fail.
+    #[tokio::test]
+    async fn a_client_may_leave_before_the_handshake() {
+        assert_eq!(serve_input("").await, (Ok(()), String::new()));
+        let (served, output) = serve_input("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await;
+        assert_eq!(served, Ok(()));
+        assert!(output.contains("\"id\":1"), "{output}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the host holds, told to whoever sends SIGUSR1: the first thing to know of a host that seems to leak.
+//! Resource usage, logged on SIGUSR1: the first thing to check if the host seems to leak.
 
 use std::{fs, io, sync::LazyLock, time::SystemTime};
 
@@ -14,46 +14,46 @@ use tokio::{
 
 use crate::{
     serve::memory,
-    telemetry::{logs::VITALS, metrics::Process},
+    telemetry::{logs::VITALS, metrics::ProcessStats},
 };
 
-/// What a process holds at one moment.
+/// Resource usage at one moment.
 #[derive(Debug, PartialEq)]
 struct Vitals {
-    process: Process,
-    tasks: Tasks,
+    process: ProcessStats,
+    tasks: TaskCounts,
 }
 
-/// Alive on the runtime that answers clients, and on the two that calls move to.
+/// Live tasks of the I/O runtime, and of the two runtimes of calls.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Tasks(pub [usize; 3]);
+pub struct TaskCounts(pub [usize; 3]);
 
-/// When this process began, as far as it knows.
-static BEGAN: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
+/// Start time of this process.
+static STARTED: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
 
-/// Notes that the process begins now, if nobody has before.
-pub fn begin() {
-    LazyLock::force(&BEGAN);
+/// Records the start time, unless that was done before.
+pub fn record_start() {
+    LazyLock::force(&STARTED);
 }
 
-/// From now on each SIGUSR1 writes one line to the log. Until then the signal would end the process, as is its default,
-/// so this comes before anything is served.
+/// Logs resource usage on each SIGUSR1 from now on. Until then, the signal's default would kill the process, so call this
+/// before serving.
 ///
-/// Must be called on the runtime that answers clients.
+/// Must be called on the I/O runtime.
 ///
 /// # Errors
 ///
 /// If the signal cannot be received.
-pub fn on_signal(lanes: Lanes) -> io::Result<()> {
-    let mut asked = signal(SignalKind::user_defined1())?;
+pub fn log_on_signal(lanes: Lanes) -> io::Result<()> {
+    let mut requests = signal(SignalKind::user_defined1())?;
     let runtimes = [Handle::current(), lanes.calls, lanes.heavy];
     tokio::spawn(async move {
-        while asked.recv().await.is_some() {
-            // What the allocator keeps for later is held by nobody.
-            memory::give_back();
-            match Vitals::now(&runtimes) {
-                Ok(vitals) => vitals.tell(),
-                Err(error) => tracing::warn!("what this process holds cannot be read: {error}"),
+        while requests.recv().await.is_some() {
+            // Memory that the allocator caches is not in use.
+            memory::trim();
+            match Vitals::read(&runtimes) {
+                Ok(vitals) => vitals.log(),
+                Err(error) => tracing::warn!("failed to read the resource usage: {error}"),
             }
         }
     });
@@ -61,14 +61,14 @@ pub fn on_signal(lanes: Lanes) -> io::Result<()> {
 }
 
 impl Vitals {
-    fn now(runtimes: &[Handle; 3]) -> io::Result<Self> {
-        Ok(Self { process: process()?, tasks: Tasks::now(runtimes) })
+    fn read(runtimes: &[Handle; 3]) -> io::Result<Self> {
+        Ok(Self { process: process_stats()?, tasks: TaskCounts::read(runtimes) })
     }
 
-    fn tell(&self) {
+    fn log(&self) {
         let Self {
-            process: Process { resident, descriptors, threads, .. },
-            tasks: Tasks([io, calls, heavy]),
+            process: ProcessStats { resident, descriptors, threads, .. },
+            tasks: TaskCounts([io, calls, heavy]),
         } = self;
         let (io_tasks, call_tasks) = (io, calls + heavy);
         let resident_mib = *resident as f64 / f64::from(1 << 20);
@@ -77,36 +77,36 @@ impl Vitals {
     }
 }
 
-impl Tasks {
-    /// Those that are alive now.
-    pub fn now(runtimes: &[Handle; 3]) -> Self {
+impl TaskCounts {
+    /// Counts the live tasks.
+    pub fn read(runtimes: &[Handle; 3]) -> Self {
         Self(runtimes.each_ref().map(|runtime| runtime.metrics().num_alive_tasks()))
     }
 }
 
-/// What this process holds, and has used so far.
+/// Reads the resource usage of this process.
 ///
 /// # Errors
 ///
-/// Where the machine does not tell.
-pub fn process() -> io::Result<Process> {
+/// If `/proc` cannot be read.
+pub fn process_stats() -> io::Result<ProcessStats> {
     let status = fs::read_to_string("/proc/self/status")?;
     let unreadable = || io::Error::other("/proc/self/status is not as expected");
     let (resident_kib, threads) = resident_and_threads(&status).ok_or_else(unreadable)?;
-    // One of them is the descriptor by which they are listed.
+    // One of them is the descriptor of the listing itself.
     let descriptors = fs::read_dir("/proc/self/fd")?.count().saturating_sub(1);
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
-    Ok(Process {
+    Ok(ProcessStats {
         resident: resident_kib as u64 * 1024,
         descriptors,
         most_descriptors: getrlimit(Resource::Nofile).current,
         threads,
         cpu: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
-        began: *BEGAN,
+        started: *STARTED,
     })
 }
 
-/// Resident memory in KiB, and the number of threads.
+/// Parses resident memory in KiB and the number of threads.
 fn resident_and_threads(status: &str) -> Option<(usize, usize)> {
     let value = |key: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(key))?;
@@ -120,21 +120,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_is_read_as_the_kernel_writes_it() {
+    fn proc_status_is_parsed() {
         let status = "Name:\tloggia\nVmHWM:\t   90000 kB\nVmRSS:\t   24576 kB\nThreads:\t11\n";
         assert_eq!(resident_and_threads(status), Some((24576, 11)));
         assert_eq!(resident_and_threads("Name:\tloggia\n"), None);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn tasks_are_counted_while_they_live() {
+    async fn live_tasks_are_counted() {
         let runtimes = [(); 3].map(|()| Handle::current());
-        let before = Vitals::now(&runtimes).unwrap();
+        let before = Vitals::read(&runtimes).unwrap();
         let task = tokio::spawn(std::future::pending::<()>());
-        let during = Vitals::now(&runtimes).unwrap();
+        let during = Vitals::read(&runtimes).unwrap();
         task.abort();
         assert_eq!(during.tasks.0[0], before.tasks.0[0] + 1);
-        let Process { resident, descriptors, threads, cpu, .. } = during.process;
+        let ProcessStats { resident, descriptors, threads, cpu, .. } = during.process;
         assert!(threads > 0 && descriptors > 0 && resident > 500_000 && cpu > 0.0, "{during:?}");
     }
 }

@@ -1,23 +1,25 @@
-//! The page of figures in Prometheus' older text format, for who does not read OpenMetrics. The samples are the same; only the names
-//! by which families are announced differ: there a counter's family has its samples' name, and there is no `info`.
+//! Metrics in Prometheus' text format 0.0.4, for clients that do not read OpenMetrics.
+//!
+//! The samples are identical. Families differ: a counter's family has the name of its samples, and `info` becomes `gauge`.
 
 use std::collections::HashMap;
 
-/// What the text is.
+/// Content type of the format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Whether a request asks for OpenMetrics, by its `Accept`. Who names nothing gets what everybody reads.
+/// Returns true if an `Accept` header names OpenMetrics. Without it, the older format is the default, since every client
+/// reads it.
 pub fn wants_openmetrics(accept: &str) -> bool {
     accept.split(',').any(|kind| {
         let mut parts = kind.split(';').map(str::trim);
-        let named =
+        let is_named =
             parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/openmetrics-text"));
-        named && !parts.any(|part| matches!(part.strip_prefix("q=").map(str::parse), Some(Ok(0.0))))
+        is_named && !parts.any(|part| matches!(part.strip_prefix("q=").map(str::parse), Some(Ok(0.0))))
     })
 }
 
-/// A page of OpenMetrics in the older format.
-pub fn classic(page: &str) -> String {
+/// Converts a page of OpenMetrics to the older format.
+pub fn to_classic(page: &str) -> String {
     let kind = |line: &str| {
         let (name, kind) = line.strip_prefix("# TYPE ")?.split_once(' ')?;
         Some((name.to_owned(), kind.to_owned()))
@@ -32,9 +34,9 @@ pub fn classic(page: &str) -> String {
     for line in page.lines() {
         let meta = ["# HELP ", "# TYPE "].into_iter().find_map(|what| Some((what, line.strip_prefix(what)?)));
         match meta.map(|(what, rest)| (what, rest.split_once(' ').unwrap_or((rest, "")))) {
-            Some((what, (name, said))) => {
-                let said = if what == "# TYPE " && said == "info" { "gauge" } else { said };
-                classic.extend([what, name, suffix(name), " ", said, "\n"]);
+            Some((what, (name, text))) => {
+                let text = if what == "# TYPE " && text == "info" { "gauge" } else { text };
+                classic.extend([what, name, suffix(name), " ", text, "\n"]);
             }
             None if line.starts_with("# EOF") || line.starts_with("# UNIT ") => {}
             None => classic.extend([line, "\n"]),
@@ -48,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_announced_by_the_names_of_their_samples() {
+    fn families_are_named_after_their_samples() {
         let page = "# HELP loggia_build The version.\n# TYPE loggia_build info\nloggia_build_info{version=\"1\"} 1\n\
                     # HELP calls Calls.\n# TYPE calls counter\ncalls_total{tool=\"a b\"} 5\n\
                     # HELP open Open.\n# TYPE open gauge\n# UNIT open x\nopen 2\n\
@@ -57,11 +59,11 @@ mod tests {
                         # HELP calls_total Calls.\n# TYPE calls_total counter\ncalls_total{tool=\"a b\"} 5\n\
                         # HELP open Open.\n# TYPE open gauge\nopen 2\n\
                         # HELP took Took.\n# TYPE took histogram\ntook_bucket{le=\"+Inf\"} 1\ntook_sum 0.5\ntook_count 1\n";
-        assert_eq!(classic(page), expected);
+        assert_eq!(to_classic(page), expected);
     }
 
     #[test]
-    fn openmetrics_is_for_who_names_it() {
+    fn openmetrics_is_negotiated_by_accept() {
         let check =
             |accept: &str, expected: bool| assert_eq!(wants_openmetrics(accept), expected, "{accept}");
         check("", false);

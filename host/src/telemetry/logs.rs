@@ -1,4 +1,4 @@
-//! The log: where it goes, how much of it, and what becomes of lines that nobody reads.
+//! Sets up the log: destination, level, and dropping of lines that are not read.
 
 use std::{
     io::{IsTerminal, Write},
@@ -15,57 +15,57 @@ use tracing_subscriber::{
 };
 
 use super::{
-    line::{Lines, announcement},
-    trail::{self, Trail},
+    line::{LineLayer, render_announcement},
+    trail::{self, AuditFile},
 };
 pub use crate::config::server::Level;
 use crate::config::server::{Format, Log};
 
-/// The source of lines that an operator asks for by SIGUSR1: shown at every level of the log.
+/// Target of the lines that an operator requests by SIGUSR1: they are logged at every level.
 pub const VITALS: &str = "loggia::vitals";
 
-/// Lines that wait to be written. When a reader of stderr does not keep up, further ones are dropped: a log must never
-/// hold up a call.
-const LINES: usize = 4096;
+/// Lines in the queue of the writer thread. If the reader of stderr does not keep up, further lines are dropped: the log
+/// must never delay a call.
+const MAX_QUEUED: usize = 4096;
 
-/// Writes the last lines when it is dropped.
+/// Flushes the queue when it is dropped.
 static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
 
-/// The lines that were dropped.
+/// Counts the dropped lines.
 static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
 
-/// Whether every line of stderr is to be a JSON object.
+/// Set once every line of stderr must be a JSON object.
 static JSON: AtomicBool = AtomicBool::new(false);
 
-/// From here on, whatever the host says on stderr is a JSON object on a line: errors that end it and panics, too.
-pub fn as_json() {
+/// Switches stderr to JSON lines. Panics and fatal errors follow the same format.
+pub fn switch_to_json() {
     if !JSON.swap(true, Ordering::Relaxed) {
         std::panic::set_hook(Box::new(|panic| announce(tracing::Level::ERROR, &panic.to_string())));
     }
 }
 
-/// Whether that is so.
+/// Returns true after [`switch_to_json`].
 pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
 
-/// Writes a JSON object on a line of stderr, whatever the level, in place of a line for people.
+/// Writes one JSON line to stderr, regardless of the level.
 pub fn announce(level: tracing::Level, message: &str) {
-    // With nobody to read it there is nobody to tell.
-    let _ = std::io::stderr().write_all(announcement(level, message).as_bytes());
+    // Without a reader of stderr, the failure cannot be reported either.
+    let _ = std::io::stderr().write_all(render_announcement(level, message).as_bytes());
 }
 
-/// Sends logs to stderr, through a thread of their own. `LOGGIA_LOG` overrides the level. The audit trail goes to its file,
-/// where there is one, whatever the level is.
-pub fn start(log: Log, trail: Option<Trail>) {
+/// Starts logging to stderr on a separate thread. `LOGGIA_LOG` overrides the level. The audit trail goes to its file, if
+/// there is one, regardless of the level.
+pub fn start(log: Log, trail: Option<AuditFile>) {
     if log.format == Format::Json {
-        as_json();
+        switch_to_json();
     }
-    // rmcp logs whole results at its lower levels; wasmtime, notify and their like tell what only they understand.
+    // rmcp logs whole results at its lower levels, and the internals of the others do not help an operator.
     const OTHERS: &str = "rmcp=error,wasmtime=warn,cranelift=warn,notify=error,mio=warn,hyper=warn,h2=warn";
-    // Told only to who sent a signal for it, so whatever the level is.
+    // Logged only on request, by a signal, so at every level.
     let asked = format!("{}=info", VITALS);
-    let default = word(log.level);
+    let default = level_name(log.level);
     let wanted = std::env::var("LOGGIA_LOG").ok().filter(|level| !level.trim().is_empty());
     let level = wanted.as_deref().unwrap_or(default);
     let known = level.contains(['=', ',']) || level.parse::<tracing::Level>().is_ok() || level == "off";
@@ -73,20 +73,20 @@ pub fn start(log: Log, trail: Option<Trail>) {
     let filter =
         EnvFilter::try_new(format!("{OTHERS},{asked},{used}")).unwrap_or_else(|_| EnvFilter::new(default));
     let (writer, guard) =
-        NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES).finish(std::io::stderr());
+        NonBlockingBuilder::default().lossy(true).buffered_lines_limit(MAX_QUEUED).finish(std::io::stderr());
     *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
     let dropped = DROPPED.get_or_init(|| writer.error_counter()).clone();
-    let out = Out { writer, dropped, told: AtomicUsize::new(0) };
+    let out = LossyWriter { writer, dropped, reported: AtomicUsize::new(0) };
     let colours = log.format == Format::Human
         && std::io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none();
     let write = move |line: &str| out.write(line);
-    let lines = Lines { format: log.format, colours, write };
+    let lines = LineLayer { format: log.format, colours, write };
     let _ = match trail {
-        // One filter for all is quicker to ask than one for each.
+        // A global filter is faster than one per layer.
         None => registry().with(filter).with(lines).try_init(),
         Some(trail) => {
-            let lines_of_trail = Lines { format: Format::Json, colours: false, write: trail.start() };
+            let lines_of_trail = LineLayer { format: Format::Json, colours: false, write: trail.start() };
             let only = Targets::new().with_target(AUDIT, tracing::Level::DEBUG);
             let trail = lines_of_trail.with_filter(only);
             registry().with(lines.with_filter(filter)).with(trail).try_init()
@@ -94,28 +94,28 @@ pub fn start(log: Log, trail: Option<Trail>) {
     };
     if !known {
         tracing::warn!(
-            "LOGGIA_LOG={level} is no level: it is error, warn, info, debug or trace; {default} is used"
+            "LOGGIA_LOG={level} is not a log level (error, warn, info, debug, trace); using {default}"
         );
     }
 }
 
-/// The same for a command that has no settings: for a person, at this level.
-pub fn at(level: Level) {
+/// Starts logging for a command without settings: human format, at this level.
+pub fn start_plain(level: Level) {
     start(Log { level, ..Log::default() }, None);
 }
 
-/// Writes what has been logged and not yet written. Waits for a reader, but not long.
+/// Writes the queued lines. Waits briefly if stderr is not read.
 pub fn flush() {
     trail::flush();
     drop(WRITER.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
-/// How many lines were dropped so far, because stderr was not read.
+/// Returns how many lines were dropped because stderr was not read.
 pub fn dropped() -> usize {
     DROPPED.get().map_or(0, ErrorCounter::dropped_lines)
 }
 
-fn word(level: Level) -> &'static str {
+fn level_name(level: Level) -> &'static str {
     match level {
         Level::Off => "off",
         Level::Error => "error",
@@ -126,27 +126,27 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-/// Says how many lines are missing, once there is room again.
-struct Out {
+/// Writer that reports how many lines were dropped, once there is room again.
+struct LossyWriter {
     writer: NonBlocking,
     dropped: ErrorCounter,
-    /// Of those that are missing, so many have been told.
-    told: AtomicUsize,
+    /// Dropped lines that have already been reported.
+    reported: AtomicUsize,
 }
 
-impl Out {
+impl LossyWriter {
     fn write(&self, line: &str) {
         let mut writer = self.writer.clone();
         let before = self.dropped.dropped_lines();
-        // It never fails: what finds no room is dropped, and counted.
+        // It never fails: a line that finds no room is dropped and counted.
         let _ = writer.write_all(line.as_bytes());
-        let told = self.told.load(Ordering::Relaxed);
-        // This one found room, and it is the first to do so after others did not.
-        if before > told
+        let reported = self.reported.load(Ordering::Relaxed);
+        // This line found room, as the first one after others did not.
+        if before > reported
             && self.dropped.dropped_lines() == before
-            && self.told.compare_exchange(told, before, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            && self.reported.compare_exchange(reported, before, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
-            tracing::warn!("{} lines of the log were dropped: stderr was not read", before - told);
+            tracing::warn!("{} lines of the log were dropped: stderr was not read", before - reported);
         }
     }
 }

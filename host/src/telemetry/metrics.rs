@@ -1,5 +1,5 @@
-//! The figures as Prometheus reads them (OpenMetrics text). All names stand in this file; `docs/operators/operations.md` says what they
-//! mean, and a test that it names them all.
+//! Metrics in OpenMetrics text, for Prometheus. All names are in this file; `docs/operators/operations.md` documents them,
+//! and a test checks that it is complete.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -14,51 +14,51 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// What the text is, for who asked for it.
+/// Content type of the format.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// All figures at one moment.
+/// All metrics at one moment.
 #[derive(Debug)]
-pub struct Figures {
-    /// What was counted.
+pub struct MetricsSnapshot {
+    /// Counters of calls, operations and HTTP.
     pub meters: Arc<Meters>,
-    /// What the gate holds.
+    /// Current state of the gate.
     pub census: Census,
-    /// Files of the plugin folder, by how they stand.
+    /// Files of the plugin folder, by state.
     pub plugins: Vec<(&'static str, usize)>,
-    /// What became of versions of these files, by word.
+    /// Outcomes of loading versions of these files.
     pub reloads: Vec<(&'static str, u64)>,
-    /// Whether clients should be sent here.
+    /// Readiness, as `/readyz` reports it.
     pub ready: bool,
-    /// Lines of the log that were dropped.
+    /// Dropped log lines.
     pub dropped: usize,
-    /// Lines of the audit trail that were lost.
+    /// Lost lines of the audit trail.
     pub lost: usize,
-    /// Tasks alive, by runtime.
+    /// Live tasks, by runtime.
     pub tasks: Vec<(&'static str, usize)>,
-    /// The process; none where the machine does not tell.
-    pub process: Option<Process>,
+    /// Resource usage of the process; `None` if `/proc` cannot be read.
+    pub process: Option<ProcessStats>,
 }
 
-/// What a process holds and has used.
+/// Resource usage of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Process {
-    /// Bytes.
+pub struct ProcessStats {
+    /// Resident memory in bytes.
     pub resident: u64,
-    /// Open descriptors.
+    /// Open file descriptors.
     pub descriptors: usize,
-    /// How many there may be.
+    /// Limit of open file descriptors.
     pub most_descriptors: Option<u64>,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Processor time in seconds.
+    /// CPU time in seconds.
     pub cpu: f64,
-    /// When it began.
-    pub began: SystemTime,
+    /// Start time.
+    pub started: SystemTime,
 }
 
-/// The figures as a page.
-pub fn page(figures: Figures) -> String {
+/// Renders the metrics.
+pub fn render(figures: MetricsSnapshot) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(figures));
     let mut page = String::new();
@@ -69,16 +69,16 @@ pub fn page(figures: Figures) -> String {
 
 type Labels<'a, const N: usize> = [(&'static str, &'a str); N];
 
-impl Collector for Figures {
+impl Collector for MetricsSnapshot {
     fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
-        let mut page = Page(encoder);
-        page.info("loggia_build", "The version that runs", [("version", env!("CARGO_PKG_VERSION"))])?;
-        page.gauge("loggia_ready", "1 while clients should be sent here", u64::from(self.ready))?;
+        let mut page = PageEncoder(encoder);
+        page.info("loggia_build", "Version of the server", [("version", env!("CARGO_PKG_VERSION"))])?;
+        page.gauge("loggia_ready", "1 while the server is ready for clients", u64::from(self.ready))?;
         self.calls(&mut page)?;
         self.facades(&mut page)?;
         self.operations(&mut page)?;
         let plugins = self.plugins.iter().map(|(state, count)| ([("state", *state)], *count));
-        page.gauges("loggia_plugins", "Files of the plugin folder, by how they stand", plugins)?;
+        page.gauges("loggia_plugins", "Files of the plugin folder, by state", plugins)?;
         let reloads = self.reloads.iter().map(|(result, count)| ([("result", *result)], *count));
         page.counters(
             "loggia_reloads",
@@ -88,26 +88,26 @@ impl Collector for Figures {
         let Census { running, waiting, ended, .. } = self.census;
         let runs = [("running", running), ("waiting", waiting), ("ended", ended)];
         let runs = runs.map(|(state, count)| ([("state", state)], count));
-        page.gauges("loggia_runs", "Runs that are kept, by how they stand", runs)?;
+        page.gauges("loggia_runs", "Runs in the registry, by status", runs)?;
         self.http(&mut page)?;
         page.counter(
             "loggia_log_lines_dropped",
-            "Lines of the log that nobody read in time",
+            "Log lines dropped because stderr was not read",
             self.dropped as u64,
         )?;
         page.counter(
             "loggia_audit_lines_lost",
-            "Lines of the audit trail that could not be written, or not in time",
+            "Audit lines lost because of a full queue or a write error",
             self.lost as u64,
         )?;
         let tasks = self.tasks.iter().map(|(runtime, count)| ([("runtime", *runtime)], *count));
-        page.gauges("loggia_tasks", "Tasks that are alive, by runtime", tasks)?;
+        page.gauges("loggia_tasks", "Live tasks, by runtime", tasks)?;
         self.process.as_ref().map_or(Ok(()), |process| process.encode(&mut page))
     }
 }
 
-impl Figures {
-    fn calls(&self, page: &mut Page<'_>) -> fmt::Result {
+impl MetricsSnapshot {
+    fn calls(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         let calls = self.meters.calls.all();
         let actions: Vec<_> = calls.iter().map(|(tool, calls)| (tool, calls.actions.all())).collect();
         let ends = actions.iter().flat_map(|(tool, actions)| {
@@ -117,25 +117,29 @@ impl Figures {
                 })
             })
         });
-        page.counters("loggia_calls", "Calls that ended, by facade, action and outcome", ends)?;
-        // A name that was only asked for has no times.
+        page.counters("loggia_calls", "Finished calls, by facade, action and outcome", ends)?;
+        // Unknown names that were only requested have no durations.
         let ran = calls.iter().filter(|(_, calls)| calls.times.get().1.iter().any(|count| *count > 0));
         let times = ran.map(|(tool, calls)| ([("tool", &**tool)], &calls.times));
-        page.histograms("loggia_call_duration_seconds", "From a call's turn to its end", times)?;
+        page.histograms(
+            "loggia_call_duration_seconds",
+            "Duration of calls, without their time in the queue",
+            times,
+        )?;
         let running = calls.iter().map(|(tool, calls)| ([("tool", &**tool)], calls.running.get()));
-        page.gauges("loggia_calls_in_flight", "Calls that have their turn and have not ended", running)
+        page.gauges("loggia_calls_in_flight", "Running calls", running)
     }
 
-    fn facades(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn facades(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         let facades = || self.census.facades.iter().map(|(name, now)| (name.as_str(), now));
         let queued = facades().map(|(tool, now)| ([("tool", tool)], now.queued));
-        page.gauges("loggia_calls_queued", "Calls that wait for their turn", queued)?;
+        page.gauges("loggia_calls_queued", "Queued calls", queued)?;
         let rests = facades().map(|(tool, now)| ([("tool", tool)], now.rests));
-        page.gauges("loggia_breaker_state", "0 its calls run, 1 one call is tried, 2 it rests", rests)?;
+        page.gauges("loggia_breaker_state", "Circuit breaker: 0 closed, 1 half-open, 2 open", rests)?;
         let cpu = facades().map(|(tool, now)| ([("tool", tool)], now.usage.cpu.as_secs_f64()));
         page.counters(
             "loggia_cpu_seconds",
-            "Processor time of a plugin's calls, since its version serves",
+            "CPU time of a plugin's calls since its version was loaded",
             cpu,
         )?;
         let sent = facades().flat_map(|(tool, now)| {
@@ -144,10 +148,14 @@ impl Figures {
             counts.map(|(outcome, count)| ([("tool", tool), ("outcome", outcome)], count))
         });
         let sent = sent.filter(|(_, count)| *count > 0);
-        page.counters("loggia_egress_requests", "Requests that a plugin sent, since its version serves", sent)
+        page.counters(
+            "loggia_egress_requests",
+            "HTTP requests of a plugin since its version was loaded",
+            sent,
+        )
     }
 
-    fn operations(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn operations(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         let label = |method, tool, error| {
             [("mcp_method_name", method), ("gen_ai_tool_name", tool), ("error_type", error)]
         };
@@ -159,44 +167,48 @@ impl Figures {
             operation.get().map(move |(error, times)| (label(&**method, "", error), times))
         });
         let name = "mcp_server_operation_duration_seconds";
-        page.histograms(name, "Requests of MCP, from their arrival to their answer", calls.chain(others))
+        page.histograms(name, "Duration of MCP requests", calls.chain(others))
     }
 
-    fn http(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn http(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         let http = &self.meters.http;
         let statuses: Vec<_> = http.statuses().map(|(status, count)| (status.to_string(), count)).collect();
         let statuses = statuses.iter().map(|(status, count)| ([("status", status.as_str())], *count));
-        page.counters(
-            "loggia_http_requests",
-            "Requests over HTTP, by the status of their answers",
-            statuses,
-        )?;
-        page.gauge("loggia_http_connections", "Connections that are open", http.connections.get())?;
+        page.counters("loggia_http_requests", "HTTP requests, by response status", statuses)?;
+        page.gauge("loggia_http_connections", "Open HTTP connections", http.connections.get())?;
         page.gauge("loggia_sessions", "Sessions of clients before 2026-07-28", http.sessions.get())?;
         let refused: Vec<_> = http.refusals().collect();
         let refused = refused.iter().map(|(reason, count)| ([("reason", &**reason)], *count));
-        page.counters("loggia_auth_failures", "Callers that were not let in, by reason", refused)
+        page.counters(
+            "loggia_auth_failures",
+            "Refused requests of unauthenticated callers, by reason",
+            refused,
+        )
     }
 }
 
-impl Process {
-    fn encode(&self, page: &mut Page<'_>) -> fmt::Result {
+impl ProcessStats {
+    fn encode(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
         page.gauge("process_resident_memory_bytes", "Resident memory", self.resident)?;
-        page.gauge("process_open_fds", "Open descriptors", self.descriptors)?;
+        page.gauge("process_open_fds", "Open file descriptors", self.descriptors)?;
         if let Some(most) = self.most_descriptors {
-            page.gauge("process_max_fds", "Open descriptors that there may be", most)?;
+            page.gauge("process_max_fds", "Limit of open file descriptors", most)?;
         }
         page.gauge("process_threads", "Threads", self.threads)?;
-        page.counter("process_cpu_seconds", "Processor time", self.cpu)?;
-        let began = self.began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        page.gauge("process_start_time_seconds", "When the process began, since 1970", began.as_secs_f64())
+        page.counter("process_cpu_seconds", "CPU time", self.cpu)?;
+        let began = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        page.gauge(
+            "process_start_time_seconds",
+            "Start time of the process, in seconds since 1970",
+            began.as_secs_f64(),
+        )
     }
 }
 
-/// A page that is being written.
-struct Page<'a>(DescriptorEncoder<'a>);
+/// Encoder with one method for each kind of family.
+struct PageEncoder<'a>(DescriptorEncoder<'a>);
 
-impl Page<'_> {
+impl PageEncoder<'_> {
     fn info<const N: usize>(&mut self, name: &str, help: &str, labels: Labels<'_, N>) -> fmt::Result {
         self.0.encode_descriptor(name, help, None, MetricType::Info)?.encode_info(&labels)
     }
@@ -258,7 +270,7 @@ mod tests {
 
     use super::*;
 
-    fn figures() -> Figures {
+    fn figures() -> MetricsSnapshot {
         let meters: Arc<Meters> = Arc::default();
         let notes = meters.calls.of("notes");
         let _running = notes.running.enter();
@@ -278,15 +290,15 @@ mod tests {
         let now = Now { queued: 4, rests: 2, usage };
         let census =
             Census { facades: vec![("notes".into(), now)], unavailable: 1, running: 5, waiting: 1, ended: 7 };
-        let process = Process {
+        let process = ProcessStats {
             resident: 25 << 20,
             descriptors: 20,
             most_descriptors: Some(1024),
             threads: 9,
             cpu: 1.25,
-            began: SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
+            started: SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
         };
-        Figures {
+        MetricsSnapshot {
             meters,
             census,
             plugins: vec![("serving", 1), ("failed", 1)],
@@ -301,13 +313,13 @@ mod tests {
 
     #[test]
     fn the_page_names_every_figure() {
-        insta::assert_snapshot!(page(figures()));
+        insta::assert_snapshot!(render(figures()));
     }
 
     #[test]
-    fn the_operators_page_says_what_each_means() {
+    fn every_metric_is_documented() {
         let docs = include_str!("../../../docs/operators/operations.md");
-        let page = page(figures());
+        let page = render(figures());
         let names = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
         let mut seen = 0;
         for (name, kind) in names {

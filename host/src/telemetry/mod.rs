@@ -1,13 +1,13 @@
-//! What is told to who runs the host: logs and metrics.
+//! Observability: logs, the audit file and metrics.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `logs.rs` | where the log goes, how much of it, and lines that nobody reads |
+//! | `logs.rs` | destination and level of the log |
 //! | `trail.rs` | the file of the audit trail |
-//! | `line.rs` | an event as one line, for people or as JSON |
+//! | `line/` | an event as one line, human-readable or JSON |
 //! | `client_disconnects.rs` | log events of rmcp that only report a disconnected client |
-//! | `metrics.rs` | the same as Prometheus reads it: every name |
-//! | `classic.rs` | that page in Prometheus' older format |
+//! | `metrics.rs` | all metrics, as OpenMetrics |
+//! | `classic.rs` | the same in Prometheus' older format |
 
 pub mod classic;
 mod client_disconnects;

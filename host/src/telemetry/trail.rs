@@ -1,5 +1,5 @@
-//! The file of the audit trail. A thread of its own writes it, so that a slow disk holds up no call; what finds no room in its
-//! queue, or on the disk, is counted, and the file says so as soon as it can.
+//! The audit file. A separate thread writes it, so that a slow disk delays no call. Lines that find no room in the queue or
+//! on the disk are counted, and the file records the gap as soon as it can.
 
 use std::{
     fs::{File, OpenOptions},
@@ -17,40 +17,40 @@ use rustix::fs::OFlags;
 use serde_json::json;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 
-/// Lines that wait to be written, of some 300 bytes each.
-const LINES: usize = 16_384;
+/// Lines in the queue of the writer thread, of some 300 bytes each.
+const MAX_QUEUED: usize = 16_384;
 
-/// Writes the last lines when it is dropped.
+/// Flushes the queue when it is dropped.
 static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
-/// The lines that found no room in the queue.
-static CROWDED: OnceLock<ErrorCounter> = OnceLock::new();
-/// The lines that could not be written.
-static FAILED: AtomicUsize = AtomicUsize::new(0);
+/// Counts lines that found no room in the queue.
+static QUEUE_DROPS: OnceLock<ErrorCounter> = OnceLock::new();
+/// Counts lines that could not be written.
+static WRITE_FAILURES: AtomicUsize = AtomicUsize::new(0);
 
-/// Why there is no audit file. Reads after "failed to open the audit file": with its path.
+/// Error of opening the audit file. Its text follows "failed to open the audit file", and begins with the path.
 #[derive(Debug, thiserror::Error)]
 pub enum TrailError {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error("{0}")]
     Io(PathBuf, #[source] io::Error),
-    /// It is a folder, a pipe or a device.
+    /// The path is a folder, a pipe or a device.
     #[error("{0}, which is not a regular file")]
     Irregular(PathBuf),
-    /// Others may read or write it.
+    /// The mode allows access to others than the owner.
     #[error("{0}, which others than its owner may use: `chmod 600` it")]
     Exposed(PathBuf),
 }
 
-/// Opens the file, or makes it; `{pid}` in its name becomes the number of this process.
+/// Opens or creates the file; `{pid}` in its name becomes the id of this process.
 ///
 /// # Errors
 ///
-/// If it cannot be opened, or is not its owner's alone.
-pub fn open(path: &Path) -> Result<Trail, TrailError> {
+/// If it cannot be opened, is no regular file, or is accessible to others than its owner.
+pub fn open(path: &Path) -> Result<AuditFile, TrailError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let path = path.with_file_name(name.replace("{pid}", &std::process::id().to_string()));
     let failed = |error| TrailError::Io(path.clone(), error);
-    // A link could lead elsewhere by the time it is opened again; to open a pipe would wait for its reader.
+    // A symlink could point elsewhere at the next start, and opening a pipe would block until it has a reader.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(&path);
     let file = file.map_err(failed)?;
@@ -61,72 +61,72 @@ pub fn open(path: &Path) -> Result<Trail, TrailError> {
     if metadata.mode() & 0o077 != 0 {
         return Err(TrailError::Exposed(path));
     }
-    Ok(Trail { file })
+    Ok(AuditFile { file })
 }
 
-/// An audit file that is open.
+/// The open audit file.
 #[derive(Debug)]
-pub struct Trail {
+pub struct AuditFile {
     file: File,
 }
 
-impl Trail {
-    /// Begins to write; what takes the lines. They are lost when the queue is full.
+impl AuditFile {
+    /// Starts the writer thread, and returns a function that queues lines. They are lost if the queue is full.
     pub fn start(self) -> impl Fn(&str) + 'static {
         let (writer, guard) = NonBlockingBuilder::default()
             .lossy(true)
-            .buffered_lines_limit(LINES)
-            .finish(Whole::new(self.file));
-        let _ = CROWDED.set(writer.error_counter());
+            .buffered_lines_limit(MAX_QUEUED)
+            .finish(LineWriter::new(self.file));
+        let _ = QUEUE_DROPS.set(writer.error_counter());
         *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
         move |line: &str| {
             let mut writer: NonBlocking = writer.clone();
-            // It never fails: what finds no room is counted.
+            // It never fails: a line that finds no room is counted.
             let _ = writer.write_all(line.as_bytes());
         }
     }
 }
 
-/// Writes what has been told and not yet written. Waits for the disk, but not long.
+/// Writes the queued lines. Waits briefly for a slow disk.
 pub fn flush() {
     drop(WRITER.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
-/// How many lines of the trail were lost so far.
+/// Returns how many lines were lost so far.
 pub fn lost() -> usize {
-    CROWDED.get().map_or(0, ErrorCounter::dropped_lines) + FAILED.load(Ordering::Relaxed)
+    QUEUE_DROPS.get().map_or(0, ErrorCounter::dropped_lines) + WRITE_FAILURES.load(Ordering::Relaxed)
 }
 
-/// Writes whole lines, and says in a line of its own how many are missing before it.
-struct Whole<W> {
+/// Writes whole lines, and reports lost ones in a line of its own.
+struct LineWriter<W> {
     to: W,
-    /// The last line was cut off.
+    /// Set while the last line is incomplete.
     torn: bool,
-    /// Of those that are lost, so many were told.
-    told: usize,
+    /// Lost lines that have already been reported.
+    reported: usize,
 }
 
-impl<W: Write> Whole<W> {
+impl<W: Write> LineWriter<W> {
     fn new(to: W) -> Self {
-        Self { to, torn: false, told: 0 }
+        Self { to, torn: false, reported: 0 }
     }
 
-    fn put(&mut self, line: &[u8], lost: usize) -> io::Result<()> {
+    fn write_line(&mut self, line: &[u8], lost: usize) -> io::Result<()> {
         if self.torn {
             self.to.write_all(b"\n")?;
             self.torn = false;
         }
-        if lost > self.told {
+        if lost > self.reported {
             let time = Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
-            let said = json!({ "timestamp": time, "event": "lost", "count": lost - self.told });
-            self.all(format!("{said}\n").as_bytes())?;
-            self.told = lost;
+            let gap = json!({ "timestamp": time, "event": "lost", "count": lost - self.reported });
+            self.write_whole(format!("{gap}\n").as_bytes())?;
+            self.reported = lost;
         }
-        self.all(line)
+        self.write_whole(line)
     }
 
-    fn all(&mut self, line: &[u8]) -> io::Result<()> {
-        // A file that is appended to takes a line whole, unless there is no room for it.
+    fn write_whole(&mut self, line: &[u8]) -> io::Result<()> {
+        // An append is atomic unless the disk is full.
         self.torn = true;
         self.to.write_all(line)?;
         self.torn = false;
@@ -134,12 +134,12 @@ impl<W: Write> Whole<W> {
     }
 }
 
-impl<W: Write> Write for Whole<W> {
+impl<W: Write> Write for LineWriter<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if let Err(error) = self.put(line, lost())
-            && FAILED.fetch_add(1, Ordering::Relaxed) == 0
+        if let Err(error) = self.write_line(line, lost())
+            && WRITE_FAILURES.fetch_add(1, Ordering::Relaxed) == 0
         {
-            tracing::error!("the audit file cannot be written: {error}; lines are lost");
+            tracing::error!("failed to write the audit file: {error}; lines are lost");
         }
         Ok(line.len())
     }
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk with so much room.
+    /// A disk with limited room.
     #[derive(Default)]
     struct Disk {
         written: Vec<u8>,
@@ -176,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_were_lost_are_told_and_no_other_is_torn() {
-        let mut trail = Whole::new(Disk { room: 13, ..Disk::default() });
-        assert!(trail.put(b"{\"a\":1}\n", 0).is_ok());
-        assert!(trail.put(b"{\"a\":2}\n", 0).is_err());
+    fn lost_lines_are_reported_and_none_is_torn() {
+        let mut trail = LineWriter::new(Disk { room: 13, ..Disk::default() });
+        assert!(trail.write_line(b"{\"a\":1}\n", 0).is_ok());
+        assert!(trail.write_line(b"{\"a\":2}\n", 0).is_err());
         trail.to.room = 1000;
-        assert!(trail.put(b"{\"a\":3}\n", 1).is_ok());
-        assert!(trail.put(b"{\"a\":4}\n", 1).is_ok());
+        assert!(trail.write_line(b"{\"a\":3}\n", 1).is_ok());
+        assert!(trail.write_line(b"{\"a\":4}\n", 1).is_ok());
         let written = String::from_utf8(trail.to.written).unwrap();
         let lines: Vec<&str> = written.lines().collect();
         assert_eq!((lines[0], lines[1]), ("{\"a\":1}", "{\"a\":"));
@@ -191,19 +191,19 @@ mod tests {
     }
 
     #[test]
-    fn only_a_file_of_its_owner_alone_is_taken() {
+    fn only_private_regular_files_are_opened() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let said = |path: &Path| open(path).err().map(|error| error.to_string()).unwrap_or_default();
-        assert_eq!(said(&at("audit-{pid}.jsonl")), "");
+        let message = |path: &Path| open(path).err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(message(&at("audit-{pid}.jsonl")), "");
         let made = at(&format!("audit-{}.jsonl", std::process::id()));
         assert_eq!(std::fs::metadata(&made).unwrap().mode() & 0o777, 0o600);
         std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(said(&made).ends_with("`chmod 600` it"));
+        assert!(message(&made).ends_with("`chmod 600` it"));
         symlink(&made, at("link")).unwrap();
-        assert!(said(&at("link")).ends_with("link"));
-        assert!(said(folder.path()).ends_with(&folder.path().display().to_string()));
-        assert!(said(&at("none/audit")).ends_with("none/audit"));
-        assert!(said(Path::new("/dev/null")).ends_with("is not a regular file"));
+        assert!(message(&at("link")).ends_with("link"));
+        assert!(message(folder.path()).ends_with(&folder.path().display().to_string()));
+        assert!(message(&at("none/audit")).ends_with("none/audit"));
+        assert!(message(Path::new("/dev/null")).ends_with("is not a regular file"));
     }
 }

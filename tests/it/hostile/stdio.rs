@@ -118,7 +118,7 @@ async fn lines_that_are_no_json_are_passed_over_and_told_of_once() -> Result<()>
     assert_eq!((&told["id"], &told["result"]), (&json!(9), &json!({})), "{told}");
     raw.finish().await?;
     let log = std::fs::read_to_string(log.path())?;
-    assert_eq!(log.matches("is no JSON").count(), 1, "{log}");
+    assert_eq!(log.matches("that is not JSON").count(), 1, "{log}");
     Ok(())
 }
 

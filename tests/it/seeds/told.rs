@@ -90,7 +90,7 @@ async fn instructions_say_in_which_order_to_call() -> Result<()> {
             let said =
                 client.service.peer_info().and_then(|info| info.instructions.clone()).unwrap_or_default();
             let describe = said.find("\"describe\", with `of`").context("describe")?;
-            assert!(said.find("read `hint`, mend the call, try again").context("errors")? > describe);
+            assert!(said.find("read `hint`, fix the call, try again").context("errors")? > describe);
             let status = said.find("\"run_status\" with its `run_id` and `wait`: true");
             assert_eq!(status.is_some(), runs, "{era:?} {said}");
             first.end().await?;

@@ -50,7 +50,7 @@ async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
     }
     for line in bodies {
         let told = line.rest().await?;
-        assert_eq!((told.status, told.body.as_str()), (408, "the message took longer than 3 s to come"));
+        assert_eq!((told.status, told.body.as_str()), (408, "the body did not arrive within 3 s"));
     }
     assert_eq!(wire::answered(&host, "", "echo", &add()).await?.envelope()?["data"], 3.0);
     Ok(())

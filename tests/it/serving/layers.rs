@@ -105,13 +105,13 @@ async fn of_all_that_is_wrong_with_a_request_the_outermost_is_told() -> Result<(
     let mut ids = Vec::new();
     for (from, status, said) in [
         (Fault::TooLarge, 413, "larger than 1KiB"),
-        (Fault::TwoHosts, 400, "must each be named once"),
-        (Fault::WrongHost, 403, "not known by that host"),
-        (Fault::ForeignOrigin, 403, "pages of that origin"),
+        (Fault::TwoHosts, 400, "exactly one host"),
+        (Fault::WrongHost, 403, "this host is not allowed"),
+        (Fault::ForeignOrigin, 403, "this origin is not allowed"),
         (Fault::NoToken, 401, "send a token in the header"),
         (Fault::NoScope, 403, "scope"),
         (Fault::RateUsedUp, 429, "too many requests"),
-        (Fault::SlowBody, 408, "took longer than 3 s to come"),
+        (Fault::SlowBody, 408, "did not arrive within 3 s"),
         (Fault::KeyTwice, 400, "given twice"),
         (Fault::TooManyAtOnce, 429, "too many calls at once"),
         (Fault::NoSuchTool, 0, "-32602"),
@@ -155,7 +155,7 @@ async fn what_is_no_message_is_told_so_in_words_of_the_protocol() -> Result<()> 
         ("", json!(null), -32700, "Parse error"),
         ("{", json!(null), -32700, "Parse error"),
         (&"[".repeat(5_000), json!(null), -32700, "Parse error"),
-        (&batch, json!(null), -32600, "batches are not taken"),
+        (&batch, json!(null), -32600, "batches are not supported"),
         ("{}", json!(null), -32600, "Invalid request"),
         (&wrong, json!(1), -32602, "Invalid params"),
     ] {

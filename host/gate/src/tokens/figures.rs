@@ -42,7 +42,7 @@ pub struct ServedFacade {
 }
 
 impl ServedList {
-    /// Measures facades, each given by its name, form and tools.
+    /// What these facades cost, each by its name, in its form and with its tools.
     pub fn of<'a, T: Borrow<PublishedTool>>(
         facades: impl IntoIterator<Item = (&'a str, SchemaForm, Vec<T>)>,
     ) -> Self {

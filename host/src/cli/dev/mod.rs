@@ -27,7 +27,7 @@ use super::{
 use crate::{
     build::{self, BuildError},
     config::server::{Http, Settings},
-    serve::{ENDPOINT_PATH, Host, Options},
+    serve::{ENDPOINT_PATH, HostOptions, PluginHost},
     telemetry::logs::{self, Level},
 };
 
@@ -62,7 +62,7 @@ impl DevCommand {
                  127.0.0.1:{port}"
             )));
         }
-        logs::at(Level::Info);
+        logs::start_plain(Level::Info);
         build::ensure_target()?;
         let path =
             fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
@@ -85,8 +85,8 @@ impl DevCommand {
             }
         })?;
         let runtime = io_runtime()?;
-        let options = Options { publisher: self.publishing.publisher(), ..self.common.host_options()? };
-        let host = Host::new(&options)?;
+        let options = HostOptions { publisher: self.publishing.publisher(), ..self.common.host_options()? };
+        let host = PluginHost::new(&options)?;
         let settings = Settings::default();
         let door = HttpEndpoint {
             http: Http { listen: self.http, ..Http::default() },

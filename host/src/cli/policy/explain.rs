@@ -55,7 +55,7 @@ struct KnownPlugin<'a> {
 
 impl ExplainCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Error);
+        logs::start_plain(Level::Error);
         let file = as_file(&self.name);
         let folder = match file {
             Some(file) => {

@@ -18,7 +18,7 @@ use crate::{
         exit, term,
     },
     load::find_plugin,
-    serve::Host,
+    serve::PluginHost,
     telemetry::{logs, logs::Level},
 };
 
@@ -44,7 +44,7 @@ pub struct InitCommand {
 
 impl InitCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Error);
+        logs::start_plain(Level::Error);
         if self.file.extension().is_none_or(|ending| ending != "wasm") {
             bail!(UsageError(format!("{} is not a plugin: pass a .wasm file", self.file.display())));
         }
@@ -57,7 +57,7 @@ impl InitCommand {
             find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
         // An existing policy has no influence, even if it is invalid.
         found.policy = None;
-        let host = Host::new(&self.common.host_options()?)?;
+        let host = PluginHost::new(&self.common.host_options()?)?;
         let admitted = match io_runtime()?.block_on(host.admitter.admit(&found, None)) {
             Ok(admitted) => admitted,
             Err(error) => {

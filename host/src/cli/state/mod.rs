@@ -51,7 +51,7 @@ enum Command {
 
 impl StateCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Warn);
+        logs::start_plain(Level::Warn);
         let path = self.state.map_or_else(places::state, Ok)?;
         match self.command {
             Command::List(command) => command.run(&path),

@@ -66,7 +66,7 @@ pub struct TokensCommand {
 
 impl TokensCommand {
     pub fn run(mut self, cli: Command) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Warn);
+        logs::start_plain(Level::Warn);
         // `--compare FILE DIR` is the same as `DIR --compare FILE`.
         if self.path.is_none() && self.compare.get(1).is_some_and(|path| path.is_dir()) {
             self.path = self.compare.pop();

@@ -64,7 +64,7 @@ impl WorkflowCheckCommand {
         let mut checked = files::check_files(&files)?;
         if let Some(folder) = &self.plugins {
             ensure!(folder.is_dir(), "there is no folder {}", folder.display());
-            logs::at(Level::Error);
+            logs::start_plain(Level::Error);
             let plugins = loaded::load_path(folder, &self.common.host_options()?)?;
             let beside = Snapshot::of(loaded::catalog_slots(&plugins));
             checked.iter_mut().for_each(|checked| check_calls(checked, &beside));

@@ -27,7 +27,7 @@ use crate::{
         exit, loaded, term,
     },
     load::{AdmittedPlugin, find_plugin},
-    serve::Host,
+    serve::PluginHost,
     telemetry::{logs, logs::Level},
 };
 
@@ -58,7 +58,7 @@ pub struct RunCommand {
 
 impl RunCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::at(Level::Error);
+        logs::start_plain(Level::Error);
         ensure!(
             self.plugins.is_dir(),
             "there is no folder {}; set the plugin folder with --plugins DIR",
@@ -69,7 +69,7 @@ impl RunCommand {
             return Ok(ExitCode::from(exit::NOTHING));
         }
         let answers = self.answer.iter().map(|text| parse_answer(text)).collect::<anyhow::Result<_>>()?;
-        let host = Host::new(&self.common.host_options()?)?;
+        let host = PluginHost::new(&self.common.host_options()?)?;
         let runtime = io_runtime()?;
         let prepared = runtime.block_on(self.prepare(&host))?;
         let PreparedRun { progress, request } = match prepared {
@@ -96,7 +96,7 @@ impl RunCommand {
     }
 
     /// Loads plugins and file and builds the request; or returns the refusal.
-    async fn prepare(&self, host: &Host) -> anyhow::Result<Result<PreparedRun, RunRefusal>> {
+    async fn prepare(&self, host: &PluginHost) -> anyhow::Result<Result<PreparedRun, RunRefusal>> {
         let refused = |message: String| Ok(Err(RunRefusal { exit_code: exit::REFUSED, message }));
         let plugins = loaded::load_folder(host, &self.plugins).await?;
         let mut slots = loaded::catalog_slots(&plugins);

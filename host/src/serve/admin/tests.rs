@@ -12,19 +12,19 @@ fn report(files: &[(&str, load::LoadState)]) -> LoadStatusReport {
 }
 
 #[test]
-fn a_server_is_ready_once_something_serves_or_nothing_failed() {
+fn ready_when_something_serves_or_nothing_failed() {
     let check = |(draining, loaded), files: &[(&str, load::LoadState)], expected: Option<&str>| {
-        let told = Readiness::new(draining, loaded, true, &report(files));
-        assert_eq!((told.ready, told.why.as_deref()), (expected.is_none(), expected), "{files:?}");
+        let readiness = Readiness::new(draining, loaded, true, &report(files));
+        assert_eq!((readiness.ready, readiness.why.as_deref()), (expected.is_none(), expected), "{files:?}");
     };
     let (ends, loads, serves) = ((true, true), (false, false), (false, true));
-    check(ends, &[("a", Serving)], Some("the server is being ended"));
+    check(ends, &[("a", Serving)], Some("the server is shutting down"));
     check(loads, &[("a", Serving)], Some("plugins are still being loaded"));
     check(serves, &[], None);
     check(serves, &[("a", Serving)], None);
     check(serves, &[("a", Serving), ("b", Failed)], None);
     check(serves, &[("a", Stale)], None);
-    check(serves, &[("a", Failed), ("b", Refused)], Some("nothing serves, and plugins failed"));
+    check(serves, &[("a", Failed), ("b", Refused)], Some("no plugin serves, and some failed"));
     let folder =
         |files| LoadStatusReport { folder_error: Some("the folder\ncannot be read".into()), ..report(files) };
     assert_eq!(
@@ -36,25 +36,25 @@ fn a_server_is_ready_once_something_serves_or_nothing_failed() {
 }
 
 #[test]
-fn what_fails_is_told_first_and_not_without_end() {
+fn failures_are_listed_first_and_bounded() {
     let names: Vec<String> = (0..FILES).map(|n| format!("{n:04}.wasm")).collect();
     let mut files: Vec<_> = names.iter().map(|name| (name.as_str(), Serving)).collect();
     files.extend([("z.wasm", Failed), ("y.wasm", Stale)]);
     let mut report = report(&files);
     report.files[FILES].why = Some(format!("{}\u{1b}", "é".repeat(5000)));
-    let told = Readiness::new(false, true, true, &report);
-    let first: Vec<_> = told.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
+    let readiness = Readiness::new(false, true, true, &report);
+    let first: Vec<_> = readiness.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
     assert_eq!(first, ["z.wasm", "y.wasm", "0000.wasm"]);
     assert_eq!(
-        (told.plugins.len(), told.more, told.serving, told.failed, told.stale),
+        (readiness.plugins.len(), readiness.more, readiness.serving, readiness.failed, readiness.stale),
         (FILES, 2, FILES, 1, 1)
     );
-    let why = told.plugins[0].why.as_deref().unwrap();
+    let why = readiness.plugins[0].why.as_deref().unwrap();
     assert!(why.chars().count() == REASON && why.ends_with('…'), "{why}");
 }
 
 #[test]
-fn an_address_is_a_name_of_the_listener_and_a_strangers_name_is_none() {
+fn addresses_are_accepted_and_foreign_names_are_refused() {
     let names = ["loggia.internal".to_owned()];
     let check = |host: &str, expected: bool| assert_eq!(is_own(host, &names), expected, "{host}");
     for own in [

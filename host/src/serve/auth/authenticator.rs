@@ -1,4 +1,4 @@
-//! From a request's headers to its origin: tokens of the settings file, and those of an authorization server.
+//! Authenticates requests, by tokens of the settings file and access tokens of an authorization server.
 
 use std::{path::Path, sync::Arc};
 
@@ -7,130 +7,137 @@ use axum::http::{HeaderMap, Uri, request::Parts};
 use loggia_gate::access::Origin;
 
 use super::{
-    bearer::{self, Presented, strip},
-    ends::Ends,
-    jwt::Issued,
-    metadata::Metadata,
-    refusal::{Challenge, Reason, Refusal},
-    settings::{self, AuthError, Checked},
-    token::{self, Tokens},
+    bearer::{self, BearerToken, strip_credentials},
+    jwt::JwtValidator,
+    lifetime::TokenLifetime,
+    metadata::ResourceMetadata,
+    refusal::{AuthChallenge, AuthRefusal, RefusalReason},
+    settings::{self, AuthError, ValidatedAuth},
+    token::{self, TokenSet},
 };
 use crate::config::server::Auth;
 
-/// Says who sends a request. Cheap to clone.
+/// Authenticates requests. Cheap to clone.
 #[derive(Clone)]
-pub struct Authenticator(pub(super) Arc<Inner>);
+pub struct Authenticator(pub(super) Arc<AuthenticatorState>);
 
-/// Somebody whose request goes on.
+/// An authenticated caller.
 #[derive(Debug)]
-pub struct Admitted {
-    /// Who, and what may be called.
+pub struct AuthenticatedCaller {
+    /// Identity and rights.
     pub origin: Origin,
-    /// When what it opens ends.
-    pub ends: Ends,
+    /// Lifetime of the token, which bounds the streams that it opens.
+    pub lifetime: TokenLifetime,
 }
 
-pub(super) struct Inner {
-    pub(super) tokens: ArcSwap<Tokens>,
-    pub(super) oauth: Option<OAuth>,
-    challenge: Arc<Challenge>,
+pub(super) struct AuthenticatorState {
+    /// Tokens of the settings file. Requests load the current set without waiting; `token_reload.rs` alone replaces it.
+    pub(super) tokens: ArcSwap<TokenSet>,
+    pub(super) oauth: Option<OAuthVerifier>,
+    challenge: Arc<AuthChallenge>,
 }
 
-pub(super) struct OAuth {
-    issued: Issued,
-    metadata: Metadata,
+pub(super) struct OAuthVerifier {
+    validator: JwtValidator,
+    metadata: ResourceMetadata,
 }
 
 impl Authenticator {
-    /// As the settings say; none where they name no way to be authenticated. `base` is the folder at which a relative
-    /// path of keys starts: that of `loggia.toml`. A file of keys is read at once, a URL only by [`start`](Self::start).
+    /// Creates an authenticator, or `None` if the settings configure neither tokens nor OAuth. `base` is the folder of
+    /// `loggia.toml`, to which the path of a key file is relative. A key file is read here, a URL only after
+    /// [`start`](Self::start).
     ///
     /// # Errors
     ///
-    /// All that is wrong with the settings, and with the file of keys.
+    /// All mistakes of the settings, or that of the key file.
     pub fn new(settings: &Auth, base: &Path) -> Result<Option<Self>, AuthError> {
         if settings.tokens.is_empty() && settings.oauth.is_none() {
             return Ok(None);
         }
-        let Checked { tokens, oauth } = settings::check(settings, base)?;
-        let mut challenge = Challenge::default();
+        let ValidatedAuth { tokens, oauth } = settings::validate(settings, base)?;
+        let mut challenge = AuthChallenge::default();
         let oauth = match oauth {
             None => None,
             Some(oauth) => {
-                let metadata = Metadata::new(&oauth);
-                challenge = Challenge::at(metadata.url(), &oauth.scopes);
-                let issued = Issued::new(oauth)?;
-                Some(OAuth { issued, metadata })
+                let metadata = ResourceMetadata::new(&oauth);
+                challenge = AuthChallenge::with_metadata(metadata.url(), &oauth.scopes);
+                let validator = JwtValidator::new(oauth)?;
+                Some(OAuthVerifier { validator, metadata })
             }
         };
-        Ok(Some(Self(Arc::new(Inner {
+        Ok(Some(Self(Arc::new(AuthenticatorState {
             tokens: ArcSwap::from_pointee(tokens),
             oauth,
             challenge: Arc::new(challenge),
         }))))
     }
 
-    /// Begins to keep the keys of the authorization server fresh, on this runtime, for as long as this lives. Without it
-    /// keys from a URL are never there.
+    /// Starts to refresh the authorization server's keys on this runtime, until the authenticator is dropped. Keys from a URL
+    /// are never fetched without it.
     pub fn start(&self) {
         if let Some(oauth) = &self.0.oauth {
-            oauth.issued.keys().start();
+            oauth.validator.keys().start();
         }
     }
 
-    /// Whether every caller could be authenticated now: false until the keys of the authorization server have been
-    /// fetched once.
+    /// Returns false until the authorization server's keys have been fetched once.
     pub fn is_ready(&self) -> bool {
-        self.0.oauth.as_ref().is_none_or(|oauth| oauth.issued.keys().are_known())
+        self.0.oauth.as_ref().is_none_or(|oauth| oauth.validator.keys().has_keys())
     }
 
-    /// Who sends a request, and what may be called.
+    /// Authenticates a request.
     ///
     /// # Errors
     ///
-    /// What the sender is to be told.
-    pub async fn authenticate(&self, headers: &HeaderMap, uri: &Uri) -> Result<Admitted, Refusal> {
-        match self.find(headers, uri).await {
-            Ok(admitted) => Ok(admitted),
+    /// The response to an unauthenticated request.
+    pub async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> Result<AuthenticatedCaller, AuthRefusal> {
+        match self.verify(headers, uri).await {
+            Ok(caller) => Ok(caller),
             Err(reason) => {
                 let status = reason.status().as_u16();
                 tracing::debug!(status, reason = reason.label(), "not authenticated: {reason}");
-                Err(Refusal::new(reason, self.0.challenge.clone()))
+                Err(AuthRefusal::new(reason, self.0.challenge.clone()))
             }
         }
     }
 
-    /// The same, for a request that goes on: nobody after this sees what it was authenticated by.
+    /// Authenticates a request, and removes its credentials, so that they are passed on to nobody.
     ///
     /// # Errors
     ///
-    /// What the sender is to be told.
-    pub async fn admit(&self, request: &mut Parts) -> Result<Admitted, Refusal> {
-        let admitted = self.authenticate(&request.headers, &request.uri).await;
-        strip(&mut request.headers);
-        admitted
+    /// The response to an unauthenticated request.
+    pub async fn admit(&self, request: &mut Parts) -> Result<AuthenticatedCaller, AuthRefusal> {
+        let caller = self.authenticate(&request.headers, &request.uri).await;
+        strip_credentials(&mut request.headers);
+        caller
     }
 
-    /// What clients are told of the authorization server, to be served without authentication.
-    pub fn metadata(&self) -> Option<&Metadata> {
+    /// Returns the metadata of the authorization server, which is served without authentication.
+    pub fn metadata(&self) -> Option<&ResourceMetadata> {
         self.0.oauth.as_ref().map(|oauth| &oauth.metadata)
     }
 
-    async fn find(&self, headers: &HeaderMap, uri: &Uri) -> Result<Admitted, Reason> {
-        match (bearer::presented(headers, uri)?, &self.0.oauth) {
-            (Presented::Made(token), _) => {
+    async fn verify(&self, headers: &HeaderMap, uri: &Uri) -> Result<AuthenticatedCaller, RefusalReason> {
+        match (bearer::extract(headers, uri)?, &self.0.oauth) {
+            (BearerToken::Own(token), _) => {
                 let tokens = self.0.tokens.load();
                 let known = tokens.find(token, token::now())?;
                 let origin = Origin::named(&known.name, known.rights.clone());
-                let ends = Ends { revoked: Some(known.revoked.clone()), expires: known.expires };
-                Ok(Admitted { origin, ends })
+                let lifetime = TokenLifetime { revoked: Some(known.revoked.clone()), expires: known.expires };
+                Ok(AuthenticatedCaller { origin, lifetime })
             }
-            (Presented::Other(token), Some(oauth)) => {
-                let (name, rights, expires) = oauth.issued.check(token).await?;
-                let ends = Ends { revoked: None, expires: Some(expires) };
-                Ok(Admitted { origin: Origin::named(&name, rights), ends })
+            (BearerToken::Foreign(token), Some(oauth)) => {
+                let (name, rights, expires) = oauth.validator.validate(token).await?;
+                let lifetime = TokenLifetime { revoked: None, expires: Some(expires) };
+                Ok(AuthenticatedCaller { origin: Origin::named(&name, rights), lifetime })
             }
-            (Presented::Other(_), None) => Err(Reason::Invalid("it is no token of this server")),
+            (BearerToken::Foreign(_), None) => {
+                Err(RefusalReason::Invalid("the token was not issued by this server"))
+            }
         }
     }
 }

@@ -1,69 +1,71 @@
-//! The token that a request carries.
+//! Extracts the bearer token of a request.
 
 use axum::http::{
     HeaderMap, Uri,
     header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION},
 };
 
-use super::{refusal::Reason, token};
+use super::{refusal::RefusalReason, token};
 
-/// Longest token. Those of authorization servers with many claims have two or three KiB.
-const LONGEST: usize = 8 << 10;
+/// Longest token. Access tokens with many claims have two or three KiB.
+const MAX_TOKEN: usize = 8 << 10;
 
-/// A token, by who made it.
+/// A token, by its form.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Presented<'a> {
-    /// It looks like one of ours.
-    Made(&'a str),
-    /// It does not.
-    Other(&'a str),
+pub(super) enum BearerToken<'a> {
+    /// Has the prefix of tokens of `loggia token new`.
+    Own(&'a str),
+    /// Any other token.
+    Foreign(&'a str),
 }
 
-/// The one token of a request: in one `Authorization` header, and nowhere else (RFC 6750 §2).
-pub(super) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<Presented<'a>, Reason> {
-    // Right or wrong: what stands in a URL stands in the logs of every proxy on the way.
-    if names_token(uri) {
-        return Err(Reason::InUrl);
+/// Extracts the only token of a request, which must be in a single `Authorization` header (RFC 6750 §2).
+pub(super) fn extract<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<BearerToken<'a>, RefusalReason> {
+    // Even if it is valid: URLs are logged by every proxy on the way.
+    if has_query_token(uri) {
+        return Err(RefusalReason::InUrl);
     }
     let mut values = headers.get_all(AUTHORIZATION).iter();
-    let Some(value) = values.next() else { return Err(Reason::Missing) };
+    let Some(value) = values.next() else { return Err(RefusalReason::Missing) };
     if values.next().is_some() {
-        return Err(Reason::Malformed("send one Authorization header"));
+        return Err(RefusalReason::Malformed("send one Authorization header"));
     }
-    if value.len() > LONGEST {
-        return Err(Reason::Invalid("the token is longer than 8 KiB"));
+    if value.len() > MAX_TOKEN {
+        return Err(RefusalReason::Invalid("the token is longer than 8 KiB"));
     }
     let (scheme, rest) = match value.as_bytes().iter().position(|byte| *byte == b' ') {
         Some(at) => value.as_bytes().split_at(at),
         None => (value.as_bytes(), &b""[..]),
     };
-    // Another scheme is no attempt at this one.
+    // Other schemes do not attempt bearer authentication.
     if !scheme.eq_ignore_ascii_case(b"bearer") {
-        return Err(Reason::Missing);
+        return Err(RefusalReason::Missing);
     }
-    let token = std::str::from_utf8(rest.trim_ascii()).ok().filter(|token| is_token(token));
+    let token = std::str::from_utf8(rest.trim_ascii()).ok().filter(|token| is_b64token(token));
     match token {
-        None => Err(Reason::Malformed("write the header as: Authorization: Bearer, a space, the token")),
-        Some(made) if made.starts_with(token::PREFIX) => Ok(Presented::Made(made)),
-        Some(other) => Ok(Presented::Other(other)),
+        None => {
+            Err(RefusalReason::Malformed("write the header as: Authorization: Bearer, a space, the token"))
+        }
+        Some(own) if own.starts_with(token::PREFIX) => Ok(BearerToken::Own(own)),
+        Some(foreign) => Ok(BearerToken::Foreign(foreign)),
     }
 }
 
-/// Takes away all by which a request was authenticated, or could be elsewhere: a caller's token is passed on to nobody.
-pub fn strip(headers: &mut HeaderMap) {
+/// Removes all credentials from a request, so that a caller's token is passed on to nobody.
+pub fn strip_credentials(headers: &mut HeaderMap) {
     for name in [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE] {
         headers.remove(name);
     }
 }
 
-/// Whether the URL has a parameter `access_token`, however it is written.
-fn names_token(uri: &Uri) -> bool {
+/// Returns true if the URL has a parameter `access_token`, in any case and encoding.
+fn has_query_token(uri: &Uri) -> bool {
     let query = uri.query().unwrap_or_default();
     url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name.eq_ignore_ascii_case("access_token"))
 }
 
-/// RFC 6750's `b64token`.
-fn is_token(text: &str) -> bool {
+/// Checks for RFC 6750's `b64token`.
+fn is_b64token(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
     !body.is_empty() && body.bytes().all(letter)
@@ -76,21 +78,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_carries_one_token_in_one_header() {
-        let check = |values: &[&[u8]], url: &str, expected: Result<Presented<'_>, &str>| {
+    fn exactly_one_token_is_extracted() {
+        let check = |values: &[&[u8]], url: &str, expected: Result<BearerToken<'_>, &str>| {
             let mut headers = HeaderMap::new();
             for value in values {
                 headers.append(AUTHORIZATION, HeaderValue::from_bytes(value).unwrap());
             }
-            let found = presented(&headers, &url.parse().unwrap());
+            let found = extract(&headers, &url.parse().unwrap());
             assert_eq!(
                 found.as_ref().map_err(|reason| reason.label()),
                 expected.as_ref().map_err(|e| *e),
                 "{url}"
             );
         };
-        let ours = Ok(Presented::Made("loggia_abc"));
-        let other = || Ok(Presented::Other("eyJ.a-_~+/.b=="));
+        let ours = Ok(BearerToken::Own("loggia_abc"));
+        let other = || Ok(BearerToken::Foreign("eyJ.a-_~+/.b=="));
         check(&[b"Bearer loggia_abc"], "/mcp", ours);
         check(&[b"bearer eyJ.a-_~+/.b=="], "/mcp?session=1", other());
         check(&[b"BEARER   eyJ.a-_~+/.b== "], "http://h/mcp", other());
@@ -115,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_be_authenticated_by_is_left() {
+    fn all_credentials_are_stripped() {
         let mut headers = HeaderMap::new();
         for name in [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE] {
             headers.append(name.clone(), HeaderValue::from_static("a"));
             headers.append(name, HeaderValue::from_static("b"));
         }
         headers.append("mcp-session-id", HeaderValue::from_static("s"));
-        strip(&mut headers);
+        strip_credentials(&mut headers);
         assert_eq!(headers.keys().collect::<Vec<_>>(), ["mcp-session-id"]);
     }
 }

@@ -1,4 +1,4 @@
-//! A file that may change while the server runs: looked at again and again, and read only when it is another than before.
+//! Watches a file that may change while the server runs, by polling. The file is read only if it has changed.
 
 use std::{
     io,
@@ -7,20 +7,19 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// A file, and what it was like when it was last read well.
+/// A file, and the stamp of the version that was read last.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct WatchedFile {
     path: PathBuf,
-    /// A version counts when it is as old as this: a file that is written in place is empty first, and then half of what it
-    /// is to be.
+    /// Minimum age of a version: a file that is written in place is first empty, then incomplete.
     settled: Duration,
-    seen: Option<Stamp>,
+    seen: Option<FileStamp>,
 }
 
-/// What differs between two versions of a file: device, inode, size, and when it was written and replaced, in nanoseconds.
-type Stamp = [i128; 5];
+/// Identifies a version: device, inode, size, and times of modification and change in nanoseconds.
+type FileStamp = [i128; 5];
 
-impl Watched {
+impl WatchedFile {
     pub fn new(path: PathBuf, settled: Duration) -> Self {
         Self { path, settled, seen: None }
     }
@@ -29,8 +28,8 @@ impl Watched {
         &self.path
     }
 
-    /// What is read of it; none where it is what it was, or is being written. Blocks.
-    pub fn look<T, E: From<io::Error>>(
+    /// Reads the file, or returns `None` if it has not changed or is being written. Blocks.
+    pub fn read_if_changed<T, E: From<io::Error>>(
         &mut self,
         read: impl FnOnce(&Path) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
@@ -39,7 +38,7 @@ impl Watched {
             return Ok(None);
         }
         let found = read(&self.path)?;
-        // Written while it was read: what was read may be of neither version.
+        // It was written during the read, so the content may be of neither version.
         if self::stamp(&self.path)? != stamp {
             return Ok(None);
         }
@@ -48,20 +47,20 @@ impl Watched {
     }
 }
 
-fn stamp(path: &Path) -> io::Result<Stamp> {
-    let its = std::fs::metadata(path)?;
-    // A pipe gives what it holds once, and to open one may take for ever.
-    if !its.is_file() {
-        return Err(io::Error::other("it is no file"));
+fn stamp(path: &Path) -> io::Result<FileStamp> {
+    let metadata = std::fs::metadata(path)?;
+    // A pipe yields its content once, and opening it may block forever.
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
     }
     let nanoseconds = |seconds: i64, more: i64| i128::from(seconds) * 1_000_000_000 + i128::from(more);
-    let written = nanoseconds(its.mtime(), its.mtime_nsec());
-    let changed = nanoseconds(its.ctime(), its.ctime_nsec());
-    Ok([its.dev().into(), its.ino().into(), its.size().into(), written, changed])
+    let written = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
+    let changed = nanoseconds(metadata.ctime(), metadata.ctime_nsec());
+    Ok([metadata.dev().into(), metadata.ino().into(), metadata.size().into(), written, changed])
 }
 
-/// How long a version has been there; none for one of the future, which a clock that was set back makes of it.
-fn age([.., changed]: Stamp) -> Option<Duration> {
+/// Returns the age of a version; `None` if it is in the future, after the clock was set back.
+fn age([.., changed]: FileStamp) -> Option<Duration> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
     let then = Duration::from_nanos(u64::try_from(changed).ok()?);
     now.checked_sub(then)
@@ -78,44 +77,44 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_when_it_is_another() {
+    fn a_file_is_read_when_it_changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let mut file = Watched::new(path.clone(), Duration::ZERO);
-        assert!(file.look(text).is_err(), "it is not there");
+        let mut file = WatchedFile::new(path.clone(), Duration::ZERO);
+        assert!(file.read_if_changed(text).is_err(), "it is not there");
         fs::write(&path, "one").unwrap();
-        assert_eq!(file.look(text).unwrap().as_deref(), Some("one"));
-        assert_eq!(file.look(text).unwrap(), None);
-        // What could not be read is read again.
+        assert_eq!(file.read_if_changed(text).unwrap().as_deref(), Some("one"));
+        assert_eq!(file.read_if_changed(text).unwrap(), None);
+        // A failed read is retried.
         fs::write(folder.path().join("new"), "two").unwrap();
         fs::rename(folder.path().join("new"), &path).unwrap();
-        assert!(file.look(|_| Err::<(), _>(io::Error::other("broken"))).is_err());
-        assert_eq!(file.look(text).unwrap().as_deref(), Some("two"));
+        assert!(file.read_if_changed(|_| Err::<(), _>(io::Error::other("broken"))).is_err());
+        assert_eq!(file.read_if_changed(text).unwrap().as_deref(), Some("two"));
     }
 
     #[test]
-    fn a_file_that_is_being_written_is_none_yet() {
+    fn a_file_being_written_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "half").unwrap();
-        let mut file = Watched::new(path.clone(), Duration::from_secs(3600));
-        assert_eq!(file.look(text).unwrap(), None, "it was written a moment ago");
-        let mut file = Watched::new(path.clone(), Duration::ZERO);
+        let mut file = WatchedFile::new(path.clone(), Duration::from_secs(3600));
+        assert_eq!(file.read_if_changed(text).unwrap(), None, "it was written a moment ago");
+        let mut file = WatchedFile::new(path.clone(), Duration::ZERO);
         let written = |path: &Path| {
             fs::write(path, "half and half")?;
             Ok::<_, io::Error>("half")
         };
-        assert_eq!(file.look(written).unwrap(), None, "it was written while it was read");
-        assert_eq!(file.look(text).unwrap().as_deref(), Some("half and half"));
+        assert_eq!(file.read_if_changed(written).unwrap(), None, "it was written while it was read");
+        assert_eq!(file.read_if_changed(text).unwrap().as_deref(), Some("half and half"));
     }
 
     #[test]
-    fn what_is_no_file_is_not_opened() {
+    fn only_regular_files_are_opened() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path(), Path::new("/dev/null")] {
-            let mut file = Watched::new(path.to_owned(), Duration::ZERO);
-            let error = file.look(|_| -> io::Result<()> { panic!("it was opened") }).unwrap_err();
-            assert!(error.to_string().ends_with("is no file"), "{error}");
+            let mut file = WatchedFile::new(path.to_owned(), Duration::ZERO);
+            let error = file.read_if_changed(|_| -> io::Result<()> { panic!("it was opened") }).unwrap_err();
+            assert!(error.to_string().ends_with("is not a regular file"), "{error}");
         }
     }
 }

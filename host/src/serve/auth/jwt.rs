@@ -1,4 +1,4 @@
-//! Tokens of an authorization server: what must be true of one (RFC 8725, RFC 9068).
+//! Validates access tokens of an authorization server (RFC 8725, RFC 9068).
 
 use std::{fmt::Write, sync::Arc, time::Duration};
 
@@ -9,67 +9,67 @@ use loggia_gate::access::{Rights, Scope};
 use serde::Deserialize;
 
 use super::{
-    keeper::{Keeper, Missing},
+    key_cache::{KeyCache, KeyLookupError},
     keys::NoKey,
-    refusal::Reason,
-    settings::{Jwks, OAuth},
+    refusal::RefusalReason,
+    settings::{JwksLocation, OAuthConfig},
     signature, source, token,
 };
 use crate::config::server::Mistake;
 
 /// Longest `sub` (OpenID Connect Core §2).
-const SUBJECT: usize = 255;
+const MAX_SUBJECT: usize = 255;
 
-/// Checks the tokens of one authorization server.
-pub(super) struct Issued {
+/// Validator of the tokens of one authorization server.
+pub(super) struct JwtValidator {
     issuer: String,
     algorithms: Vec<Algorithm>,
-    /// Its algorithm is a token's own, when that is one of those above.
+    /// Template: its algorithm is replaced by the token's, if that is one of `algorithms`.
     validation: Validation,
     leeway: Duration,
     allow_star: bool,
-    keys: Arc<Keeper>,
+    keys: Arc<KeyCache>,
 }
 
-/// What is read of a token beside what `jsonwebtoken` checks.
+/// Claims that `jsonwebtoken` does not check.
 #[derive(Deserialize)]
 struct Claims {
     iss: String,
     sub: Option<String>,
     iat: Option<f64>,
-    /// As it is: `decode` says what is wrong with it.
+    /// Raw: `decode` reports malformed values.
     exp: Option<serde_json::Value>,
-    scope: Option<Words>,
-    scp: Option<Words>,
+    scope: Option<ScopeList>,
+    scp: Option<ScopeList>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Words {
+enum ScopeList {
     Text(String),
     List(Vec<String>),
 }
 
-/// The keys that are there, of which a file is read now.
-pub(super) fn keys(jwks: &Jwks) -> Result<Arc<Keeper>, Mistake> {
-    let (source, pace) = source::of(jwks);
-    let keys = Keeper::new(source, pace);
-    if let Jwks::File(path) = jwks {
+/// Creates the key cache. A key file is read immediately.
+pub(super) fn load_keys(jwks: &JwksLocation) -> Result<Arc<KeyCache>, Mistake> {
+    let (source, pace) = source::from_location(jwks);
+    let keys = KeyCache::new(source, pace);
+    if let JwksLocation::File(path) = jwks {
         let failed = |why| Mistake::new("auth.oauth.jwks", format!("names {}: {why}", path.display()));
         keys.read_file(path).map_err(failed)?;
     }
     Ok(keys)
 }
 
-impl Issued {
-    /// By these settings. A file of keys is read now.
-    pub fn new(oauth: OAuth) -> Result<Self, Mistake> {
-        let keys = keys(&oauth.jwks)?;
+impl JwtValidator {
+    /// Creates the validator of these settings. A key file is read immediately.
+    pub fn new(oauth: OAuthConfig) -> Result<Self, Mistake> {
+        let keys = load_keys(&oauth.jwks)?;
         Ok(Self::with(oauth, keys))
     }
 
-    /// With these keys.
-    pub fn with(oauth: OAuth, keys: Arc<Keeper>) -> Self {
+    /// Creates a validator with these keys.
+    pub fn with(oauth: OAuthConfig, keys: Arc<KeyCache>) -> Self {
         signature::install();
         let mut validation = Validation::default();
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
@@ -77,68 +77,68 @@ impl Issued {
         validation.set_audience(&[&oauth.audience]);
         validation.validate_nbf = true;
         validation.leeway = oauth.leeway.as_secs();
-        let OAuth { issuer, algorithms, leeway, allow_star, .. } = oauth;
+        let OAuthConfig { issuer, algorithms, leeway, allow_star, .. } = oauth;
         Self { issuer, algorithms, validation, leeway, allow_star, keys }
     }
 
-    /// The keys that are known.
-    pub fn keys(&self) -> &Arc<Keeper> {
+    /// Returns the key cache.
+    pub fn keys(&self) -> &Arc<KeyCache> {
         &self.keys
     }
 
-    /// Whose token this is, and what it allows.
-    pub async fn check(&self, token: &str) -> Result<(String, Rights, i64), Reason> {
-        let header =
-            decode_header(token).map_err(|_| Reason::Invalid("the token is none that this server takes"))?;
+    /// Validates a token; returns the caller's name, its rights and the expiry.
+    pub async fn validate(&self, token: &str) -> Result<(String, Rights, i64), RefusalReason> {
+        let header = decode_header(token)
+            .map_err(|_| RefusalReason::Invalid("the token is malformed or not supported"))?;
         self.check_header(&header)?;
-        let check = |key: &DecodingKey| self.check_with(token, header.alg, key);
+        let check = |key: &DecodingKey| self.validate_with(token, header.alg, key);
         match self.keys.with_key(header.kid.as_deref(), header.alg, check).await {
             Ok(checked) => checked,
-            Err(Missing::NotYet) => Err(Reason::NotReady),
-            Err(Missing::Key(why)) => Err(Reason::Invalid(match why {
-                NoKey::Unknown => "the token is signed with a key that is not known here",
-                NoKey::Unfit => "the token is signed with a key that is for something else",
-                NoKey::Unnamed => "the token does not say with which key it is signed",
+            Err(KeyLookupError::NotYet) => Err(RefusalReason::NotReady),
+            Err(KeyLookupError::Key(why)) => Err(RefusalReason::Invalid(match why {
+                NoKey::Unknown => "the token is signed with an unknown key",
+                NoKey::Unfit => "the token is signed with a key for another purpose or algorithm",
+                NoKey::Unnamed => "the token does not name its key (kid)",
             })),
         }
     }
 
-    /// Before any key is looked for. Keys that a header brings along, or says where to find, are never used.
-    fn check_header(&self, header: &Header) -> Result<(), Reason> {
+    /// Checks the header, before any key lookup. Keys in the header, or URLs of keys, are never used.
+    fn check_header(&self, header: &Header) -> Result<(), RefusalReason> {
         if !self.algorithms.contains(&header.alg) {
-            return Err(Reason::Invalid("the token is signed in a way that is not taken here"));
+            return Err(RefusalReason::Invalid("the token is signed with an algorithm that is not allowed"));
         }
         if header.crit.is_some() {
-            return Err(Reason::Invalid("the token has critical headers that are not understood here"));
+            return Err(RefusalReason::Invalid("the token has unsupported critical headers"));
         }
         let typ = header.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
-        // An ID token says who somebody is, not what may be done.
+        // An ID token identifies a user, and grants nothing.
         if !matches!(typ.trim_start_matches("application/"), "jwt" | "at+jwt") {
-            return Err(Reason::Invalid("the token is no access token"));
+            return Err(RefusalReason::Invalid("the token is not an access token"));
         }
         Ok(())
     }
 
-    fn check_with(
+    fn validate_with(
         &self,
         token: &str,
         algorithm: Algorithm,
         key: &DecodingKey,
-    ) -> Result<(String, Rights, i64), Reason> {
+    ) -> Result<(String, Rights, i64), RefusalReason> {
         let validation = Validation { algorithms: vec![algorithm], ..self.validation.clone() };
         let TokenData { claims, .. } =
-            decode::<Claims>(token, key, &validation).map_err(|error| why(error.kind()))?;
+            decode::<Claims>(token, key, &validation).map_err(|error| to_reason(error.kind()))?;
         if claims.iss != self.issuer {
-            return Err(Reason::Invalid("the token is from another issuer"));
+            return Err(RefusalReason::Invalid("the token is from another issuer"));
         }
-        // f64 holds seconds exactly for longer than the sun will shine.
+        // f64 holds whole seconds exactly up to 2^53.
         #[allow(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
         let latest = token::now() as f64 + self.leeway.as_secs_f64();
         if claims.iat.is_some_and(|issued| issued > latest) {
-            return Err(Reason::Invalid("the token is not valid yet"));
+            return Err(RefusalReason::Invalid("the token is not valid yet"));
         }
-        let subject = claims.sub.filter(|sub| !sub.is_empty() && sub.len() <= SUBJECT);
-        let subject = subject.ok_or(Reason::Invalid("the token does not say whose it is (sub)"))?;
+        let subject = claims.sub.filter(|sub| !sub.is_empty() && sub.len() <= MAX_SUBJECT);
+        let subject = subject.ok_or(RefusalReason::Invalid("the token lacks a valid subject (sub)"))?;
         let scopes: Vec<Scope> = match claims.scope.or(claims.scp) {
             None => Vec::new(),
             Some(words) => {
@@ -147,17 +147,17 @@ impl Issued {
             }
         };
         if scopes.is_empty() {
-            return Err(Reason::Scope);
+            return Err(RefusalReason::Scope);
         }
-        // `decode` takes none without it.
+        // `decode` requires it.
         #[allow(clippy::cast_possible_truncation, reason = "what is further away than i64 holds never comes")]
         let expires =
             (claims.exp.and_then(|exp| exp.as_f64()).unwrap_or_default() + self.leeway.as_secs_f64()) as i64;
-        Ok((caller(&self.issuer, &subject), Rights::of(scopes), expires))
+        Ok((caller_name(&self.issuer, &subject), Rights::of(scopes), expires))
     }
 }
 
-impl Words {
+impl ScopeList {
     fn iter(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match self {
             Self::Text(text) => Box::new(text.split_whitespace()),
@@ -166,22 +166,22 @@ impl Words {
     }
 }
 
-/// What a token's sender is told. Nothing of the token is in it.
-fn why(error: &ErrorKind) -> Reason {
-    Reason::Invalid(match error {
+/// Converts an error to its text for the client, which contains nothing of the token.
+fn to_reason(error: &ErrorKind) -> RefusalReason {
+    RefusalReason::Invalid(match error {
         ErrorKind::ExpiredSignature => "the token has expired",
         ErrorKind::ImmatureSignature => "the token is not valid yet",
         ErrorKind::InvalidAudience => "the token is for another server (aud)",
         ErrorKind::InvalidIssuer => "the token is from another issuer",
         ErrorKind::InvalidSignature => "the token's signature is wrong",
         ErrorKind::MissingRequiredClaim(_) => "the token lacks a claim: exp, iss and aud are needed",
-        _ => "the token is none that this server takes",
+        _ => "the token is malformed or not supported",
     })
 }
 
-/// The name of a caller. No issuer has a `#` and no token of ours has one in its name, so no two of them meet; two
-/// subjects never share a name, and none has anything in it that a log could be deceived by.
-fn caller(issuer: &str, subject: &str) -> String {
+/// Builds the name of a caller. Neither issuers nor names of own tokens contain a `#`, so names cannot collide. The subject is
+/// percent-encoded, so that different subjects have different names and none can forge log lines.
+fn caller_name(issuer: &str, subject: &str) -> String {
     subject.bytes().fold(format!("{issuer}#"), |mut name, byte| {
         if byte.is_ascii_graphic() && byte != b'%' {
             name.push(char::from(byte));
@@ -197,8 +197,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_are_told_apart_and_print_as_they_are() {
-        let check = |subject: &str, expected: &str| assert_eq!(caller("https://id", subject), expected);
+    fn caller_names_are_distinct_and_printable() {
+        let check = |subject: &str, expected: &str| assert_eq!(caller_name("https://id", subject), expected);
         check("ada", "https://id#ada");
         check("a#b|c", "https://id#a#b|c");
         check("a b", "https://id#a%20b");

@@ -1,4 +1,4 @@
-//! A set of keys (JWKS, RFC 7517), and which one checks a token.
+//! Key sets (JWKS, RFC 7517), and the choice of the key for a token.
 
 use jsonwebtoken::{
     Algorithm, DecodingKey,
@@ -7,11 +7,11 @@ use jsonwebtoken::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Keys of a set. Authorization servers have two or three.
+/// Maximum number of keys in a set. Authorization servers have two or three.
 const KEYS: usize = 64;
-/// Longest name of a key.
+/// Longest key name (`kid`).
 const NAME: usize = 256;
-/// Bytes of an RSA key's modulus: shorter ones are broken, longer ones slow.
+/// Size of an RSA modulus in bytes: shorter ones are insecure, longer ones slow.
 const MODULUS: std::ops::RangeInclusive<usize> = 256..=1024;
 
 const RSA: &[Algorithm] = &[
@@ -23,42 +23,42 @@ const RSA: &[Algorithm] = &[
     Algorithm::PS512,
 ];
 
-/// Why a text is no set of keys.
+/// Error of parsing a key set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum KeysError {
-    /// Not even JSON of that form.
-    #[error("it is no JSON object with a list of `keys`")]
+    /// Not JSON of the right form.
+    #[error("it is not a JSON object with a list of `keys`")]
     Form,
-    /// More than anybody has.
+    /// Too many keys.
     #[error("it has more than {KEYS} keys")]
     Many,
 }
 
-/// Keys that check signatures.
+/// Keys that verify signatures.
 #[derive(Debug, Default)]
 pub(super) struct KeySet(Vec<Key>);
 
 #[derive(Debug)]
 struct Key {
     name: Option<String>,
-    /// What it may be used for: what its type can do, and no more than the set says.
+    /// Allowed algorithms: those of its type, limited to what the set declares.
     algorithms: Vec<Algorithm>,
     key: DecodingKey,
 }
 
-/// Why no key of a set checks a token.
+/// Why no key of a set fits a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoKey {
-    /// None has that name; a newer set may have one.
+    /// No key has that name; a newer set may have one.
     Unknown,
-    /// The one of that name is for something else.
+    /// The key of that name is for another purpose or algorithm.
     Unfit,
-    /// The token names none, and there is more than one, or none, that it could mean.
+    /// The token names no key, and not exactly one key fits.
     Unnamed,
 }
 
 impl KeySet {
-    /// Reads a set. Keys that check nothing of ours are passed over, as RFC 7517 wants it.
+    /// Parses a set. Unsupported keys are ignored, as RFC 7517 requires.
     pub fn parse(text: &[u8]) -> Result<Self, KeysError> {
         #[derive(Deserialize)]
         struct Set {
@@ -69,15 +69,15 @@ impl KeySet {
             return Err(KeysError::Many);
         }
         let keys = set.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok());
-        Ok(Self(keys.filter_map(|key| Key::of(&key)).collect()))
+        Ok(Self(keys.filter_map(|key| Key::from_jwk(&key)).collect()))
     }
 
-    /// How many keys check something.
+    /// Returns the number of usable keys.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The key for a token that is signed in this way and names its key so.
+    /// Chooses the key for a token of this algorithm and key name.
     pub fn choose(&self, name: Option<&str>, algorithm: Algorithm) -> Result<&DecodingKey, NoKey> {
         let fits = |key: &&Key| key.algorithms.contains(&algorithm);
         let Some(name) = name else {
@@ -96,8 +96,8 @@ impl KeySet {
 }
 
 impl Key {
-    /// None where it checks no signature that we know.
-    fn of(jwk: &Jwk) -> Option<Self> {
+    /// Converts a key; returns `None` if it verifies no supported signature.
+    fn from_jwk(jwk: &Jwk) -> Option<Self> {
         let common = &jwk.common;
         let signs = common.public_key_use.as_ref().is_none_or(|its| *its == PublicKeyUse::Signature);
         let verifies = common.key_operations.as_ref().is_none_or(|its| its.contains(&KeyOperations::Verify));
@@ -105,7 +105,7 @@ impl Key {
             return None;
         }
         let (can, key): (&[Algorithm], _) = match &jwk.algorithm {
-            AlgorithmParameters::RSA(its) => (RSA, rsa(&its.n, &its.e)?),
+            AlgorithmParameters::RSA(its) => (RSA, rsa_key(&its.n, &its.e)?),
             AlgorithmParameters::EllipticCurve(its) => {
                 let can: &[_] = match its.curve {
                     EllipticCurve::P256 => &[Algorithm::ES256],
@@ -117,7 +117,7 @@ impl Key {
             AlgorithmParameters::OctetKeyPair(its) if its.curve == EllipticCurve::Ed25519 => {
                 (&[Algorithm::EdDSA], DecodingKey::from_ed_components(&its.x).ok()?)
             }
-            // A symmetric key has no place in a public set; who can read it could sign.
+            // A symmetric key in a public set would let every reader sign.
             _ => return None,
         };
         let only = common.key_algorithm;
@@ -127,8 +127,8 @@ impl Key {
     }
 }
 
-/// Some write a zero before the modulus, which ring does not take.
-fn rsa(n: &str, e: &str) -> Option<DecodingKey> {
+/// Strips leading zeros, which some servers write and ring rejects.
+fn rsa_key(n: &str, e: &str) -> Option<DecodingKey> {
     use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
     let number = |text: &str| {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_by_its_name_for_what_it_is_for() {
+    fn keys_are_chosen_by_name_and_algorithm() {
         let point = modulus(32);
         let rsa = json!({"kty": "RSA", "n": modulus(256), "e": "AQAB"});
         let with = |more: Value| {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_bounded_and_of_its_form() {
+    fn key_sets_are_bounded_and_well_formed() {
         let of = |keys: usize| json!({ "keys": vec![json!({}); keys] }).to_string();
         assert!(KeySet::parse(of(64).as_bytes()).is_ok());
         assert_eq!(KeySet::parse(of(65).as_bytes()).unwrap_err(), KeysError::Many);

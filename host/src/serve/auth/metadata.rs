@@ -1,27 +1,27 @@
-//! What clients are told of the authorization server: RFC 9728.
+//! OAuth protected resource metadata (RFC 9728).
 
 use axum::{Router, http::header::CONTENT_TYPE, routing::get};
 use serde_json::json;
 
-use super::settings::OAuth;
+use super::settings::OAuthConfig;
 use crate::serve::endpoint::PATH;
 
-/// Where it stands for a server as a whole.
+/// Well-known path.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// A document and its places.
+/// The metadata document and its paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metadata {
+pub struct ResourceMetadata {
     url: String,
     paths: Vec<String>,
     body: String,
 }
 
-impl Metadata {
-    pub(super) fn new(oauth: &OAuth) -> Self {
+impl ResourceMetadata {
+    pub(super) fn new(oauth: &OAuthConfig) -> Self {
         let own = oauth.url.path().trim_end_matches('/');
         let url = format!("{}{WELL_KNOWN}{own}", oauth.url.origin().ascii_serialization());
-        // Whatever a proxy calls this server, it may ask by the path that is served here.
+        // A proxy may rewrite the path, so it is served under the local one, too.
         let mut paths: Vec<String> = ["", PATH, own].map(|path| format!("{WELL_KNOWN}{path}")).into();
         paths.sort();
         paths.dedup();
@@ -37,24 +37,24 @@ impl Metadata {
         Self { url, paths, body: body.to_string() }
     }
 
-    /// Where clients find it, as challenges say.
+    /// Returns its URL, as challenges name it.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The paths at which it is served.
+    /// Returns the paths at which it is served.
     pub fn paths(&self) -> &[String] {
         &self.paths
     }
 
-    /// The document, in JSON.
+    /// Returns the JSON document.
     pub fn body(&self) -> &str {
         &self.body
     }
 
-    /// Serves it, to everybody.
+    /// Builds the routes, without authentication.
     pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
-        // A path of somebody's own may have a segment that begins with a colon.
+        // The operator's path may have a segment that begins with a colon.
         self.paths.iter().fold(Router::new().without_v07_checks(), |router, path| {
             let body = self.body.clone();
             router.route(path, get(async move || ([(CONTENT_TYPE, "application/json")], body)))
@@ -67,17 +67,17 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::serve::auth::settings::Jwks;
+    use crate::serve::auth::settings::JwksLocation;
 
     #[test]
-    fn the_document_stands_where_rfc_9728_wants_it() {
+    fn metadata_paths_follow_rfc_9728() {
         let check = |resource: &str, url: &str, paths: &[&str]| {
-            let metadata = Metadata::new(&OAuth {
+            let metadata = ResourceMetadata::new(&OAuthConfig {
                 resource: resource.into(),
                 url: resource.parse().unwrap(),
                 issuer: "https://id.example.com/".into(),
                 audience: "x".into(),
-                jwks: Jwks::File("x".into()),
+                jwks: JwksLocation::File("x".into()),
                 algorithms: Vec::new(),
                 leeway: Duration::ZERO,
                 scopes: Vec::new(),

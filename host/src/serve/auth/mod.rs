@@ -1,64 +1,64 @@
-//! Who calls over HTTP: tokens that `loggia token new` made, and those of an OAuth 2.1 authorization server (RFC 6750,
+//! Authentication over HTTP, by tokens of `loggia token new` and access tokens of an OAuth 2.1 authorization server (RFC 6750,
 //! RFC 9068, RFC 9728).
 //!
 //! | file | concept |
 //! |---|---|
-//! | `settings.rs` | `[auth]` of `loggia.toml`, checked: all that is wrong at once. Pure |
-//! | `bearer.rs` | the token that a request carries, and that it carries it no further. Pure |
-//! | `token.rs` | tokens of our own: made, hashed, found without telling how near a guess was |
-//! | `jwt.rs` | tokens of an authorization server: what must be true of one |
-//! | `keys.rs` | a set of keys (JWKS), and which one checks a token. Pure |
-//! | `keeper.rs` | the keys that are now known, fetched beside the requests and at most once a minute |
-//! | `source.rs` | where keys come from: a file, or a URL |
-//! | `file.rs` | a file that may change while the server runs |
-//! | `ends.rs` | when what was opened with a token ends |
-//! | `follow.rs` | tokens that are revoked, or made, while the server runs |
-//! | `signature.rs` | ring, as `jsonwebtoken` asks for it |
-//! | `refusal.rs` | what a caller without rights is told |
-//! | `metadata.rs` | what clients are told of the authorization server |
+//! | `settings.rs` | validation of `[auth]` in `loggia.toml`, with all mistakes at once. Pure |
+//! | `bearer.rs` | extraction and removal of a request's token. Pure |
+//! | `token.rs` | own tokens: generated, hashed, looked up in constant time |
+//! | `jwt.rs` | validation of access tokens |
+//! | `keys.rs` | key sets (JWKS), and the choice of a key. Pure |
+//! | `key_cache.rs` | cache of keys, fetched in the background and at most once a minute |
+//! | `source.rs` | sources of keys: a file or a URL |
+//! | `file.rs` | a file that is polled for changes |
+//! | `lifetime.rs` | lifetime of a token |
+//! | `token_reload.rs` | reloading of tokens while the server runs |
+//! | `signature.rs` | ring as a crypto provider of `jsonwebtoken` |
+//! | `refusal.rs` | responses to unauthenticated requests |
+//! | `metadata.rs` | protected resource metadata |
 
 mod authenticator;
 mod bearer;
-mod ends;
+mod fetch_schedule;
 mod file;
-mod follow;
 mod jwt;
-mod keeper;
+mod key_cache;
 mod keys;
+mod lifetime;
 mod metadata;
-mod pace;
 mod refusal;
 mod settings;
 mod signature;
 mod source;
 pub mod token;
+mod token_reload;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 
-pub use authenticator::{Admitted, Authenticator};
-pub use bearer::strip;
-pub use ends::Ends;
-pub use follow::Followed;
-pub use metadata::Metadata;
-pub use refusal::{Reason, Refusal};
-use settings::Jwks;
+pub use authenticator::{AuthenticatedCaller, Authenticator};
+pub use bearer::strip_credentials;
+pub use lifetime::TokenLifetime;
+pub use metadata::ResourceMetadata;
+pub use refusal::{AuthRefusal, RefusalReason};
+use settings::JwksLocation;
 pub use settings::{AuthError, mistakes};
+pub use token_reload::TokenReloader;
 
 use crate::config::server::{Auth, Mistake};
 
-/// What is wrong with the file of keys, if there is to be one. Reads it.
-pub fn mistake_of_keys(settings: &Auth, base: &Path) -> Option<Mistake> {
-    let jwks = settings::jwks(&settings.oauth.as_ref()?.jwks, base).ok()?;
-    jwt::keys(&jwks).err()
+/// Reads the key file, if the settings name one, and returns its mistake.
+pub fn check_key_file(settings: &Auth, base: &Path) -> Option<Mistake> {
+    let jwks = settings::parse_jwks(&settings.oauth.as_ref()?.jwks, base).ok()?;
+    jwt::load_keys(&jwks).err()
 }
 
-/// The file of keys that settings name, which came from that file; none where they name none.
-pub fn keys_file(settings: &Auth, file: &Path) -> Option<PathBuf> {
-    match settings::jwks(&settings.oauth.as_ref()?.jwks, file.parent()?).ok()? {
-        Jwks::File(path) => Some(path),
-        Jwks::Url(_) => None,
+/// Returns the path of the key file that the settings name, relative to their own file.
+pub fn key_file(settings: &Auth, file: &Path) -> Option<PathBuf> {
+    match settings::parse_jwks(&settings.oauth.as_ref()?.jwks, file.parent()?).ok()? {
+        JwksLocation::File(path) => Some(path),
+        JwksLocation::Url(_) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! What a caller without rights is told: RFC 6750 §3, RFC 9728 §5.1.
+//! Responses to unauthenticated requests (RFC 6750 §3, RFC 9728 §5.1).
 
 use std::{fmt, sync::Arc};
 
@@ -11,31 +11,31 @@ use axum::{
 };
 use serde_json::json;
 
-/// Seconds after which it is worth asking again for keys that were not there.
-const AGAIN: &str = "5";
+/// `Retry-After` while the keys are not available.
+const RETRY_SECONDS: &str = "5";
 
-/// Why a request is refused. Texts say what to do; none holds anything of a token.
+/// Why a request is refused. The texts contain nothing of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
-    /// It names no one.
+pub enum RefusalReason {
+    /// No credentials.
     Missing,
-    /// It names someone in a way that cannot be read.
+    /// Malformed credentials.
     Malformed(&'static str),
-    /// Its token stands in the URL.
+    /// The token is in the URL.
     InUrl,
-    /// Its token is not, or no longer, one that is taken.
+    /// The token is invalid, expired or revoked.
     Invalid(&'static str),
-    /// Its token allows nothing here.
+    /// The token has no scopes of this server.
     Scope,
-    /// The keys that would check its token have not been fetched yet.
+    /// The keys have not been fetched yet.
     NotReady,
 }
 
-impl Reason {
-    /// The status of the answer.
+impl RefusalReason {
+    /// Returns the status of the response.
     pub fn status(&self) -> StatusCode {
         match self {
-            // A client that is told 401 begins to authenticate, which is what one with a token in the URL should do.
+            // 401 makes clients authenticate, which is right for a token in the URL, too.
             Self::Missing | Self::InUrl | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::Scope => StatusCode::FORBIDDEN,
@@ -43,7 +43,7 @@ impl Reason {
         }
     }
 
-    /// One of few words, for metrics.
+    /// Returns the label for metrics.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -55,7 +55,7 @@ impl Reason {
         }
     }
 
-    /// RFC 6750's word for it. None where nothing was sent that could be in error.
+    /// Returns the error code of RFC 6750; `None` if no credentials were sent.
     fn error(&self) -> Option<&'static str> {
         match self {
             Self::Missing | Self::NotReady => None,
@@ -66,7 +66,7 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("send a token in the header Authorization: Bearer"),
@@ -74,72 +74,70 @@ impl fmt::Display for Reason {
             Self::InUrl => {
                 f.write_str("send the token in the header Authorization: Bearer, never in the URL")
             }
-            Self::Scope => {
-                f.write_str("the token allows nothing here; ask for one with scopes of this server")
-            }
-            Self::NotReady => f.write_str("the keys that check tokens are not there yet; try again"),
+            Self::Scope => f.write_str("the token has no scopes of this server"),
+            Self::NotReady => f.write_str("the token keys are not available yet; try again"),
         }
     }
 }
 
-/// What every challenge of a server says: where its metadata is, and what to ask for.
+/// Common part of all challenges: the URL of the metadata, and the scopes to request.
 #[derive(Debug, Default)]
-pub(super) struct Challenge {
+pub(super) struct AuthChallenge {
     metadata: Option<String>,
     scopes: String,
 }
 
-impl Challenge {
-    /// Of a server whose metadata is at this URL.
-    pub fn at(metadata: &str, scopes: &[String]) -> Self {
+impl AuthChallenge {
+    /// Creates the challenge of a server with metadata at this URL.
+    pub fn with_metadata(metadata: &str, scopes: &[String]) -> Self {
         Self { metadata: Some(metadata.to_owned()), scopes: scopes.join(" ") }
     }
 
-    fn header(&self, reason: &Reason) -> String {
-        let mut said = "Bearer realm=\"loggia\"".to_owned();
-        let mut say = |name: &str, value: &str| said.push_str(&format!(", {name}=\"{}\"", quoted(value)));
+    fn header(&self, reason: &RefusalReason) -> String {
+        let mut header = "Bearer realm=\"loggia\"".to_owned();
+        let mut add = |name: &str, value: &str| header.push_str(&format!(", {name}=\"{}\"", quotable(value)));
         if let Some(url) = &self.metadata {
-            say("resource_metadata", url);
+            add("resource_metadata", url);
         }
         if let Some(error) = reason.error() {
-            say("error", error);
-            say("error_description", &reason.to_string());
+            add("error", error);
+            add("error_description", &reason.to_string());
         }
         if !self.scopes.is_empty() {
-            say("scope", &self.scopes);
+            add("scope", &self.scopes);
         }
-        said
+        header
     }
 }
 
-/// What may stand between quotes in a header and in an `error_description`.
-fn quoted(text: &str) -> String {
+/// Drops characters that are not allowed in a quoted string or an `error_description`.
+fn quotable(text: &str) -> String {
     text.chars().filter(|c| matches!(c, ' '..='~') && !matches!(c, '"' | '\\')).collect()
 }
 
-/// A request that is refused: an answer to it.
+/// Response to an unauthenticated request.
 #[derive(Debug, Clone)]
-pub struct Refusal {
-    reason: Reason,
-    challenge: Arc<Challenge>,
+pub struct AuthRefusal {
+    reason: RefusalReason,
+    challenge: Arc<AuthChallenge>,
 }
 
-impl Refusal {
-    pub(super) fn new(reason: Reason, challenge: Arc<Challenge>) -> Self {
+impl AuthRefusal {
+    pub(super) fn new(reason: RefusalReason, challenge: Arc<AuthChallenge>) -> Self {
         Self { reason, challenge }
     }
 
-    /// Why.
-    pub fn reason(&self) -> &Reason {
+    /// Returns the reason.
+    pub fn reason(&self) -> &RefusalReason {
         &self.reason
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for AuthRefusal {
     fn into_response(self) -> Response {
         let reason = &self.reason;
         let error = reason.error().unwrap_or(match reason {
-            Reason::NotReady => "temporarily_unavailable",
+            RefusalReason::NotReady => "temporarily_unavailable",
             _ => "unauthorized",
         });
         let body = json!({ "error": error, "error_description": reason.to_string() });
@@ -147,13 +145,13 @@ impl IntoResponse for Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if *reason == Reason::NotReady {
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(AGAIN));
+        if *reason == RefusalReason::NotReady {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
         } else {
-            let said = HeaderValue::try_from(self.challenge.header(reason));
+            let value = HeaderValue::try_from(self.challenge.header(reason));
             headers.insert(
                 WWW_AUTHENTICATE,
-                said.unwrap_or(HeaderValue::from_static("Bearer realm=\"loggia\"")),
+                value.unwrap_or(HeaderValue::from_static("Bearer realm=\"loggia\"")),
             );
         }
         response
@@ -165,15 +163,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_challenge_says_what_went_wrong_and_where_to_get_a_token() {
-        let plain = Challenge::default();
-        let oauth = Challenge::at("https://h/.well-known/x", &["notes:read".into(), "files:*".into()]);
-        let said: Vec<String> = [
-            Reason::Missing,
-            Reason::Malformed("send one Authorization header"),
-            Reason::InUrl,
-            Reason::Invalid("the token has expired"),
-            Reason::Scope,
+    fn challenges_name_the_error_and_the_metadata() {
+        let plain = AuthChallenge::default();
+        let oauth =
+            AuthChallenge::with_metadata("https://h/.well-known/x", &["notes:read".into(), "files:*".into()]);
+        let challenges: Vec<String> = [
+            RefusalReason::Missing,
+            RefusalReason::Malformed("send one Authorization header"),
+            RefusalReason::InUrl,
+            RefusalReason::Invalid("the token has expired"),
+            RefusalReason::Scope,
         ]
         .iter()
         .flat_map(|reason| {
@@ -181,11 +180,11 @@ mod tests {
             [&plain, &oauth].map(|challenge| format!("{status}: {}", challenge.header(reason)))
         })
         .collect();
-        insta::assert_snapshot!(said.join("\n"));
+        insta::assert_snapshot!(challenges.join("\n"));
     }
 
     #[test]
-    fn nothing_ends_a_quotation() {
-        assert_eq!(quoted("a\"b\\c\r\nd\u{7f}é~ e"), "abcd~ e");
+    fn challenge_values_cannot_break_their_quotes() {
+        assert_eq!(quotable("a\"b\\c\r\nd\u{7f}é~ e"), "abcd~ e");
     }
 }

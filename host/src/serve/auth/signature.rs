@@ -1,8 +1,8 @@
-//! ring's signatures, as `jsonwebtoken` asks for them.
+//! ring as a crypto provider of `jsonwebtoken`.
 //!
-//! That crate brings none of its own, or one of two: aws-lc, which takes minutes of C to compile and would be a second
-//! library of cryptography beside the one that TLS uses, or RustCrypto, whose `rsa` has an advisory (RUSTSEC-2023-0071)
-//! that is not mended. ring is here already, and only checks: this server signs nothing.
+//! That crate offers two of its own: aws-lc, which compiles minutes of C and would be a second crypto library beside that of
+//! TLS, and RustCrypto, whose `rsa` has an unfixed advisory (RUSTSEC-2023-0071). ring is a dependency already. It only
+//! verifies here: this server signs nothing.
 
 use jsonwebtoken::{
     Algorithm, AlgorithmFamily, DecodingKey, DecodingKeyKind, EncodingKey,
@@ -23,42 +23,42 @@ static RING: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Lends ring to `jsonwebtoken`, once for the process.
+/// Installs ring as the provider of `jsonwebtoken`, once per process.
 pub(super) fn install() {
-    // It fails where it has been done before.
+    // Fails if it is already installed.
     let _ = RING.install_default();
 }
 
-/// A key, and the one way in which it checks.
+/// A key with its only verification method.
 struct Verifier {
     algorithm: Algorithm,
     key: DecodingKey,
-    way: Way,
+    method: VerifyMethod,
 }
 
-enum Way {
+enum VerifyMethod {
     Rsa(&'static RsaParameters),
     Curve(&'static dyn VerificationAlgorithm),
 }
 
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
     use Algorithm as A;
-    let (family, way) = match algorithm {
-        A::RS256 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PKCS1_2048_8192_SHA256)),
-        A::RS384 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PKCS1_2048_8192_SHA384)),
-        A::RS512 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PKCS1_2048_8192_SHA512)),
-        A::PS256 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PSS_2048_8192_SHA256)),
-        A::PS384 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PSS_2048_8192_SHA384)),
-        A::PS512 => (AlgorithmFamily::Rsa, Way::Rsa(&RSA_PSS_2048_8192_SHA512)),
-        A::ES256 => (AlgorithmFamily::Ec, Way::Curve(&ECDSA_P256_SHA256_FIXED)),
-        A::ES384 => (AlgorithmFamily::Ec, Way::Curve(&ECDSA_P384_SHA384_FIXED)),
-        A::EdDSA => (AlgorithmFamily::Ed, Way::Curve(&ED25519)),
+    let (family, method) = match algorithm {
+        A::RS256 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PKCS1_2048_8192_SHA256)),
+        A::RS384 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PKCS1_2048_8192_SHA384)),
+        A::RS512 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PKCS1_2048_8192_SHA512)),
+        A::PS256 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PSS_2048_8192_SHA256)),
+        A::PS384 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PSS_2048_8192_SHA384)),
+        A::PS512 => (AlgorithmFamily::Rsa, VerifyMethod::Rsa(&RSA_PSS_2048_8192_SHA512)),
+        A::ES256 => (AlgorithmFamily::Ec, VerifyMethod::Curve(&ECDSA_P256_SHA256_FIXED)),
+        A::ES384 => (AlgorithmFamily::Ec, VerifyMethod::Curve(&ECDSA_P384_SHA384_FIXED)),
+        A::EdDSA => (AlgorithmFamily::Ed, VerifyMethod::Curve(&ED25519)),
         _ => return Err(ErrorKind::UnsupportedAlgorithm.into()),
     };
     if key.family() != family {
         return Err(ErrorKind::InvalidKeyFormat.into());
     }
-    Ok(Box::new(Verifier { algorithm: *algorithm, key: key.clone(), way }))
+    Ok(Box::new(Verifier { algorithm: *algorithm, key: key.clone(), method }))
 }
 
 fn signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
@@ -67,12 +67,12 @@ fn signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
 
 impl signature::Verifier<Vec<u8>> for Verifier {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
-        let checked = match (&self.way, self.key.kind()) {
-            (Way::Rsa(way), DecodingKeyKind::RsaModulusExponent { n, e }) => {
-                RsaPublicKeyComponents { n, e }.verify(way, message, signature)
+        let checked = match (&self.method, self.key.kind()) {
+            (VerifyMethod::Rsa(parameters), DecodingKeyKind::RsaModulusExponent { n, e }) => {
+                RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
             }
-            (Way::Curve(way), DecodingKeyKind::SecretOrDer(point)) => {
-                UnparsedPublicKey::new(*way, point).verify(message, signature)
+            (VerifyMethod::Curve(algorithm), DecodingKeyKind::SecretOrDer(point)) => {
+                UnparsedPublicKey::new(*algorithm, point).verify(message, signature)
             }
             _ => return Err(signature::Error::new()),
         };
@@ -94,7 +94,7 @@ mod tests {
 
     /// RFC 7515, appendices A.2 and A.3; RFC 8037, appendix A.4.
     #[test]
-    fn the_signatures_of_the_rfcs_are_right_and_others_are_not() {
+    fn rfc_signatures_verify_and_others_fail() {
         install();
         let n = "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ";
         let rsa = DecodingKey::from_rsa_components(n, "AQAB").unwrap();
@@ -133,7 +133,7 @@ mod tests {
             assert!(!verify(signature, other.as_bytes(), key, algorithm).unwrap(), "{algorithm:?}");
             assert!(!verify(&signature[..84], message.as_bytes(), key, algorithm).unwrap(), "{algorithm:?}");
         }
-        // A key is for its own family, and nothing is symmetric.
+        // A key works only for its own family, and symmetric algorithms never do.
         for (algorithm, key) in [
             (Algorithm::RS256, &ec),
             (Algorithm::ES256, &ed),

@@ -1,4 +1,4 @@
-//! Where keys come from.
+//! Sources of keys: a file or a URL.
 
 use std::{
     fmt,
@@ -19,163 +19,178 @@ use loggia_egress::{
 };
 use url::Url;
 
-use super::{file::Watched, keys::KeysError, pace::Pace, settings::Jwks};
+use super::{fetch_schedule::FetchSchedule, file::WatchedFile, keys::KeysError, settings::JwksLocation};
 
-/// Bytes of a set of keys.
-const SIZE: usize = 256 << 10;
-/// How long a fetch may take.
-const TIME: Duration = Duration::from_secs(5);
+/// Maximum size of a key set in bytes.
+const MAX_SIZE: usize = 256 << 10;
+/// Timeout of a fetch.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A file costs next to nothing to look at.
-const FILE: Pace =
-    Pace { refresh: Duration::from_secs(5), gap: Duration::from_secs(1), retry: Duration::from_secs(5) };
-/// Keys change every few weeks or months.
-const URL: Pace =
-    Pace { refresh: Duration::from_secs(3600), gap: Duration::from_secs(60), retry: Duration::from_secs(5) };
+/// A file is cheap to check.
+const FILE_SCHEDULE: FetchSchedule = FetchSchedule {
+    refresh: Duration::from_secs(5),
+    gap: Duration::from_secs(1),
+    retry: Duration::from_secs(5),
+};
+/// Authorization servers rotate keys every few weeks or months.
+const URL_SCHEDULE: FetchSchedule = FetchSchedule {
+    refresh: Duration::from_secs(3600),
+    gap: Duration::from_secs(60),
+    retry: Duration::from_secs(5),
+};
 
-/// Why no keys came.
+/// Error of fetching keys.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SourceError {
-    /// Of a file.
+    /// The file cannot be read.
     #[error("{0}")]
     File(#[from] std::io::Error),
-    /// A folder, a pipe, a device.
-    #[error("it is no file")]
+    /// The path is a folder, a pipe or a device.
+    #[error("it is not a regular file")]
     NoFile,
-    /// Of either.
-    #[error("it is larger than {} KiB", SIZE >> 10)]
+    /// The key set is too large.
+    #[error("it is larger than {} KiB", MAX_SIZE >> 10)]
     Large,
-    /// Of a host.
+    /// The request failed.
     #[error("{0}")]
     Send(#[from] SendError),
-    /// `http://` is for this machine alone.
-    #[error("its name does not lead to this machine")]
-    Elsewhere,
-    /// Redirects are not followed: what was named is what is trusted.
-    #[error("the answer has the status {0}")]
+    /// `http://` is only allowed for loopback.
+    #[error("its name does not resolve to loopback")]
+    NotLoopback,
+    /// Redirects are not followed, since only the configured URL is trusted.
+    #[error("the response has the status {0}")]
     Status(u16),
-    /// It took too long.
-    #[error("no answer within {} s", TIME.as_secs())]
-    Time,
-    /// No keys.
+    /// The fetch timed out.
+    #[error("no response within {} s", FETCH_TIMEOUT.as_secs())]
+    Timeout,
+    /// The key set is malformed.
     #[error("{0}")]
     Keys(#[from] KeysError),
-    /// None of any use, where that is surely a mistake.
-    #[error("none of its keys checks a signature: RSA from 2048 bits on, P-256, P-384 and Ed25519 are known")]
-    Useless,
+    /// No key is usable, which is surely a mistake in a file.
+    #[error("none of its keys is usable: RSA of at least 2048 bits, P-256, P-384 and Ed25519 are supported")]
+    NoUsableKey,
 }
 
-/// Where keys come from; printed, how the operator calls it.
-pub(super) trait Source: fmt::Display + Send + Sync + 'static {
-    /// The text of the set; none where it is what it was.
-    fn look(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>>;
+/// A source of keys. Displays as its path or URL.
+pub(super) trait KeySource: fmt::Display + Send + Sync + 'static {
+    /// Fetches the key set; returns `None` if it has not changed.
+    fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>>;
 }
 
-/// The source that the settings name, and how often to look.
-pub(super) fn of(jwks: &Jwks) -> (Box<dyn Source>, Pace) {
+/// Creates the source of this location, with its schedule.
+pub(super) fn from_location(jwks: &JwksLocation) -> (Box<dyn KeySource>, FetchSchedule) {
     match jwks {
-        Jwks::File(path) => {
-            (Box::new(InFile(Arc::new(Mutex::new(Watched::new(path.clone(), Duration::ZERO))))), FILE)
-        }
-        Jwks::Url(url) => (Box::new(AtUrl { url: url.clone() }), URL),
+        JwksLocation::File(path) => (
+            Box::new(FileSource(Arc::new(Mutex::new(WatchedFile::new(path.clone(), Duration::ZERO))))),
+            FILE_SCHEDULE,
+        ),
+        JwksLocation::Url(url) => (Box::new(UrlSource { url: url.clone() }), URL_SCHEDULE),
     }
 }
 
-struct InFile(Arc<Mutex<Watched>>);
+struct FileSource(Arc<Mutex<WatchedFile>>);
 
-impl InFile {
-    fn file(&self) -> MutexGuard<'_, Watched> {
+impl FileSource {
+    fn file(&self) -> MutexGuard<'_, WatchedFile> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Source for InFile {
-    fn look(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
+impl KeySource for FileSource {
+    fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
         let file = Self(Arc::clone(&self.0));
-        let looking = tokio::task::spawn_blocking(move || file.file().look(read));
+        let looking = tokio::task::spawn_blocking(move || file.file().read_if_changed(read_key_file));
         async move { looking.await.map_err(std::io::Error::other)? }.boxed()
     }
 }
 
-impl fmt::Display for InFile {
+impl fmt::Display for FileSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.file().path().display().fmt(f)
     }
 }
 
-/// Reads a file of keys.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, SourceError> {
-    // To open a pipe would wait for who writes to it.
+/// Reads a key file.
+pub(super) fn read_key_file(path: &Path) -> Result<Vec<u8>, SourceError> {
+    // Opening a pipe would block until it has a writer.
     if !std::fs::metadata(path)?.is_file() {
         return Err(SourceError::NoFile);
     }
     let mut text = Vec::new();
-    File::open(path)?.take(SIZE as u64 + 1).read_to_end(&mut text)?;
-    if text.len() > SIZE { Err(SourceError::Large) } else { Ok(text) }
+    File::open(path)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut text)?;
+    if text.len() > MAX_SIZE { Err(SourceError::Large) } else { Ok(text) }
 }
 
-struct AtUrl {
+struct UrlSource {
     url: Url,
 }
 
-impl Source for AtUrl {
-    fn look(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
+impl KeySource for UrlSource {
+    fn fetch(&self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SourceError>> {
         async move {
-            let fetched = tokio::time::timeout(TIME, fetch(&self.url)).await;
-            fetched.map_err(|_| SourceError::Time)?.map(Some)
+            let fetched = tokio::time::timeout(FETCH_TIMEOUT, fetch(&self.url)).await;
+            fetched.map_err(|_| SourceError::Timeout)?.map(Some)
         }
         .boxed()
     }
 }
 
-impl fmt::Display for AtUrl {
+impl fmt::Display for UrlSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A query may hold a key of the operator's.
+        // Omit the query, which may contain an API key.
         write!(f, "{}{}", self.url.origin().ascii_serialization(), self.url.path())
     }
 }
 
-/// Fetches a set, by the client that plugins' requests go through: bounded, over checked TLS, without proxies and
-/// redirects.
+/// Fetches a set through the egress client of plugins: bounded, with verified TLS, without proxies and redirects.
 async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
     let no_url = || SendError::Protocol("no URL");
     let to = RuleDestination::parse(&url.origin().ascii_serialization()).map_err(|_| no_url())?;
-    let addresses = addresses(&to).await?;
+    let addresses = resolve_host(&to).await?;
     if to.scheme == UrlScheme::Http && !addresses.iter().all(|address| address.to_canonical().is_loopback()) {
-        return Err(SourceError::Elsewhere);
+        return Err(SourceError::NotLoopback);
     }
-    // A plugin's request goes to no private address that its policy does not name. Here the operator named the host, and
-    // many an authorization server is on a private network: wherever the name leads is meant.
+    // The egress client refuses private addresses that are not granted. Here the operator chose the host, which may be on a
+    // private network, so all addresses of its name are granted.
     let rule = |host: HostPattern| {
         let to = RuleDestination { host, ..to.clone() };
         HttpRule { to, methods: Some(vec![Method::GET.to_string()]), reads: Vec::new() }
     };
     let named = addresses.iter().map(|address| rule(HostPattern::Address(address.to_canonical())));
     let grants = EgressGrants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
-    let limits =
-        EgressLimits { requests: 1, at_once: 1, request: 0, response: SIZE, time: TIME, redirects: 0 };
-    let client = EgressClient::setup(grants, limits).resolver(Arc::new(Found(addresses))).build();
+    let limits = EgressLimits {
+        requests: 1,
+        at_once: 1,
+        request: 0,
+        response: MAX_SIZE,
+        time: FETCH_TIMEOUT,
+        redirects: 0,
+    };
+    let client = EgressClient::setup(grants, limits).resolver(Arc::new(ResolvedAddresses(addresses))).build();
     let request = Request::get(url.as_str()).header("accept", "application/json");
     let body: BodyIn = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let request = request.body(body).map_err(|_| no_url())?;
-    let response =
-        client.call(EgressMode::Reads).send(request, SendTimeouts::default()).await.map_err(unsent)?;
+    let response = client
+        .call(EgressMode::Reads)
+        .send(request, SendTimeouts::default())
+        .await
+        .map_err(to_source_error)?;
     if response.status() != StatusCode::OK {
         return Err(SourceError::Status(response.status().as_u16()));
     }
-    let body = response.into_body().collect().await.map_err(unsent)?;
+    let body = response.into_body().collect().await.map_err(to_source_error)?;
     Ok(body.to_bytes().into())
 }
 
-fn unsent(error: SendError) -> SourceError {
+fn to_source_error(error: SendError) -> SourceError {
     match error {
         SendError::TooLarge { .. } => SourceError::Large,
         error => error.into(),
     }
 }
 
-/// Where a host's name leads.
-async fn addresses(to: &RuleDestination) -> Result<Vec<IpAddr>, SourceError> {
+/// Resolves a host name.
+async fn resolve_host(to: &RuleDestination) -> Result<Vec<IpAddr>, SourceError> {
     match &to.host {
         HostPattern::Address(address) => Ok(vec![*address]),
         HostPattern::Name(name) | HostPattern::Below(name) => {
@@ -186,10 +201,10 @@ async fn addresses(to: &RuleDestination) -> Result<Vec<IpAddr>, SourceError> {
     }
 }
 
-/// Addresses that have been looked up.
-struct Found(Vec<IpAddr>);
+/// Addresses that were resolved before.
+struct ResolvedAddresses(Vec<IpAddr>);
 
-impl NameResolver for Found {
+impl NameResolver for ResolvedAddresses {
     fn resolve(&self, _: &str) -> loggia_egress::IoFuture<Vec<IpAddr>> {
         let found = self.0.clone();
         Box::pin(async move { Ok(found) })

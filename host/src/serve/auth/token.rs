@@ -1,7 +1,6 @@
-//! Tokens that `loggia token new` makes: 256 random bits, of which the server keeps a hash.
+//! Own tokens, made by `loggia token new`: 256 random bits, of which the server stores a hash.
 //!
-//! A plain SHA-256 is enough for them, and would be for nothing that a person thought of: that is why only tokens of this
-//! form are looked for.
+//! A plain SHA-256 is enough for random tokens, but not for passwords, so only tokens of this form are accepted.
 
 use std::{
     fmt::Write,
@@ -15,32 +14,32 @@ use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use tokio_util::sync::CancellationToken;
 
-use super::refusal::Reason;
+use super::refusal::RefusalReason;
 
-/// How every token begins, so that those who search code for secrets find it.
+/// Prefix of every token, so that secret scanners find it.
 pub const PREFIX: &str = "loggia_";
-/// How a hash begins.
+/// Prefix of a hash.
 const SHA256: &str = "sha256:";
-/// Bytes of a token that are random.
+/// Random bytes of a token.
 const RANDOM: usize = 32;
-/// Bytes of a token that follow from the random ones, so that a slip of the pen is told from a token that was revoked.
-const CHECK: usize = 4;
+/// Checksum length in bytes: lets the server distinguish a mistyped token from a revoked one.
+const CHECKSUM: usize = 4;
 /// Longest name of a token.
 const NAME: usize = 64;
 
-/// A SHA-256 of a whole token.
-pub type Hash = [u8; 32];
+/// SHA-256 of a whole token.
+pub type TokenHash = [u8; 32];
 
-/// A new token.
-pub fn make() -> String {
+/// Generates a token.
+pub fn generate() -> String {
     let mut random = [0; RANDOM];
-    // Without the kernel's randomness no token is safe to give out; it cannot fail after boot.
+    // Without the kernel's randomness no token would be safe. It cannot fail after boot.
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
         .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
-    format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([&random[..], &check(&random)].concat()))
+    format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([&random[..], &checksum(&random)].concat()))
 }
 
-/// The hash of a token, as `loggia.toml` has it.
+/// Hashes a token, in the form of `loggia.toml`.
 pub fn hash(token: &str) -> String {
     Sha256::digest(token).iter().fold(SHA256.to_owned(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -48,10 +47,10 @@ pub fn hash(token: &str) -> String {
     })
 }
 
-/// Reads a hash.
-pub fn parse_hash(text: &str) -> Option<Hash> {
+/// Parses a hash.
+pub fn parse_hash(text: &str) -> Option<TokenHash> {
     let digits = text.strip_prefix(SHA256).filter(|digits| digits.len() == 64 && digits.is_ascii())?;
-    let mut hash = Hash::default();
+    let mut hash = TokenHash::default();
     for (byte, two) in hash.iter_mut().zip(digits.as_bytes().chunks(2)) {
         let two = std::str::from_utf8(two).ok().filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()))?;
         *byte = u8::from_str_radix(two, 16).ok()?;
@@ -59,12 +58,12 @@ pub fn parse_hash(text: &str) -> Option<Hash> {
     Some(hash)
 }
 
-/// Checks a token's name. It stands in logs, and no caller whom an authorization server names can have it, since those
-/// contain a `#`.
+/// Checks a token's name. It appears in logs, and cannot collide with callers of an authorization server, whose names contain
+/// a `#`.
 ///
 /// # Errors
 ///
-/// What a name is.
+/// The rule for names.
 pub fn check_name(name: &str) -> Result<(), &'static str> {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
     if !name.is_empty() && name.len() <= NAME && name.bytes().all(letter) {
@@ -74,78 +73,78 @@ pub fn check_name(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// The moment from which on a token is no longer taken, in seconds since 1970; a day of the form 2027-06-30, in UTC.
+/// Parses a day such as 2027-06-30 (UTC) to the expiry of a token, in seconds since 1970.
 pub fn parse_expiry(day: &str) -> Option<i64> {
-    // chrono also takes a day without its zeros.
+    // chrono also accepts days without leading zeros.
     let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok().filter(|_| day.len() == 10)?;
     Some(day.and_hms_opt(0, 0, 0)?.and_utc().timestamp())
 }
 
-/// Seconds since 1970. A clock that stands before that lets every day be past.
+/// Returns the seconds since 1970. With a clock before that, every token has expired.
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.ok().and_then(|since| i64::try_from(since.as_secs()).ok()).unwrap_or(i64::MAX)
 }
 
-fn check(random: &[u8]) -> [u8; CHECK] {
+fn checksum(random: &[u8]) -> [u8; CHECKSUM] {
     let digest = Sha256::digest(random);
     std::array::from_fn(|at| digest[at])
 }
 
-/// Whether a token is written as one that was made.
-fn is_whole(token: &str) -> bool {
+/// Returns true if the token's checksum is correct.
+fn has_valid_checksum(token: &str) -> bool {
     let body = token.strip_prefix(PREFIX).and_then(|body| URL_SAFE_NO_PAD.decode(body).ok());
-    body.is_some_and(|body| body.len() == RANDOM + CHECK && body[RANDOM..] == check(&body[..RANDOM]))
+    body.is_some_and(|body| body.len() == RANDOM + CHECKSUM && body[RANDOM..] == checksum(&body[..RANDOM]))
 }
 
 /// A token of the settings.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct KnownToken {
     pub name: String,
-    pub hash: Hash,
+    pub hash: TokenHash,
     pub rights: Rights,
     pub expires: Option<i64>,
-    /// Ends when it is no longer taken.
+    /// Cancelled when the token is revoked.
     pub revoked: CancellationToken,
 }
 
-impl Known {
-    fn is(&self, other: &Self) -> bool {
-        let said = |known: &Self| (known.name.clone(), known.hash, known.rights.clone(), known.expires);
-        said(self) == said(other)
+impl KnownToken {
+    fn is_same(&self, other: &Self) -> bool {
+        let identity = |known: &Self| (known.name.clone(), known.hash, known.rights.clone(), known.expires);
+        identity(self) == identity(other)
     }
 }
 
 /// The tokens of the settings.
 #[derive(Debug, Default)]
-pub(super) struct Tokens(Vec<Known>);
+pub(super) struct TokenSet(Vec<KnownToken>);
 
-impl Tokens {
-    pub fn new(known: Vec<Known>) -> Self {
+impl TokenSet {
+    pub fn new(known: Vec<KnownToken>) -> Self {
         Self(known)
     }
 
-    /// Those that are among the former ones are the same as those.
-    pub fn keep(&mut self, former: &Self) {
+    /// Keeps the revocation tokens of unchanged entries, so that their streams continue.
+    pub fn keep_unchanged(&mut self, former: &Self) {
         for known in &mut self.0 {
-            if let Some(same) = former.0.iter().find(|same| same.is(known)) {
+            if let Some(same) = former.0.iter().find(|same| same.is_same(known)) {
                 known.revoked = same.revoked.clone();
             }
         }
     }
 
-    /// Ends those that are not among the later ones.
-    pub fn revoke(&self, later: &Self) {
-        let gone = |known: &&Known| !later.0.iter().any(|kept| kept.is(known));
+    /// Revokes the tokens that are not among the later ones.
+    pub fn revoke_missing_from(&self, later: &Self) {
+        let gone = |known: &&KnownToken| !later.0.iter().any(|kept| kept.is_same(known));
         self.0.iter().filter(gone).for_each(|known| known.revoked.cancel());
     }
 
-    /// Which token this is. All are compared, each to its end: how long it takes tells nothing of them.
-    pub fn find(&self, token: &str, now: i64) -> Result<&Known, Reason> {
-        if !is_whole(token) {
-            return Err(Reason::Invalid("the token is cut off or mistyped"));
+    /// Finds a token in constant time: all hashes are compared completely, so that the duration reveals nothing about them.
+    pub fn find(&self, token: &str, now: i64) -> Result<&KnownToken, RefusalReason> {
+        if !has_valid_checksum(token) {
+            return Err(RefusalReason::Invalid("the token is truncated or mistyped"));
         }
-        let hash: Hash = Sha256::digest(token).into();
+        let hash: TokenHash = Sha256::digest(token).into();
         let (mut found, mut at) = (Choice::from(0), 0_u64);
         for (n, known) in (0_u64..).zip(&self.0) {
             let same = known.hash.ct_eq(&hash);
@@ -154,9 +153,9 @@ impl Tokens {
         }
         let known = usize::try_from(at).ok().and_then(|at| self.0.get(at)).filter(|_| found.into());
         match known {
-            None => Err(Reason::Invalid("the token is not known here; it may have been revoked")),
+            None => Err(RefusalReason::Invalid("the token is unknown; it may have been revoked")),
             Some(known) if known.expires.is_some_and(|expires| expires <= now) => {
-                Err(Reason::Invalid("the token has expired"))
+                Err(RefusalReason::Invalid("the token has expired"))
             }
             Some(known) => Ok(known),
         }
@@ -167,34 +166,40 @@ impl Tokens {
 mod tests {
     use super::*;
 
-    fn known(name: &str, token: &str, expires: Option<i64>) -> Known {
+    fn known(name: &str, token: &str, expires: Option<i64>) -> KnownToken {
         let hash = parse_hash(&hash(token)).unwrap();
-        Known { name: name.into(), hash, rights: Rights::all(), expires, revoked: CancellationToken::new() }
+        KnownToken {
+            name: name.into(),
+            hash,
+            rights: Rights::all(),
+            expires,
+            revoked: CancellationToken::new(),
+        }
     }
 
     #[test]
-    fn a_token_is_random_whole_and_recognisable() {
-        let (one, other) = (make(), make());
+    fn tokens_are_random_and_checksummed() {
+        let (one, other) = (generate(), generate());
         assert_ne!(one, other);
         for token in [&one, &other] {
             assert!(token.starts_with("loggia_") && token.len() == 55, "{token}");
-            assert!(is_whole(token));
+            assert!(has_valid_checksum(token));
         }
-        assert!(!is_whole(&one[..54]));
-        assert!(!is_whole(&format!("{one}A")));
-        assert!(!is_whole(&format!("{one}=")));
-        assert!(!is_whole("loggia_"));
+        assert!(!has_valid_checksum(&one[..54]));
+        assert!(!has_valid_checksum(&format!("{one}A")));
+        assert!(!has_valid_checksum(&format!("{one}=")));
+        assert!(!has_valid_checksum("loggia_"));
         for at in PREFIX.len()..one.len() {
             let mut slip = one.clone().into_bytes();
             slip[at] = if slip[at] == b'a' { b'b' } else { b'a' };
-            assert!(!is_whole(&String::from_utf8(slip).unwrap()), "a slip at {at}");
+            assert!(!has_valid_checksum(&String::from_utf8(slip).unwrap()), "a slip at {at}");
         }
     }
 
     #[test]
-    fn a_token_is_found_by_its_hash_until_it_expires() {
-        let [first, second, last, unknown] = [(); 4].map(|()| make());
-        let tokens = Tokens::new(vec![
+    fn tokens_are_found_by_hash_until_expiry() {
+        let [first, second, last, unknown] = [(); 4].map(|()| generate());
+        let tokens = TokenSet::new(vec![
             known("first", &first, None),
             known("second", &second, Some(100)),
             known("last", &last, None),
@@ -207,14 +212,14 @@ mod tests {
         check(&second, 99, Ok("second"));
         check(&second, 100, Err("the token has expired"));
         check(&last, i64::MAX, Ok("last"));
-        check(&unknown, 0, Err("the token is not known here; it may have been revoked"));
-        check(&first[..40], 0, Err("the token is cut off or mistyped"));
-        assert!(Tokens::default().find(&first, 0).is_err());
+        check(&unknown, 0, Err("the token is unknown; it may have been revoked"));
+        check(&first[..40], 0, Err("the token is truncated or mistyped"));
+        assert!(TokenSet::default().find(&first, 0).is_err());
     }
 
     #[test]
-    fn what_was_begun_with_a_token_ends_when_it_is_taken_away_or_changed() {
-        let [kept, gone, changed] = [(); 3].map(|()| make());
+    fn removed_or_changed_tokens_are_revoked() {
+        let [kept, gone, changed] = [(); 3].map(|()| generate());
         let all = |rights: Rights| {
             let mut changed = known("changed", &changed, None);
             changed.rights = rights;
@@ -222,22 +227,22 @@ mod tests {
         };
         let mut before = all(Rights::all());
         before.push(known("gone", &gone, None));
-        let before = Tokens::new(before);
-        let mut after = Tokens::new(all(Rights::of([])));
-        after.keep(&before);
-        before.revoke(&after);
-        let over = |tokens: &Tokens| -> Vec<bool> {
+        let before = TokenSet::new(before);
+        let mut after = TokenSet::new(all(Rights::of([])));
+        after.keep_unchanged(&before);
+        before.revoke_missing_from(&after);
+        let over = |tokens: &TokenSet| -> Vec<bool> {
             tokens.0.iter().map(|known| known.revoked.is_cancelled()).collect()
         };
         assert_eq!(over(&before), [false, true, true]);
         assert_eq!(over(&after), [false, false], "the one that changed is another now");
-        // What goes on is told of it later.
-        after.revoke(&Tokens::default());
+        // An unchanged token can still be revoked later.
+        after.revoke_missing_from(&TokenSet::default());
         assert_eq!(over(&before), [true, true, true]);
     }
 
     #[test]
-    fn hashes_days_and_names_are_read_strictly() {
+    fn hashes_dates_and_names_parse_strictly() {
         assert_eq!(parse_hash(&hash("a")).map(|hash| hash[..2].to_vec()), Some(vec![0xca, 0x97]));
         let digits = "0".repeat(64);
         assert!(parse_hash(&format!("sha256:{digits}")).is_some());

@@ -1,4 +1,4 @@
-//! Connections: so many at once, and none for longer than its client says something.
+//! Accepts connections, within limits of number and time.
 
 use std::{
     convert::Infallible,
@@ -24,82 +24,83 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::{
-    clock::{Answer, Clock, Timed},
-    door::Known,
-    held::Held,
+    auth_layer::KnownCaller,
+    clock::{ConnectionClock, ResponseGuard, TimedStream},
+    connection_table::{ConnectionBounds, ConnectionPlace, ConnectionTable},
+    guarded_body::GuardedBody,
     oversize::HeadRefusal,
-    places::{ConnectionBounds, ConnectionPlace, ConnectionTable},
-    times::Times,
+    timeouts::ConnectionTimeouts,
 };
 use crate::config::server::Http;
 
-/// Connections of one address, where the file does not say.
-const OF_ADDRESS: usize = 64;
-/// Where descriptors or memory are short, accepting waits for better times.
-const SHORT: Duration = Duration::from_millis(200);
+/// Default limit of connections per address.
+const PER_ADDRESS: usize = 64;
+/// Pause after a failed accept, when descriptors or memory run out.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
 
-/// How many connections there may be, and how long they may take for what.
+/// Limits of the connections of a listener.
 #[derive(Debug, Clone)]
-pub struct Connections {
-    /// Where nobody can make room, one more waits, and further ones in the kernel's queue, which refuses more than it holds.
+pub struct ConnectionConfig {
+    /// Limits of number. At capacity, if no connection can be evicted, one more waits here and others in the kernel's backlog.
     pub bounds: ConnectionBounds,
-    /// How many there are.
+    /// Gauge of open connections.
     pub open: Arc<Gauge>,
-    /// Bytes of the largest head of a request; hyper takes up to twice that, since it looks when it has read.
+    /// Maximum size of a request's headers in bytes. hyper checks after reading, so it may buffer twice that.
     pub head: usize,
-    /// How long they may take.
-    pub times: Times,
+    /// Limits of time.
+    pub times: ConnectionTimeouts,
 }
 
-impl Connections {
-    /// As the operator wants them.
-    pub fn of(http: &Http, open: Arc<Gauge>) -> Self {
-        let times = Times { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
-        let said = http.connections_per_address;
+impl ConnectionConfig {
+    /// Reads the limits from the settings.
+    pub fn from_settings(http: &Http, open: Arc<Gauge>) -> Self {
+        let times =
+            ConnectionTimeouts { head: http.header_time.0, idle: http.idle_time.0, write: http.write_time.0 };
+        let per_address = http.connections_per_address;
         let bounds = ConnectionBounds {
             most: http.connections,
-            per_address: Some(said.unwrap_or(OF_ADDRESS)).filter(|most| *most > 0),
-            loopback: said.is_some(),
+            per_address: Some(per_address.unwrap_or(PER_ADDRESS)).filter(|most| *most > 0),
+            loopback: per_address.is_some(),
         };
         Self { bounds, open, head: http.head.bytes(), times }
     }
 }
 
-/// Accepts connections until told to stop, then waits until all have closed.
+/// Accepts connections until `stop` is cancelled, then waits until all have closed.
 pub async fn accept(
     listener: TcpListener,
     router: Router,
-    Connections { bounds, open: count, head, times }: Connections,
+    ConnectionConfig { bounds, open: count, head, times }: ConnectionConfig,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let table = ConnectionTable::new(bounds);
     let open = GracefulShutdown::new();
-    let was_told = AtomicBool::new(false);
+    let was_logged = AtomicBool::new(false);
     loop {
         let accepted = async {
             let (stream, peer) = listener.accept().await?;
-            let clock = Clock::new(times);
-            let place = table.enter(peer.ip(), &clock).await;
+            let clock = ConnectionClock::new(times);
+            let place = table.admit(peer.ip(), &clock).await;
             Ok::<_, io::Error>((stream, peer, clock, place))
         };
-        let (stream, peer, clock, place) = tokio::select! {
+        let connection = tokio::select! {
             () = stop.cancelled() => break,
             accepted = accepted => match accepted {
-                Ok((stream, peer, clock, Some(place))) => (stream, peer, clock, place),
+                Ok((stream, peer, clock, Some(place))) => AcceptedConnection { stream, peer, clock, place },
                 Ok((_, peer, _, None)) => {
-                    tell_full(&was_told, peer);
+                    log_rejected(&was_logged, peer);
                     continue;
                 }
-                Err(error) if is_the_clients(&error) => continue,
+                Err(error) if is_client_error(&error) => continue,
                 Err(error) => {
-                    tracing::warn!("connections cannot be accepted: {error}");
-                    tokio::time::sleep(SHORT).await;
+                    tracing::warn!("failed to accept connections: {error}");
+                    tokio::time::sleep(ACCEPT_BACKOFF).await;
                     continue;
                 }
             },
         };
-        clock.begin();
-        let serving = connection(stream, peer, router.clone(), (clock, head, times), open.watcher(), place);
+        connection.clock.start();
+        let serving = serve_connection(connection, router.clone(), head, times.write, open.watcher());
         let counted = count.enter();
         tokio::spawn(async move {
             serving.await;
@@ -111,41 +112,49 @@ pub async fn accept(
     Ok(())
 }
 
-/// Who runs the server is told once: it may be a proxy that has all clients, or one client that has too many connections.
-fn tell_full(was_told: &AtomicBool, peer: SocketAddr) {
-    if was_told.swap(true, Ordering::Relaxed) {
-        tracing::debug!("a connection of {} was closed: it has as many as it may", peer.ip());
+/// Logs a connection that was rejected because of its address: the first one as a warning. It may be one client with too
+/// many connections, or a proxy in front of all clients.
+fn log_rejected(was_logged: &AtomicBool, peer: SocketAddr) {
+    if was_logged.swap(true, Ordering::Relaxed) {
+        tracing::debug!("closed a connection of {}: too many of this address", peer.ip());
     } else {
         tracing::warn!(
-            "a connection of {} was closed, since it has as many as `http.connections-per-address` allows; further \
-             ones are logged as debug",
+            "closed a connection of {}: it has reached `http.connections-per-address` (further ones are logged at level \
+             debug)",
             peer.ip()
         );
     }
 }
 
-/// A client that went before it was accepted is no trouble of the server's.
-fn is_the_clients(error: &io::Error) -> bool {
+/// Returns true if the client disconnected before its connection was accepted.
+fn is_client_error(error: &io::Error) -> bool {
     use ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
-async fn connection(
+/// A connection that has its place in the table.
+struct AcceptedConnection {
     stream: TcpStream,
     peer: SocketAddr,
-    router: Router,
-    (clock, head, times): (Arc<Clock>, usize, Times),
-    watcher: Watcher,
+    clock: Arc<ConnectionClock>,
     place: ConnectionPlace,
+}
+
+async fn serve_connection(
+    AcceptedConnection { stream, peer, clock, place }: AcceptedConnection,
+    router: Router,
+    head: usize,
+    write_timeout: Duration,
+    watcher: Watcher,
 ) {
-    // Without it a small answer waits 40 ms for the client's acknowledgement.
+    // Without TCP_NODELAY a small response waits 40 ms for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY could not be set");
+        tracing::debug!(%error, "failed to set TCP_NODELAY");
     }
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(times.write));
+    stream.set_write_timeout(Some(write_timeout));
     let refusal = HeadRefusal::new(head);
-    let stream = Timed { stream: Box::pin(stream), clock: Arc::clone(&clock), refusal };
+    let stream = TimedStream { stream: Box::pin(stream), clock: Arc::clone(&clock), refusal };
     let service = service_fn(|mut request: hyper::Request<Incoming>| {
         clock.asked();
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -153,20 +162,21 @@ async fn connection(
         let clock = Arc::clone(&clock);
         async move {
             let response = answered.await.unwrap_or_else(|never| match never {});
-            let held = Answer { clock, known: response.extensions().get::<Known>().is_some() };
-            Ok::<_, Infallible>(response.map(|body| Held::new(body, held)))
+            let guard =
+                ResponseGuard { clock, authenticated: response.extensions().get::<KnownCaller>().is_some() };
+            Ok::<_, Infallible>(response.map(|body| GuardedBody::new(body, guard)))
         }
     });
     let mut http = http1::Builder::new();
-    // Its own clock would run from the last answer, for rests and heads alike.
+    // hyper's timeout runs from the last response, for idle connections and incomplete headers alike.
     http.header_read_timeout(None).max_buf_size(head);
     let serving = watcher.watch(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
-        kept = clock.keep(serving) => match kept {
+        served = clock.enforce(serving) => match served {
             Some(Ok(())) => {}
             Some(Err(error)) => tracing::debug!("a connection ended: {error}"),
-            None => tracing::debug!("a client took too long to ask"),
+            None => tracing::debug!("closed a connection: its request timed out"),
         },
-        () = place.close.cancelled() => tracing::debug!("a connection that asked nothing made room for another"),
+        () = place.close.cancelled() => tracing::debug!("evicted an unauthenticated connection"),
     }
 }

@@ -1,5 +1,5 @@
-//! What a connection does, and how long it may: heads have little time, answers as much as they need, and what is waited for
-//! between them depends on who was answered.
+//! Phases of a connection and their timeouts. Request headers must arrive quickly, responses may take as long as they need,
+//! and the idle timeout depends on whether the last caller was authenticated.
 
 use std::{
     io::{self, IoSlice},
@@ -17,119 +17,127 @@ use tokio::{
     time::Instant,
 };
 
-use super::{oversize::HeadRefusal, times::Times};
+use super::{oversize::HeadRefusal, timeouts::ConnectionTimeouts};
 
-/// The clock of one connection. Whatever sets it runs within the connection's own task, so `keep`, which looks after each
-/// poll, misses nothing.
+/// Clock of one connection. Every event that changes the phase occurs within the connection's own task, so `enforce`, which
+/// checks the deadline after each poll, misses none.
 #[derive(Debug)]
-pub struct Clock {
-    times: Times,
-    does: Mutex<Does>,
-    /// A whole head has come, once at least.
+pub struct ConnectionClock {
+    timeouts: ConnectionTimeouts,
+    /// Current phase. The connection's task changes it; `eviction_reason` reads it from the task that accepts another
+    /// connection, with the connection table locked. Both hold this lock only to copy the value, and take no other lock
+    /// while they do, so the order cannot deadlock.
+    phase: Mutex<Phase>,
+    /// Set once a complete request head has arrived.
     asked: AtomicBool,
-    /// A request was a known caller's, once at least.
-    known: AtomicBool,
+    /// Set once a request was authenticated.
+    authenticated: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Does {
-    /// It sends the head of a request.
-    Asks { until: Instant },
-    /// It is answered.
-    Hears,
-    /// All of the answer is there, and some of it may still have to be sent. How long it may rest then.
-    Takes { rest: Duration },
-    /// It has been answered, and may ask again.
-    Rests { until: Instant },
+enum Phase {
+    /// The client is sending the head of a request.
+    ReadingHead { until: Instant },
+    /// The request is being handled.
+    Answering,
+    /// The response is complete, but may still have to be sent. Then the connection is idle for `rest`.
+    Sending { rest: Duration },
+    /// The response was sent, and the client may send another request.
+    Idle { until: Instant },
 }
 
-/// Why a connection may have to make room for another.
+/// Why a connection may be evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Yields {
-    /// No whole request has come yet.
+pub enum EvictionReason {
+    /// It has not sent a complete request yet.
     Silent,
-    /// Of its requests none was a known caller's, and none is under way.
-    Refused,
+    /// None of its requests was authenticated, and none is in progress.
+    Unauthenticated,
 }
 
-impl Clock {
-    /// Of a connection that was just made: who only connects holds a place that others wait for.
-    pub fn new(times: Times) -> Arc<Self> {
-        let does = Mutex::new(Does::Asks { until: Instant::now() + times.head });
-        Arc::new(Self { times, does, asked: AtomicBool::new(false), known: AtomicBool::new(false) })
+impl ConnectionClock {
+    /// Starts the clock of a new connection. The header timeout runs at once, since an idle connection occupies a place.
+    pub fn new(timeouts: ConnectionTimeouts) -> Arc<Self> {
+        let phase = Mutex::new(Phase::ReadingHead { until: Instant::now() + timeouts.head });
+        Arc::new(Self {
+            timeouts,
+            phase,
+            asked: AtomicBool::new(false),
+            authenticated: AtomicBool::new(false),
+        })
     }
 
-    /// It is served only now: the time that it waited for a place was not its own.
-    pub fn begin(&self) {
-        self.set(|_| Does::Asks { until: Instant::now() + self.times.head });
+    /// Restarts the header timeout when the connection is served, after waiting for a place.
+    pub fn start(&self) {
+        self.set(|_| Phase::ReadingHead { until: Instant::now() + self.timeouts.head });
     }
 
-    fn set(&self, next: impl FnOnce(Does) -> Does) {
-        let mut does = self.does.lock().unwrap_or_else(PoisonError::into_inner);
-        *does = next(*does);
+    fn set(&self, next: impl FnOnce(Phase) -> Phase) {
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        *phase = next(*phase);
     }
 
-    /// Some bytes came: after a rest, the first of a head.
-    pub fn heard(&self) {
-        self.set(|does| match does {
-            Does::Rests { .. } => Does::Asks { until: Instant::now() + self.times.head },
+    /// Records received bytes: on an idle connection, the beginning of a head.
+    pub fn bytes_received(&self) {
+        self.set(|phase| match phase {
+            Phase::Idle { .. } => Phase::ReadingHead { until: Instant::now() + self.timeouts.head },
             other => other,
         });
     }
 
-    /// Nothing is left to be sent.
-    pub fn sent(&self) {
-        self.set(|does| match does {
-            Does::Takes { rest } => Does::Rests { until: Instant::now() + rest },
+    /// Records that all output was sent.
+    pub fn flushed(&self) {
+        self.set(|phase| match phase {
+            Phase::Sending { rest } => Phase::Idle { until: Instant::now() + rest },
             other => other,
         });
     }
 
-    /// A head has come.
+    /// Records a complete request head.
     pub fn asked(&self) {
         self.asked.store(true, Ordering::Relaxed);
-        self.set(|_| Does::Hears);
+        self.set(|_| Phase::Answering);
     }
 
-    /// The answer has been given. Who is not known may not hold a place for as long as who is.
+    /// Records a complete response. Unauthenticated connections have a shorter idle timeout.
     pub fn answered(&self, known: bool) {
-        self.known.fetch_or(known, Ordering::Relaxed);
-        let rest = if known { self.times.idle } else { self.times.idle.min(self.times.head) };
-        self.set(|_| Does::Takes { rest });
+        self.authenticated.fetch_or(known, Ordering::Relaxed);
+        let rest = if known { self.timeouts.idle } else { self.timeouts.idle.min(self.timeouts.head) };
+        self.set(|_| Phase::Sending { rest });
     }
 
-    /// Whether the connection has to make room where there are too many, and why.
-    pub fn yields(&self) -> Option<Yields> {
-        match self.does() {
-            Does::Asks { .. } if !self.asked.load(Ordering::Relaxed) => Some(Yields::Silent),
-            Does::Asks { .. } | Does::Rests { .. } if !self.known.load(Ordering::Relaxed) => {
-                Some(Yields::Refused)
+    /// Returns why the connection may be evicted at capacity, or `None` if it may not.
+    pub fn eviction_reason(&self) -> Option<EvictionReason> {
+        match self.phase() {
+            Phase::ReadingHead { .. } if !self.asked.load(Ordering::Relaxed) => Some(EvictionReason::Silent),
+            Phase::ReadingHead { .. } | Phase::Idle { .. } if !self.authenticated.load(Ordering::Relaxed) => {
+                Some(EvictionReason::Unauthenticated)
             }
             _ => None,
         }
     }
 
-    fn does(&self) -> Does {
-        *self.does.lock().unwrap_or_else(PoisonError::into_inner)
+    fn phase(&self) -> Phase {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn until(&self) -> Option<Instant> {
-        match self.does() {
-            Does::Asks { until } | Does::Rests { until } => Some(until),
-            // What is sent has a time of its own, in which some of it must be taken.
-            Does::Hears | Does::Takes { .. } => None,
+    fn deadline(&self) -> Option<Instant> {
+        match self.phase() {
+            Phase::ReadingHead { until } | Phase::Idle { until } => Some(until),
+            // Sending has its own write timeout.
+            Phase::Answering | Phase::Sending { .. } => None,
         }
     }
 
-    /// Drives a connection as long as it keeps to its times; none where it did not.
-    pub async fn keep<T>(&self, connection: impl Future<Output = T>) -> Option<T> {
+    /// Drives a connection; returns `None` if a deadline passed.
+    pub async fn enforce<T>(&self, connection: impl Future<Output = T>) -> Option<T> {
         let mut connection = pin!(connection);
         let mut alarm = pin!(tokio::time::sleep_until(Instant::now()));
         std::future::poll_fn(|cx| {
             if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
                 return Poll::Ready(Some(ended));
             }
-            let Some(until) = self.until() else { return Poll::Pending };
+            let Some(until) = self.deadline() else { return Poll::Pending };
             if alarm.deadline() != until {
                 alarm.as_mut().reset(until);
             }
@@ -139,39 +147,41 @@ impl Clock {
     }
 }
 
-/// Tells the clock, when it is dropped, that an answer has been given.
-pub struct Answer {
-    /// Of its connection.
-    pub clock: Arc<Clock>,
-    /// Whether it was known whom it is for.
-    pub known: bool,
+/// Reports the end of the response to the clock when it is dropped.
+pub struct ResponseGuard {
+    /// Clock of the connection.
+    pub clock: Arc<ConnectionClock>,
+    /// Set if the request was authenticated.
+    pub authenticated: bool,
 }
 
-impl Drop for Answer {
+impl Drop for ResponseGuard {
     fn drop(&mut self) {
-        self.clock.answered(self.known);
+        self.clock.answered(self.authenticated);
     }
 }
 
-/// The stream of a connection, which tells its clock what comes and what is sent.
-pub struct Timed<S> {
-    /// Itself.
+/// Stream of a connection, which reports input and output to the clock.
+pub struct TimedStream<S> {
+    /// The wrapped stream.
     pub stream: Pin<Box<S>>,
-    /// Its connection's.
-    pub clock: Arc<Clock>,
-    /// What is written in place of hyper's own refusals.
+    /// Clock of the connection.
+    pub clock: Arc<ConnectionClock>,
+    /// Replaces hyper's own 431 response.
     pub refusal: HeadRefusal,
 }
 
-impl<S: AsyncWrite> Timed<S> {
-    /// Writes what takes the place of these bytes; none where nothing does. An answer of ours follows a whole head.
-    fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<()>>> {
-        let asks = matches!(self.clock.does(), Does::Asks { .. });
-        (asks && self.refusal.replaces(bytes)).then(|| self.refusal.poll_write(self.stream.as_mut(), cx))
+impl<S: AsyncWrite> TimedStream<S> {
+    /// Writes the replacement of these bytes, if they are hyper's refusal. Responses of ours follow a complete head, so they are
+    /// never mistaken for it.
+    fn poll_replace(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<()>>> {
+        let is_reading_head = matches!(self.clock.phase(), Phase::ReadingHead { .. });
+        (is_reading_head && self.refusal.replaces(bytes))
+            .then(|| self.refusal.poll_write(self.stream.as_mut(), cx))
     }
 }
 
-impl<S: AsyncRead> AsyncRead for Timed<S> {
+impl<S: AsyncRead> AsyncRead for TimedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -180,15 +190,15 @@ impl<S: AsyncRead> AsyncRead for Timed<S> {
         let before = to.filled().len();
         let read = self.stream.as_mut().poll_read(cx, to);
         if to.filled().len() > before {
-            self.clock.heard();
+            self.clock.bytes_received();
         }
         read
     }
 }
 
-impl<S: AsyncWrite> AsyncWrite for Timed<S> {
+impl<S: AsyncWrite> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        if let Some(refused) = self.poll_refuse(cx, bytes) {
+        if let Some(refused) = self.poll_replace(cx, bytes) {
             return refused.map_ok(|()| bytes.len());
         }
         self.stream.as_mut().poll_write(cx, bytes)
@@ -200,7 +210,7 @@ impl<S: AsyncWrite> AsyncWrite for Timed<S> {
         bytes: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let first = bytes.iter().find(|bytes| !bytes.is_empty()).map_or(&[][..], |bytes| bytes);
-        if let Some(refused) = self.poll_refuse(cx, first) {
+        if let Some(refused) = self.poll_replace(cx, first) {
             return refused.map_ok(|()| bytes.iter().map(|bytes| bytes.len()).sum());
         }
         self.stream.as_mut().poll_write_vectored(cx, bytes)
@@ -210,11 +220,11 @@ impl<S: AsyncWrite> AsyncWrite for Timed<S> {
         self.stream.is_write_vectored()
     }
 
-    /// hyper comes here when it has written all that it has.
+    /// hyper flushes after it has written everything.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = self.stream.as_mut().poll_flush(cx);
         if matches!(flushed, Poll::Ready(Ok(()))) {
-            self.clock.sent();
+            self.clock.flushed();
         }
         flushed
     }
@@ -230,30 +240,31 @@ mod tests {
 
     use super::*;
 
-    const TIMES: Times = Times {
+    const TIMES: ConnectionTimeouts = ConnectionTimeouts {
         head: Duration::from_secs(10),
         idle: Duration::from_secs(75),
         write: Duration::from_secs(30),
     };
 
-    /// H47: after how many seconds a connection is over that does this, and a second later that, and then nothing.
+    /// H47: performs one step a second, then nothing, and expects the connection to time out after so many seconds.
     #[tokio::test(start_paused = true)]
-    async fn each_thing_that_a_connection_does_has_its_time() {
-        type Step = fn(&Clock);
-        let (asked, heard, sent): (Step, Step, Step) = (Clock::asked, Clock::heard, Clock::sent);
+    async fn each_connection_phase_has_its_timeout() {
+        type Step = fn(&ConnectionClock);
+        let (asked, heard, sent): (Step, Step, Step) =
+            (ConnectionClock::asked, ConnectionClock::bytes_received, ConnectionClock::flushed);
         let (known, unknown): (Step, Step) = (|clock| clock.answered(true), |clock| clock.answered(false));
         for (what, steps, expected) in [
-            ("nothing is said", vec![], Some(10)),
-            ("a head comes slowly", vec![heard, heard, heard], Some(10)),
-            ("it is being answered", vec![heard, asked, heard, sent], None),
-            ("it rests", vec![asked, known, sent], Some(3 + 75)),
-            ("nobody knows it", vec![asked, unknown, sent], Some(3 + 10)),
-            ("its answer is being sent", vec![asked, known, heard], None),
-            ("the next head comes slowly", vec![asked, known, sent, heard, heard], Some(4 + 10)),
-            ("the next head has come", vec![asked, unknown, sent, heard, asked], None),
+            ("nothing arrives", vec![], Some(10)),
+            ("a head arrives slowly", vec![heard, heard, heard], Some(10)),
+            ("the request is handled", vec![heard, asked, heard, sent], None),
+            ("it is idle", vec![asked, known, sent], Some(3 + 75)),
+            ("it is unauthenticated", vec![asked, unknown, sent], Some(3 + 10)),
+            ("its response is being sent", vec![asked, known, heard], None),
+            ("the next head arrives slowly", vec![asked, known, sent, heard, heard], Some(4 + 10)),
+            ("the next head has arrived", vec![asked, unknown, sent, heard, asked], None),
         ] {
             let begun = Instant::now();
-            let clock = Clock::new(TIMES);
+            let clock = ConnectionClock::new(TIMES);
             let connection = async {
                 for step in steps {
                     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -261,7 +272,7 @@ mod tests {
                 }
                 pending::<()>().await;
             };
-            let kept = tokio::time::timeout(Duration::from_secs(1000), clock.keep(connection)).await;
+            let kept = tokio::time::timeout(Duration::from_secs(1000), clock.enforce(connection)).await;
             let ended = kept.is_ok().then(|| begun.elapsed().as_secs());
             assert_eq!(ended, expected, "{what}");
         }

@@ -1,8 +1,7 @@
-//! A request's body: read whole, within its size and time, and refused where it is no message, or gives a name twice in one
-//! object: what that means is anybody's guess.
+//! Reads a request's body within its limits of size and time, and refuses malformed messages and duplicate names.
 //!
-//! rmcp calls the type of a body unsupported (415) that it cannot read. Here it is answered as the protocol has it, and as on
-//! stdio.
+//! rmcp responds to an unreadable body with 415. This layer responds with a JSON-RPC error, as the protocol requires, and as
+//! on stdio.
 
 use std::{borrow::Cow, error::Error, time::Duration};
 
@@ -24,107 +23,113 @@ use serde_json::Value;
 
 use crate::serve::{
     duplicates, ids,
-    ids::{given, present},
-    lines::{BATCH, INVALID, many, twice},
+    ids::{deserialize_is_present, deserialize_present_value},
+    lines::{BATCH, INVALID, duplicate_name, too_many_values},
 };
 
-/// The largest `initialize`: what a client says there is kept for as long as its session lasts.
-const GREETING: usize = 64 << 10;
+/// Largest `initialize` request: it is kept as long as the session.
+const MAX_INITIALIZE: usize = 64 << 10;
 
-/// What a message asks for, as far as it matters before MCP reads it.
+/// Kind of a message, as far as it matters before MCP parses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asks {
-    /// An answer.
-    Answer,
-    /// News, for as long as its client listens.
-    News,
-    /// Nothing: it is an answer itself, or a notification.
-    Nothing,
+pub enum MessageKind {
+    /// A request for a response.
+    Request,
+    /// A subscription, whose response stays open.
+    Subscription,
+    /// A response or a notification.
+    Other,
 }
 
-impl Asks {
-    fn of(head: &Head<'_>) -> Self {
+impl MessageKind {
+    fn of(head: &MessageHead<'_>) -> Self {
         match (head.method.as_deref(), head.id.is_some()) {
-            (Some("subscriptions/listen"), true) => Self::News,
-            (Some(_), true) => Self::Answer,
-            _ => Self::Nothing,
+            (Some("subscriptions/listen"), true) => Self::Subscription,
+            (Some(_), true) => Self::Request,
+            _ => Self::Other,
         }
     }
 }
 
-/// What stands outermost in a message.
+/// Top-level members of a message.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct MessageHead<'a> {
     #[serde(borrow)]
     jsonrpc: Option<Cow<'a, str>>,
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_present_value")]
     id: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_is_present")]
     result: bool,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_is_present")]
     error: bool,
 }
 
-impl<'a> Head<'a> {
-    /// Of text that may be anything.
-    fn of(text: &'a [u8]) -> Result<Self, Wrong> {
+impl<'a> MessageHead<'a> {
+    /// Parses a body, or returns its error.
+    fn parse(text: &'a [u8]) -> Result<Self, MessageError> {
         if has_many_values(text) {
-            return Err(Wrong(ids::find(text), ErrorCode::INVALID_REQUEST, many().into()));
+            return Err(MessageError(
+                ids::find_id(text),
+                ErrorCode::INVALID_REQUEST,
+                too_many_values().into(),
+            ));
         }
-        match duplicates::search(text) {
+        match duplicates::check_duplicates(text) {
             Ok(None) => {}
-            // Of two ids, neither is the request's.
+            // Of two ids, neither is reliable.
             Ok(Some(name)) => {
-                let id = ids::find(text).filter(|_| name != "id");
-                return Err(Wrong(id, ErrorCode::INVALID_REQUEST, twice(&name).into()));
+                let id = ids::find_id(text).filter(|_| name != "id");
+                return Err(MessageError(id, ErrorCode::INVALID_REQUEST, duplicate_name(&name).into()));
             }
             Err(error) => {
-                let said = format!("Parse error: {error}");
-                return Err(Wrong(ids::find(text), ErrorCode::PARSE_ERROR, said.into()));
+                let message = format!("Parse error: {error}");
+                return Err(MessageError(ids::find_id(text), ErrorCode::PARSE_ERROR, message.into()));
             }
         }
         if text.trim_ascii_start().starts_with(b"[") {
-            return Err(Wrong(None, ErrorCode::INVALID_REQUEST, BATCH.into()));
+            return Err(MessageError(None, ErrorCode::INVALID_REQUEST, BATCH.into()));
         }
-        let head: Self = serde_json::from_slice(text).map_err(|_| Wrong::request(ids::find(text)))?;
-        // It asks, or it answers.
+        let head: Self =
+            serde_json::from_slice(text).map_err(|_| MessageError::request(ids::find_id(text)))?;
+        // A message has either a method or a result.
         if head.jsonrpc.as_deref() != Some("2.0") || head.method.is_some() == (head.result || head.error) {
-            // The ids of answers are ours.
-            return Err(Wrong::request(head.id.filter(|_| !head.result && !head.error)));
+            // The ids of responses are ours.
+            return Err(MessageError::request(head.id.filter(|_| !head.result && !head.error)));
         }
         match &head.id {
-            // rmcp would take it for a notification, which nobody answers.
+            // rmcp would take it for a notification, and never respond.
             Some(id) if head.method.is_some() && !ids::is_usable(id) => {
-                Err(Wrong(head.id, ErrorCode::INVALID_REQUEST, ids::UNUSABLE.into()))
+                Err(MessageError(head.id, ErrorCode::INVALID_REQUEST, ids::UNUSABLE_ID.into()))
             }
             _ => Ok(head),
         }
     }
 
-    /// What is wrong with it where MCP cannot read it all the same: of a request, only its parameters can be.
-    fn unread(self) -> Wrong {
+    /// Returns the error for a message that passed these checks but not rmcp's parser: only a request's parameters can be
+    /// malformed then.
+    fn into_error(self) -> MessageError {
         match self.id.filter(|_| self.method.is_some()) {
-            None => Wrong::request(None),
+            None => MessageError::request(None),
             id => {
-                let said = "Invalid params: they are no object, or their `_meta` is none";
-                Wrong(id, ErrorCode::INVALID_PARAMS, said.into())
+                let message = "Invalid params: they and their `_meta` must be objects";
+                MessageError(id, ErrorCode::INVALID_PARAMS, message.into())
             }
         }
     }
 }
 
-/// What a client is told that sent no message, and of which request.
-struct Wrong(Option<Value>, ErrorCode, Cow<'static, str>);
+/// Error response to a malformed message: id, code and text.
+struct MessageError(Option<Value>, ErrorCode, Cow<'static, str>);
 
-impl Wrong {
+impl MessageError {
     fn request(id: Option<Value>) -> Self {
         Self(id, ErrorCode::INVALID_REQUEST, INVALID.into())
     }
 }
 
-impl IntoResponse for Wrong {
+impl IntoResponse for MessageError {
     fn into_response(self) -> Response {
         let Self(id, code, message) = self;
         let body = ids::error_answer(id, ErrorData::new(code, message, None));
@@ -133,17 +138,17 @@ impl IntoResponse for Wrong {
     }
 }
 
-/// What a body may be.
+/// Limits of a body.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
-    /// Bytes.
+pub struct BodyLimits {
+    /// Maximum size in bytes.
     pub size: usize,
-    /// How long it may take to come.
+    /// Timeout of reading it.
     pub time: Duration,
 }
 
-/// Refuses a body that says it is too large, before anything else is looked at. What it says is held to: hyper reads no more.
-pub async fn announced(State(bounds): State<Bounds>, request: Request, next: Next) -> Response {
+/// Refuses a body by its `Content-Length`, before any other check. hyper enforces that a body is not longer.
+pub async fn check_length(State(bounds): State<BodyLimits>, request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     match length.is_some_and(|length| length > bounds.size as u64) {
@@ -152,9 +157,9 @@ pub async fn announced(State(bounds): State<Bounds>, request: Request, next: Nex
     }
 }
 
-/// Reads the body of a message.
-pub async fn read(State(bounds): State<Bounds>, request: Request, next: Next) -> Response {
-    // MCP takes nothing else, and says so.
+/// Reads and checks the body of a message.
+pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next: Next) -> Response {
+    // rmcp refuses other types itself.
     if request.method() != Method::POST || !is_json(request.headers()) {
         return next.run(request).await;
     }
@@ -165,26 +170,26 @@ pub async fn read(State(bounds): State<Bounds>, request: Request, next: Next) ->
             return too_large(bounds);
         }
         Ok(Err(_)) => {
-            return (StatusCode::BAD_REQUEST, "the message is cut off, or its chunks are malformed")
+            return (StatusCode::BAD_REQUEST, "the body is truncated, or its chunks are malformed")
                 .into_response();
         }
         Err(_) => {
-            let said = format!("the message took longer than {} s to come", bounds.time.as_secs());
-            return (StatusCode::REQUEST_TIMEOUT, [(CONNECTION, "close")], said).into_response();
+            let message = format!("the body did not arrive within {} s", bounds.time.as_secs());
+            return (StatusCode::REQUEST_TIMEOUT, [(CONNECTION, "close")], message).into_response();
         }
     };
-    let head = match Head::of(&bytes) {
+    let head = match MessageHead::parse(&bytes) {
         Ok(head) => head,
-        Err(wrong) => return wrong.into_response(),
+        Err(error) => return error.into_response(),
     };
-    if head.method.as_deref() == Some("initialize") && bytes.len() > GREETING {
-        let said = format!("an `initialize` may have {} KiB at most", GREETING >> 10);
-        return (StatusCode::PAYLOAD_TOO_LARGE, said).into_response();
+    if head.method.as_deref() == Some("initialize") && bytes.len() > MAX_INITIALIZE {
+        let message = format!("an `initialize` may have {} KiB at most", MAX_INITIALIZE >> 10);
+        return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     }
-    parts.extensions.insert(Asks::of(&head));
-    let unread = head.unread();
+    parts.extensions.insert(MessageKind::of(&head));
+    let unread = head.into_error();
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-    // Its type was right, so it is the message that rmcp cannot read.
+    // Its type is supported, so rmcp could not parse the message.
     match response.status() {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => unread.into_response(),
         _ => response,
@@ -192,14 +197,17 @@ pub async fn read(State(bounds): State<Bounds>, request: Request, next: Next) ->
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let said = headers.get(CONTENT_TYPE).and_then(|said| said.to_str().ok()).unwrap_or_default();
-    said.split(';').next().is_some_and(|said| said.trim().eq_ignore_ascii_case("application/json"))
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value
+        .split(';')
+        .next()
+        .is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
 }
 
-fn too_large(bounds: Bounds) -> Response {
+fn too_large(bounds: BodyLimits) -> Response {
     let most = loggia_text::units::format_bytes(bounds.size as u64);
-    let said = format!("the message is larger than {most}; the operator can change that by `http.body`");
-    (StatusCode::PAYLOAD_TOO_LARGE, said).into_response()
+    let message = format!("the body is larger than {most}; the operator can change that by `http.body`");
+    (StatusCode::PAYLOAD_TOO_LARGE, message).into_response()
 }
 
 #[cfg(test)]
@@ -210,7 +218,7 @@ mod tests {
 
     /// H54, over HTTP.
     #[test]
-    fn what_is_no_message_is_refused_and_its_request_is_named() {
+    fn malformed_messages_are_refused_with_their_id() {
         let deep = "[".repeat(5_000);
         for (text, id, code) in [
             ("", "null", -32700),
@@ -236,17 +244,19 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":1}}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, "null", -32600),
         ] {
-            let wrong = Head::of(text.as_bytes()).err().unwrap_or_else(|| panic!("{text:.80} is a message"));
-            let Wrong(given, told, said) = wrong;
-            let answer = ids::error_answer(given, ErrorData::new(told, said, None));
-            let told = (answer["id"].to_string(), told.0);
-            assert_eq!(told, (id.to_owned(), code), "{text:.80}");
+            let error = MessageHead::parse(text.as_bytes())
+                .err()
+                .unwrap_or_else(|| panic!("{text:.80} is a message"));
+            let MessageError(given, code_of_error, message) = error;
+            let answer = ids::error_answer(given, ErrorData::new(code_of_error, message, None));
+            let given = (answer["id"].to_string(), code_of_error.0);
+            assert_eq!(given, (id.to_owned(), code), "{text:.80}");
         }
     }
 
-    /// What is refused here would be by rmcp; what rmcp refuses beside that has wrong parameters.
+    /// All that is refused here would be refused by rmcp; of the rest, rmcp refuses only malformed parameters.
     #[test]
-    fn what_is_a_message_is_left_to_mcp() {
+    fn valid_messages_are_left_to_mcp() {
         for (text, code) in [
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, None),
             (r#"{"jsonrpc":"2.0","id":"a","method":"x/unheard","params":{"n":[1]}}"#, None),
@@ -260,9 +270,10 @@ mod tests {
             (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}"#, Some(-32600)),
             (r#"{"jsonrpc":"2.0","id":1,"error":5}"#, Some(-32600)),
         ] {
-            let head = Head::of(text.as_bytes()).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.2));
+            let head =
+                MessageHead::parse(text.as_bytes()).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.2));
             let read: Result<ClientJsonRpcMessage, _> = serde_json::from_str(text);
-            let Wrong(id, ErrorCode(unread), _) = head.unread();
+            let MessageError(id, ErrorCode(unread), _) = head.into_error();
             assert_eq!(read.is_err().then_some(unread), code, "{text}: {read:?}");
             assert_eq!(id.is_some(), unread == -32602, "{text}");
         }

@@ -1,41 +1,41 @@
-//! Many clients over streamable HTTP, at `/mcp`.
+//! MCP over streamable HTTP, at `/mcp`.
 //!
-//! A request goes through these layers, the first of which is the outermost; `layers` puts them so:
+//! A request passes these layers, the outermost first (see `layers`):
 //!
 //! | layer | refuses with | file |
 //! |---|---|---|
-//! | connections, and the time for a head | a closed connection | `accept.rs`, `places.rs`, `clock.rs` |
-//! | a head that is too large | 431 | `oversize.rs` |
-//! | panics are caught | 500 | |
-//! | its id, and a span of the log | | `request_id.rs` |
-//! | a body that says it is too large | 413 | `message.rs` |
-//! | host and origin | 400, 403 | `guard.rs` |
-//! | CORS, where pages of others may call | | |
-//! | who calls | 401, 403, 503 | `door.rs`, `failures.rs`, `../auth/` |
-//! | how often one caller may ask | 429 | `per_caller.rs` |
-//! | the body itself | 400, 408, 413 | `message.rs` |
-//! | how much of it at once | 429 | `per_caller.rs` |
-//! | streams end with the token that opened them | | `door.rs` |
-//! | MCP, in sessions for older clients | | `sessions/` |
-//! | whatever is not there | 404 | |
+//! | connection limits and header timeout | a closed connection | `accept.rs`, `connection_table.rs`, `clock.rs` |
+//! | oversized headers | 431 | `oversize.rs` |
+//! | panic handler | 500 | |
+//! | request id, and a span of the log | | `request_id.rs` |
+//! | `Content-Length` | 413 | `message.rs` |
+//! | host and origin (DNS rebinding) | 400, 403 | `host_check.rs` |
+//! | CORS, if other origins are allowed | | |
+//! | authentication | 401, 403, 503 | `auth_layer.rs`, `auth_failures.rs`, `../auth/` |
+//! | rate limit per caller | 429 | `per_caller.rs` |
+//! | body | 400, 408, 413 | `message.rs` |
+//! | concurrency limit per caller | 429 | `per_caller.rs` |
+//! | streams end when their token expires or is revoked | | `auth_layer.rs` |
+//! | MCP, with sessions for older clients | | `sessions/` |
+//! | other paths | 404 | |
 //!
-//! **Invariant**: who is not known to be somebody causes no work beyond the reading of a head.
+//! **Invariant**: unauthenticated requests cost no more than parsing their headers: no body is read and no session is created.
 
 pub(super) mod accept;
+mod auth_failures;
+mod auth_layer;
 mod clock;
-mod door;
-mod failures;
-mod guard;
-mod held;
+pub(super) mod connection_table;
+mod guarded_body;
+mod host_check;
 mod message;
 mod oversize;
 mod per_caller;
-pub(super) mod places;
 mod request_id;
 mod sessions;
 #[cfg(test)]
 mod tests;
-pub(super) mod times;
+pub(super) mod timeouts;
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
@@ -59,60 +59,65 @@ use tower_http::{
 };
 
 use self::{
-    accept::{Connections, accept},
-    door::Door,
-    failures::Failures,
-    guard::Names,
-    message::Bounds,
-    per_caller::Accounts,
-    sessions::Sessions,
+    accept::{ConnectionConfig, accept},
+    auth_failures::AuthFailureLog,
+    auth_layer::AuthState,
+    host_check::HostAllowlist,
+    message::BodyLimits,
+    per_caller::CallerLimits,
+    sessions::BoundedSessions,
 };
-use super::auth::{Authenticator, Metadata};
-use crate::{config::server::Http, mcp::Handler, serve::endpoint::PATH};
+use super::auth::{Authenticator, ResourceMetadata};
+use crate::{config::server::Http, mcp::McpHandler, serve::endpoint::PATH};
 
-/// How long the last words on open streams may take.
-const LAST_WORDS: Duration = Duration::from_millis(200);
-/// How long connections may take to close once their streams have ended.
-const CLOSE: Duration = Duration::from_secs(2);
+/// Time for the last events on open streams.
+const LAST_EVENTS: Duration = Duration::from_millis(200);
+/// Timeout of closing connections once their streams have ended.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What is served, and how.
-pub struct Serving {
-    /// Answers.
-    pub handler: Handler,
+/// Configuration of the HTTP server.
+pub struct HttpServer {
+    /// The MCP server.
+    pub handler: McpHandler,
     /// The operator's settings.
     pub http: Http,
-    /// Says who calls; none where callers need not.
+    /// `None` if access is unauthenticated.
     pub authenticator: Option<Authenticator>,
-    /// How long calls that run may go on after the host was told to end.
+    /// Time for running calls to finish after the shutdown signal.
     pub drain: Duration,
 }
 
-/// Serves clients until told to stop, and then until their calls have ended, but not for long.
+/// Serves clients until `stop` is cancelled, then drains their calls.
 ///
 /// # Errors
 ///
 /// If connections cannot be accepted.
-pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
-    let Serving { handler, http, authenticator, drain } = serving;
+pub async fn serve(server: HttpServer, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
+    let HttpServer { handler, http, authenticator, drain } = server;
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
-    let names = Names::new(listener.local_addr()?, &http.hosts, &http.origins);
+    let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
     let meters = Arc::clone(gate.meters());
-    let sessions = Arc::new(Sessions::new(&http, handler.news(), Arc::clone(&meters.http.sessions)));
-    let service = service(handler, &http, Arc::clone(&sessions), streams.clone());
-    let door = Arc::new(Door { authenticator, meters: Arc::clone(&meters), failures: Failures::default() });
-    let router = layers(service, &http, names, Arc::clone(&sessions), door);
-    let bounds = Connections::of(&http, Arc::clone(&meters.http.connections));
+    let sessions =
+        Arc::new(BoundedSessions::new(&http, handler.list_changes(), Arc::clone(&meters.http.sessions)));
+    let service = mcp_service(handler, &http, Arc::clone(&sessions), streams.clone());
+    let auth = Arc::new(AuthState {
+        authenticator,
+        meters: Arc::clone(&meters),
+        failures: AuthFailureLog::default(),
+    });
+    let router = layers(service, &http, names, Arc::clone(&sessions), auth);
+    let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
-    tokio::spawn(Arc::clone(&sessions).watch(streams.clone()));
+    tokio::spawn(Arc::clone(&sessions).run(streams.clone()));
     tokio::pin!(accepting);
     let draining = async {
         stop.cancelled().await;
         calls.close();
-        // Runs whose requests have ended get the same time, and so do calls whose clients are gone.
+        // Runs whose requests have ended, and calls of disconnected clients, get the same drain time.
         let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
         tokio::join!(calls, gate.drain(drain));
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(LAST_EVENTS).await;
     };
     tokio::pin!(draining);
     let mut accepted = None;
@@ -120,23 +125,29 @@ pub async fn serve(serving: Serving, listener: TcpListener, stop: CancellationTo
         tokio::select! {
             biased;
             () = &mut draining => break,
-            // All connections have closed; calls may still run.
+            // All connections have closed, but calls may still run.
             ended = &mut accepting, if accepted.is_none() => {
                 ended?;
                 accepted = Some(());
             }
         }
     }
-    // Open event streams would keep the server from ending.
+    // Open event streams would block the shutdown.
     streams.cancel();
     match accepted {
         Some(()) => Ok(()),
-        None => tokio::time::timeout(CLOSE, accepting).await.unwrap_or(Ok(())),
+        None => tokio::time::timeout(CLOSE_TIMEOUT, accepting).await.unwrap_or(Ok(())),
     }
 }
 
-/// The protocol behind all that a request must pass before.
-fn layers<S>(service: S, http: &Http, names: Names, sessions: Arc<Sessions>, door: Arc<Door>) -> Router
+/// Builds the router: MCP behind the layers of the table above.
+fn layers<S>(
+    service: S,
+    http: &Http,
+    names: HostAllowlist,
+    sessions: Arc<BoundedSessions>,
+    auth: Arc<AuthState>,
+) -> Router
 where
     S: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
         + Clone
@@ -144,39 +155,40 @@ where
         + Sync
         + 'static,
 {
-    let bounds = Bounds { size: http.body.bytes(), time: http.body_time.0 };
-    let accounts = Arc::new(Accounts::new(http.per_caller));
-    let metadata = door.authenticator.as_ref().and_then(Authenticator::metadata).map(Metadata::router);
-    let cors = cors(http);
-    let known = ServiceBuilder::new()
-        .layer(from_fn_with_state(Arc::clone(&door), door::known))
-        .layer(from_fn_with_state(Arc::clone(&accounts), per_caller::count))
-        .layer(from_fn_with_state(bounds, message::read))
-        .layer(from_fn_with_state(accounts, per_caller::place))
-        .layer(from_fn(door::lasting))
-        .layer(from_fn_with_state(sessions, sessions::of_caller))
-        .layer(map_response(typed));
+    let bounds = BodyLimits { size: http.body.bytes(), time: http.body_time.0 };
+    let limits = Arc::new(CallerLimits::new(http.per_caller));
+    let metadata =
+        auth.authenticator.as_ref().and_then(Authenticator::metadata).map(ResourceMetadata::router);
+    let cors = cors_layer(http);
+    let authenticated = ServiceBuilder::new()
+        .layer(from_fn_with_state(Arc::clone(&auth), auth_layer::authenticate))
+        .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_rate))
+        .layer(from_fn_with_state(bounds, message::read_body))
+        .layer(from_fn_with_state(limits, per_caller::limit_concurrency))
+        .layer(from_fn(auth_layer::end_expired_streams))
+        .layer(from_fn_with_state(sessions, sessions::attach_session))
+        .layer(map_response(set_content_type));
     let all = ServiceBuilder::new()
-        .layer(CatchPanicLayer::custom(broken))
-        .layer(from_fn(request_id::named))
-        .layer(from_fn_with_state(door, door::counted))
-        // Again within, so that it is counted and has its id.
-        .layer(CatchPanicLayer::custom(broken))
-        .layer(from_fn_with_state(bounds, message::announced))
-        .layer(from_fn_with_state(Arc::new(names), guard::guard))
+        .layer(CatchPanicLayer::custom(internal_error))
+        .layer(from_fn(request_id::assign))
+        .layer(from_fn_with_state(auth, auth_layer::count_response))
+        // A second one within, so that the response is counted and has its id.
+        .layer(CatchPanicLayer::custom(internal_error))
+        .layer(from_fn_with_state(bounds, message::check_length))
+        .layer(from_fn_with_state(Arc::new(names), host_check::check_host))
         .option_layer(cors);
-    let known = Router::new().nest_service(PATH, service).layer(known);
-    known.merge(metadata.unwrap_or_default()).fallback(elsewhere).layer(all)
+    let authenticated = Router::new().nest_service(PATH, service).layer(authenticated);
+    authenticated.merge(metadata.unwrap_or_default()).fallback(not_found).layer(all)
 }
 
-/// Who looks at a server with a browser is told where it is.
-async fn elsewhere() -> Response {
-    let said = format!("nothing is here: MCP clients connect to {PATH}, by streamable HTTP\n");
-    (StatusCode::NOT_FOUND, said).into_response()
+/// Points browsers and misconfigured clients to the endpoint.
+async fn not_found() -> Response {
+    let message = format!("not found: MCP clients connect to {PATH} by streamable HTTP\n");
+    (StatusCode::NOT_FOUND, message).into_response()
 }
 
-/// rmcp says in plain words why it refuses a request, and not that they are plain.
-async fn typed(mut response: Response) -> Response {
+/// Adds the content type that rmcp omits from its error texts.
+async fn set_content_type(mut response: Response) -> Response {
     let status = response.status();
     if (status.is_client_error() || status.is_server_error()) && !response.body().is_end_stream() {
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -185,45 +197,48 @@ async fn typed(mut response: Response) -> Response {
     response
 }
 
-/// A mistake of ours ends one request, not the server.
-fn broken(_: Box<dyn std::any::Any + Send>) -> Response {
-    (StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake; its log says more").into_response()
+/// Responds to a panic, which ends one request and not the server.
+fn internal_error(_: Box<dyn std::any::Any + Send>) -> Response {
+    (StatusCode::INTERNAL_SERVER_ERROR, "internal server error; see the server's log").into_response()
 }
 
-/// What browsers are told of pages that may call; nothing where there are none.
-fn cors(http: &Http) -> Option<CorsLayer> {
+/// Builds the CORS layer; `None` if no other origins are allowed.
+fn cors_layer(http: &Http) -> Option<CorsLayer> {
     const MCP: [&str; 2] = ["mcp-session-id", "mcp-protocol-version"];
     if http.origins.is_empty() {
         return None;
     }
-    let pages = http.origins.iter().filter_map(|page| HeaderValue::from_str(&guard::origin(page)).ok());
-    let told =
+    let pages = http
+        .origins
+        .iter()
+        .filter_map(|page| HeaderValue::from_str(&host_check::normalize_origin(page)).ok());
+    let exposed =
         MCP.map(HeaderName::from_static).into_iter().chain([header::WWW_AUTHENTICATE, header::RETRY_AFTER]);
     let layer = CorsLayer::new()
         .allow_origin(pages.collect::<Vec<_>>())
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
-        // Parameters have headers of their own (`Mcp-Param-*`), so there is no list of them.
+        // Parameters may have headers of their own (`Mcp-Param-*`), so there is no fixed list.
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers(told.collect::<Vec<_>>())
+        .expose_headers(exposed.collect::<Vec<_>>())
         .max_age(Duration::from_secs(60 * 60));
     Some(layer)
 }
 
-fn service(
-    handler: Handler,
+fn mcp_service(
+    handler: McpHandler,
     http: &Http,
-    sessions: Arc<Sessions>,
+    sessions: Arc<BoundedSessions>,
     streams: CancellationToken,
-) -> StreamableHttpService<Handler, Sessions> {
+) -> StreamableHttpService<McpHandler, BoundedSessions> {
     let mut config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
-        // `guard.rs` did so, before anything else.
+        // `host_check.rs` has already checked it.
         .disable_allowed_hosts()
         .with_max_request_body_bytes(http.body.bytes())
-        // One plain body where nothing streams. rmcp 3.9 heeds it only without a session: clients before 2026-07-28 get
-        // an event stream all the same.
+        // Respond with plain JSON if nothing streams. rmcp 3.9 does so only without a session: clients before 2026-07-28
+        // always get an event stream.
         .with_json_response(true);
-    // What sleeps is found there.
+    // Where rmcp finds hibernated sessions.
     config.session_store = Some(Arc::clone(&sessions) as Arc<dyn SessionStore>);
     StreamableHttpService::new(move || Ok(handler.clone()), sessions, config)
 }

@@ -1,6 +1,5 @@
-//! What one caller may ask for: so many requests a second, so many calls and so many streams at once. That is all that is known
-//! here: a call that nobody waits for holds no place. What calls hold once they have begun, the gate shares out among callers
-//! (`gate/pool.rs`, `gate/quotas.rs`). Both together keep a greedy caller from making others wait.
+//! Limits per caller: request rate, concurrent calls and concurrent streams. A detached call holds no permit here; the gate's
+//! quotas bound those. Together they prevent a greedy caller from delaying others.
 
 use std::{
     collections::HashMap,
@@ -22,131 +21,137 @@ use governor::{
 };
 use loggia_gate::access::{Account, Caller, Origin};
 
-use super::{held::Held, message::Asks};
+use super::{guarded_body::GuardedBody, message::MessageKind};
 use crate::config::server::PerCaller;
 
-/// Requests a second, calls and streams at once, where the file does not say.
-const USUAL: [u32; 3] = [50, 32, 16];
-/// Accounts of callers that have rested are given up when there are so many.
-const ACCOUNTS: usize = 4096;
+/// Default limits: requests per second, concurrent calls, concurrent streams.
+const DEFAULTS: [u32; 3] = [50, 32, 16];
+/// Number of rate limiters above which those of inactive callers are removed.
+const MAX_IDLE_RATES: usize = 4096;
 
-/// What a caller has open.
+/// Purpose of a permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum PermitKind {
     Call,
     Stream,
 }
 
-/// How much there may be of something.
+/// One limit.
 #[derive(Debug, Clone, Copy)]
-struct Bound {
-    /// None where there is no bound.
+struct CallerBound {
+    /// `None` if unlimited.
     most: Option<NonZero<u32>>,
-    /// Whether the file says so: then it holds for whoever asks.
-    is_said: bool,
+    /// Set by the operator, so that it applies to all callers.
+    is_explicit: bool,
 }
 
-impl Bound {
-    fn new(said: Option<u32>, usual: u32) -> Self {
-        Self { most: NonZero::new(said.unwrap_or(usual)), is_said: said.is_some() }
+impl CallerBound {
+    fn new(set: Option<u32>, default: u32) -> Self {
+        Self { most: NonZero::new(set.unwrap_or(default)), is_explicit: set.is_some() }
     }
 
-    fn of(self, who: &Account) -> Option<NonZero<u32>> {
-        self.most.filter(|_| self.is_said || !who.is_many())
+    fn applies_to(self, who: &Account) -> Option<NonZero<u32>> {
+        self.most.filter(|_| self.is_explicit || !who.is_many())
     }
 }
 
-/// What callers may ask for, and do.
-pub struct Accounts {
-    rate: Bound,
+/// Limits and usage of all callers.
+pub struct CallerLimits {
+    rate: CallerBound,
     rates: Option<RateLimiter<Account, HashMapStateStore<Account>, DefaultClock>>,
-    /// At once.
-    calls: Bound,
-    streams: Bound,
-    open: Mutex<HashMap<(Account, Kind), usize>>,
+    /// Concurrent calls.
+    calls: CallerBound,
+    streams: CallerBound,
+    /// Permits in use, by caller and kind; entries without permits are removed. Locked only to count up or down: a caller at
+    /// its limit is refused, so no task waits for a permit, or while it holds the lock.
+    open: Mutex<HashMap<(Account, PermitKind), usize>>,
 }
 
-impl Accounts {
-    /// The bounds of the file, and the usual ones where it does not say.
-    pub fn new(said: PerCaller) -> Self {
-        let [rate, calls, streams] = USUAL;
-        let rate = Bound::new(said.rate, rate);
+impl CallerLimits {
+    /// Applies the settings, and the defaults for those that are not set.
+    pub fn new(settings: PerCaller) -> Self {
+        let [rate, calls, streams] = DEFAULTS;
+        let rate = CallerBound::new(settings.rate, rate);
         let rates = rate.most.map(|rate| {
             let twice = rate.saturating_add(rate.get());
-            let burst = said.burst.and_then(NonZero::new).unwrap_or(twice);
+            let burst = settings.burst.and_then(NonZero::new).unwrap_or(twice);
             RateLimiter::hashmap(Quota::per_second(rate).allow_burst(burst))
         });
         Self {
             rate,
             rates,
-            calls: Bound::new(said.concurrency, calls),
-            streams: Bound::new(said.streams, streams),
+            calls: CallerBound::new(settings.concurrency, calls),
+            streams: CallerBound::new(settings.streams, streams),
             open: Mutex::default(),
         }
     }
 
-    fn most(&self, who: &Account, kind: Kind) -> Option<usize> {
+    fn limit(&self, who: &Account, kind: PermitKind) -> Option<usize> {
         let bound = match kind {
-            Kind::Call => self.calls,
-            Kind::Stream => self.streams,
+            PermitKind::Call => self.calls,
+            PermitKind::Stream => self.streams,
         };
-        bound.of(who).map(|most| most.get() as usize)
+        bound.applies_to(who).map(|most| most.get() as usize)
     }
 
-    /// Counts a request.
-    fn count(&self, who: &Account) -> Result<(), Refused> {
-        let (Some(rates), Some(_)) = (&self.rates, self.rate.of(who)) else { return Ok(()) };
-        if rates.len() > ACCOUNTS {
+    /// Checks the rate limit, and counts a request.
+    fn check_rate(&self, who: &Account) -> Result<(), LimitExceeded> {
+        let (Some(rates), Some(_)) = (&self.rates, self.rate.applies_to(who)) else { return Ok(()) };
+        if rates.len() > MAX_IDLE_RATES {
             rates.retain_recent();
         }
         rates.check_key(who).map_err(|until| {
             let wait = until.wait_time_from(DefaultClock::default().now());
-            Refused { what: "requests in so short a time", after: wait.as_secs() + 1 }
+            LimitExceeded { what: "requests", after: wait.as_secs() + 1 }
         })
     }
 
-    /// Takes a place for what is asked; none where there is no bound.
-    fn take(self: &Arc<Self>, who: Account, kind: Kind) -> Result<Option<Place>, Refused> {
-        let Some(most) = self.most(&who, kind) else { return Ok(None) };
+    /// Acquires a permit; `None` if there is no limit.
+    fn acquire(
+        self: &Arc<Self>,
+        who: Account,
+        kind: PermitKind,
+    ) -> Result<Option<CallerPermit>, LimitExceeded> {
+        let Some(most) = self.limit(&who, kind) else { return Ok(None) };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry((who.clone(), kind)).or_default();
         if *count >= most {
             let what = match kind {
-                Kind::Call => "calls at once",
-                Kind::Stream => "streams at once",
+                PermitKind::Call => "calls at once",
+                PermitKind::Stream => "streams at once",
             };
-            return Err(Refused { what, after: 1 });
+            return Err(LimitExceeded { what, after: 1 });
         }
         *count += 1;
-        Ok(Some(Place { accounts: Arc::clone(self), who, kind }))
+        Ok(Some(CallerPermit { limits: Arc::clone(self), who, kind }))
     }
 }
 
-/// What there was too much of, and after how many seconds to try again.
+/// An exceeded limit, and the seconds after which to retry.
 #[derive(Debug, PartialEq, Eq)]
-struct Refused {
+struct LimitExceeded {
     what: &'static str,
     after: u64,
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for LimitExceeded {
     fn into_response(self) -> Response {
         let Self { what, after } = self;
-        let said = format!("too many {what}: try again in {after} s");
-        (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, after.to_string())], said).into_response()
+        let message = format!("too many {what}: try again in {after} s");
+        (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, after.to_string())], message).into_response()
     }
 }
 
-/// A place that is given back.
-struct Place {
-    accounts: Arc<Accounts>,
+/// Permit of a caller, returned when it is dropped.
+struct CallerPermit {
+    limits: Arc<CallerLimits>,
     who: Account,
-    kind: Kind,
+    kind: PermitKind,
 }
 
-impl Drop for Place {
+impl Drop for CallerPermit {
     fn drop(&mut self) {
-        let mut open = self.accounts.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.limits.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.who.clone(), self.kind);
         if let Some(count) = open.get_mut(&key) {
             *count -= 1;
@@ -157,51 +162,55 @@ impl Drop for Place {
     }
 }
 
-/// Refuses a request too many of one caller's, before its body is read. To say goodbye is always allowed.
-pub async fn count(State(accounts): State<Arc<Accounts>>, request: Request, next: Next) -> Response {
+/// Enforces the rate limit before the body is read. DELETE, which ends a session, is always allowed.
+pub async fn limit_rate(State(limits): State<Arc<CallerLimits>>, request: Request, next: Next) -> Response {
     if request.method() != Method::DELETE
-        && let Err(refused) = accounts.count(&who(&request))
+        && let Err(exceeded) = limits.check_rate(&account(&request))
     {
-        return refused.into_response();
+        return exceeded.into_response();
     }
     next.run(request).await
 }
 
-/// Refuses a call or a stream too many of one caller's. What answers or takes back needs no place: it is how others end.
-pub async fn place(State(accounts): State<Arc<Accounts>>, mut request: Request, next: Next) -> Response {
-    let Some(kind) = kind(&request) else { return next.run(request).await };
-    let place = match accounts.take(who(&request), kind) {
-        Ok(Some(place)) => Arc::new(place),
+/// Enforces the concurrency limits. Responses and notifications need no permit, since they let calls end.
+pub async fn limit_concurrency(
+    State(limits): State<Arc<CallerLimits>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(kind) = permit_kind(&request) else { return next.run(request).await };
+    let permit = match limits.acquire(account(&request), kind) {
+        Ok(Some(permit)) => Arc::new(permit),
         Ok(None) => return next.run(request).await,
-        Err(refused) => return refused.into_response(),
+        Err(exceeded) => return exceeded.into_response(),
     };
-    // In a session a call goes on when its client goes away, and rmcp hands it the request's extensions.
-    request.extensions_mut().insert(Taken(Arc::clone(&place)));
-    next.run(request).await.map(|body| Body::new(Held::new(body, place)))
+    // In a session a call continues after its client disconnects, and rmcp passes the request's extensions to it.
+    request.extensions_mut().insert(CallPermit(Arc::clone(&permit)));
+    next.run(request).await.map(|body| Body::new(GuardedBody::new(body, permit)))
 }
 
-/// A place that a call holds.
+/// Keeps the permit until the call ends.
 #[derive(Clone)]
-struct Taken(#[allow(dead_code, reason = "it is held, not read")] Arc<Place>);
+struct CallPermit(#[allow(dead_code, reason = "it is held, not read")] Arc<CallerPermit>);
 
-/// Callers without a name are told apart by their address.
-fn who(request: &Request) -> Account {
+/// Returns the account of a request. Anonymous callers are distinguished by address.
+fn account(request: &Request) -> Account {
     let account = request.extensions().get::<Origin>().and_then(Origin::account);
     account.unwrap_or(Account::Caller(Caller::Anonymous))
 }
 
-/// What a request needs a place for.
-fn kind(request: &Request) -> Option<Kind> {
-    match (request.method(), request.extensions().get::<Asks>()) {
-        (&Method::GET, _) | (_, Some(Asks::News)) => Some(Kind::Stream),
-        (_, Some(Asks::Answer)) => Some(Kind::Call),
+/// Returns which permit a request needs.
+fn permit_kind(request: &Request) -> Option<PermitKind> {
+    match (request.method(), request.extensions().get::<MessageKind>()) {
+        (&Method::GET, _) | (_, Some(MessageKind::Subscription)) => Some(PermitKind::Stream),
+        (_, Some(MessageKind::Request)) => Some(PermitKind::Call),
         _ => None,
     }
 }
 
-/// Whether a client listens there.
+/// Returns true for requests that open a notification stream.
 pub fn is_stream(request: &Request) -> bool {
-    kind(request) == Some(Kind::Stream)
+    permit_kind(request) == Some(PermitKind::Stream)
 }
 
 #[cfg(test)]
@@ -213,37 +222,42 @@ mod tests {
     }
 
     #[test]
-    fn a_greedy_caller_is_refused_and_another_is_not() {
-        let accounts = Arc::new(Accounts::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
-        let held = [Kind::Call; 2].map(|kind| accounts.take(named("ada"), kind).ok().unwrap());
-        let refused = accounts.take(named("ada"), Kind::Call).err();
-        assert_eq!(refused, Some(Refused { what: "calls at once", after: 1 }));
-        assert!(accounts.take(named("bob"), Kind::Call).is_ok());
-        assert!(accounts.take(named("ada"), Kind::Stream).is_ok(), "streams are counted apart");
+    fn concurrency_is_limited_per_caller() {
+        let accounts =
+            Arc::new(CallerLimits::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
+        let held = [PermitKind::Call; 2].map(|kind| accounts.acquire(named("ada"), kind).ok().unwrap());
+        let refused = accounts.acquire(named("ada"), PermitKind::Call).err();
+        assert_eq!(refused, Some(LimitExceeded { what: "calls at once", after: 1 }));
+        assert!(accounts.acquire(named("bob"), PermitKind::Call).is_ok());
+        assert!(accounts.acquire(named("ada"), PermitKind::Stream).is_ok(), "streams are counted apart");
         drop(held);
-        assert!(accounts.take(named("ada"), Kind::Call).is_ok());
+        assert!(accounts.acquire(named("ada"), PermitKind::Call).is_ok());
         assert!(accounts.open.lock().unwrap().is_empty());
     }
 
     #[test]
-    fn the_rate_is_each_callers_own() {
-        let said = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
-        let accounts = Arc::new(Accounts::new(said));
-        let taken = |who: &Account| (0..5).filter(|_| accounts.count(who).is_ok()).count();
+    fn rates_are_limited_per_caller() {
+        let settings = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
+        let accounts = Arc::new(CallerLimits::new(settings));
+        let taken = |who: &Account| (0..5).filter(|_| accounts.check_rate(who).is_ok()).count();
         let address = |last| Account::at([127, 0, 0, last].into());
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
-        let refused = accounts.count(&address(1)).err().unwrap();
-        assert_eq!(refused.what, "requests in so short a time");
+        let refused = accounts.check_rate(&address(1)).err().unwrap();
+        assert_eq!(refused.what, "requests");
     }
 
-    /// H73: whoever need not say who they are share the bounds of their network; on this machine they may be a proxy's.
+    /// H73: anonymous callers share the limits of their network. On loopback they may be behind a proxy, so there are none.
     #[test]
-    fn who_has_no_name_is_bounded_by_its_network_but_for_loopback() {
+    fn anonymous_callers_share_limits_per_network() {
         let address = |text: &str| Account::at(text.parse().unwrap());
-        let bounds = |said, who: &Account| {
-            let accounts = Accounts::new(said);
-            (accounts.rate.of(who), accounts.most(who, Kind::Call), accounts.most(who, Kind::Stream))
+        let bounds = |settings, who: &Account| {
+            let accounts = CallerLimits::new(settings);
+            (
+                accounts.rate.applies_to(who),
+                accounts.limit(who, PermitKind::Call),
+                accounts.limit(who, PermitKind::Stream),
+            )
         };
         let usual = (NonZero::new(50), Some(32), Some(16));
         for who in [named("ada"), address("192.0.2.1"), address("2001:db8::1")] {
@@ -251,14 +265,14 @@ mod tests {
         }
         for who in [address("127.0.0.1"), address("::1"), Account::Caller(Caller::Anonymous)] {
             assert_eq!(bounds(PerCaller::default(), &who), (None, None, None), "{who:?}");
-            let said = PerCaller {
+            let settings = PerCaller {
                 rate: Some(5),
                 burst: None,
                 concurrency: Some(2),
                 streams: Some(1),
                 ..PerCaller::default()
             };
-            assert_eq!(bounds(said, &who), (NonZero::new(5), Some(2), Some(1)), "{who:?}");
+            assert_eq!(bounds(settings, &who), (NonZero::new(5), Some(2), Some(1)), "{who:?}");
         }
         let none = PerCaller {
             rate: Some(0),
@@ -269,8 +283,9 @@ mod tests {
         };
         assert_eq!(bounds(none, &named("ada")), (None, None, None));
         let accounts =
-            Arc::new(Accounts::new(PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() }));
-        let taken = (1..=9).filter(|n| accounts.count(&address(&format!("2001:db8::{n}"))).is_ok()).count();
+            Arc::new(CallerLimits::new(PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() }));
+        let taken =
+            (1..=9).filter(|n| accounts.check_rate(&address(&format!("2001:db8::{n}"))).is_ok()).count();
         assert_eq!(taken, 3, "one network is one caller");
     }
 }

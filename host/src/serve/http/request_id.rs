@@ -1,5 +1,4 @@
-//! A name for each request, under which the log and the client can speak of it. Always the server's own: what a client sends
-//! could be another's.
+//! Assigns an id to each request, for the log and the client. A client's own id is ignored, since it could be forged.
 
 use axum::{
     extract::Request,
@@ -11,18 +10,18 @@ use tracing::Instrument;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The name of a request that has one.
-pub fn of(headers: &HeaderMap) -> Option<&str> {
+/// Reads the id of a request.
+pub fn read(headers: &HeaderMap) -> Option<&str> {
     headers.get(HEADER)?.to_str().ok()
 }
 
-/// Names a request in the log and in its answer.
-pub async fn named(mut request: Request, next: Next) -> Response {
+/// Assigns an id, and adds it to the log and the response.
+pub async fn assign(mut request: Request, next: Next) -> Response {
     let mut bits = [0; 8];
-    // Only to be told apart: should there be no randomness, it is 0.
+    // Only for correlation: without randomness, the id is 0.
     let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
     let id = format!("{:016x}", u64::from_ne_bytes(bits));
-    // The line of the log for each call has it too.
+    // Read by the audit line of each call.
     let header = HeaderValue::from_str(&id).ok();
     match &header {
         Some(id) => request.headers_mut().insert(HEADER, id.clone()),

@@ -1,4 +1,4 @@
-//! The layers around what no client can make happen from outside.
+//! The layers around failures that no client can cause from outside.
 
 use std::convert::Infallible;
 
@@ -10,14 +10,14 @@ use tower::{ServiceExt, service_fn};
 use super::*;
 use crate::config::server::PerCaller;
 
-/// What is served, but for MCP itself, which panics where it is asked to.
+/// The router with a service that panics on request instead of MCP.
 fn panicky() -> Router {
     let per_caller = PerCaller { concurrency: Some(1), ..PerCaller::default() };
     let http = Http { per_caller, ..Http::default() };
     let meters = Arc::new(Meters::default());
     let (_, news) = watch::channel(());
-    let sessions = Arc::new(Sessions::new(&http, news, Arc::clone(&meters.http.sessions)));
-    let names = Names::new(http.listen, &[], &[]);
+    let sessions = Arc::new(BoundedSessions::new(&http, news, Arc::clone(&meters.http.sessions)));
+    let names = HostAllowlist::new(http.listen, &[], &[]);
     let service = service_fn(async |request: Request| {
         assert!(!request.headers().contains_key("panic"), "a secret");
         Ok::<_, Infallible>(Response::new(Body::from("fine")))
@@ -27,12 +27,12 @@ fn panicky() -> Router {
         &http,
         names,
         sessions,
-        Arc::new(Door { authenticator: None, meters, failures: Failures::default() }),
+        Arc::new(AuthState { authenticator: None, meters, failures: AuthFailureLog::default() }),
     )
 }
 
-/// The id, the status and the text of an answer.
-async fn told(router: &Router, header: &str) -> (String, u16, String) {
+/// Returns id, status and text of a response.
+async fn post(router: &Router, header: &str) -> (String, u16, String) {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let request = Request::post(PATH)
         .header("host", "localhost")
@@ -48,16 +48,16 @@ async fn told(router: &Router, header: &str) -> (String, u16, String) {
 }
 
 #[tokio::test]
-async fn a_panic_ends_one_request_says_nothing_of_itself_and_gives_back_its_callers_place() {
+async fn a_panic_ends_only_its_request() {
     let router = panicky();
-    // A second one would be refused if the first had kept the only place.
-    for (header, status, said) in [
-        ("panic", 500, "the server made a mistake; its log says more"),
-        ("panic", 500, "the server made a mistake; its log says more"),
+    // The second one would be refused if the first had kept the only permit.
+    for (header, status, message) in [
+        ("panic", 500, "internal server error; see the server's log"),
+        ("panic", 500, "internal server error; see the server's log"),
         ("calm", 200, "fine"),
     ] {
-        let (id, got, text) = told(&router, header).await;
-        assert_eq!((got, text.as_str()), (status, said), "{header}");
+        let (id, got, text) = post(&router, header).await;
+        assert_eq!((got, text.as_str()), (status, message), "{header}");
         assert_eq!(id.len(), 16, "{id}");
     }
 }

@@ -4,27 +4,27 @@ use tracing_subscriber::layer::SubscriberExt;
 
 use super::*;
 
-/// The lines that these events make, with the time taken out.
-fn lines(format: Format, colours: bool, tell: impl FnOnce()) -> Vec<String> {
-    let told: Arc<Mutex<Vec<String>>> = Arc::default();
-    let into = Arc::clone(&told);
+/// Returns the lines that these events produce, without their time.
+fn lines(format: Format, colours: bool, log_events: impl FnOnce()) -> Vec<String> {
+    let written: Arc<Mutex<Vec<String>>> = Arc::default();
+    let into = Arc::clone(&written);
     let write = move |line: &str| into.lock().unwrap().push(line.to_owned());
-    let subscriber = tracing_subscriber::registry().with(Lines { format, colours, write });
-    tracing::subscriber::with_default(subscriber, tell);
-    let told = told.lock().unwrap();
-    told.iter().map(|line| without_time(line)).collect()
+    let subscriber = tracing_subscriber::registry().with(LineLayer { format, colours, write });
+    tracing::subscriber::with_default(subscriber, log_events);
+    let written = written.lock().unwrap();
+    written.iter().map(|line| without_time(line)).collect()
 }
 
 fn without_time(line: &str) -> String {
-    assert!(line.ends_with('\n') && line.len() <= LINE, "{} bytes", line.len());
+    assert!(line.ends_with('\n') && line.len() <= MAX_LINE, "{} bytes", line.len());
     let at = line.find("20").unwrap();
     let (time, rest) = line[at..].split_once('Z').unwrap();
     assert!(DateTime::parse_from_rfc3339(&format!("{time}Z")).is_ok() && time.len() == 26, "{time}");
     format!("{}T{rest}", &line[..at])
 }
 
-/// What a library or a guest may make us log.
-fn tell() {
+/// Logs what a library or a guest may make us log.
+fn log_samples() {
     let span = tracing::info_span!("request", request = "r1", facade = "of the span");
     let _entered = span.enter();
     tracing::info!(
@@ -44,12 +44,12 @@ fn tell() {
 
 #[test]
 fn an_event_is_one_line_for_a_person() {
-    insta::assert_snapshot!(lines(Format::Human, false, tell).concat());
+    insta::assert_snapshot!(lines(Format::Human, false, log_samples).concat());
 }
 
 #[test]
 fn an_event_is_one_object_for_a_program() {
-    let lines = lines(Format::Json, false, tell);
+    let lines = lines(Format::Json, false, log_samples);
     for line in &lines {
         let time = line.replacen("\"T\"", "\"2026\"", 1);
         serde_json::from_str::<serde_json::Map<_, _>>(&time).expect(line);
@@ -58,18 +58,18 @@ fn an_event_is_one_object_for_a_program() {
 }
 
 #[test]
-fn a_terminal_gets_colours_of_ours_alone() {
-    insta::assert_snapshot!(lines(Format::Human, true, tell).concat().replace('\u{1b}', "ESC"));
+fn a_terminal_gets_only_our_colours() {
+    insta::assert_snapshot!(lines(Format::Human, true, log_samples).concat().replace('\u{1b}', "ESC"));
 }
 
 #[test]
-fn a_line_is_never_long_whoever_tells_it() {
-    /// A megabyte that prints itself bit by bit, and says when it is asked for more than is looked at.
+fn lines_are_bounded() {
+    /// A megabyte that prints itself bit by bit, and panics if more is requested than is read.
     struct Endless;
     impl fmt::Debug for Endless {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             for n in 0..1_000_000 {
-                assert!(n < SEEN, "it is stopped once it is enough");
+                assert!(n < MAX_READ, "formatting stops once the text is full");
                 write!(f, "{n} \u{1}\"")?;
             }
             Ok(())
@@ -107,18 +107,18 @@ fn a_line_is_never_long_whoever_tells_it() {
                 serde_json::from_str::<serde_json::Map<_, _>>(&time).expect(line);
             }
         }
-        // What a message leaves no room for is left out, and it is said.
+        // Fields that find no room are dropped and marked.
         assert!(lines[2].contains("f=") || lines[2].contains("\"f\""), "{}", lines[2]);
     }
 }
 
 #[test]
-fn a_credential_that_is_cut_off_is_seen_whole() {
-    let text = format!("{} Bearer {}", "x".repeat(MESSAGE - 20), "secret".repeat(100));
+fn truncated_credentials_are_still_redacted() {
+    let text = format!("{} Bearer {}", "x".repeat(MAX_MESSAGE - 20), "secret".repeat(100));
     let lines = lines(Format::Human, false, || tracing::info!("{text}"));
     assert!(
         !lines[0].contains("secret") && lines[0].contains("Bearer [reda"),
         "{}",
-        &lines[0][MESSAGE - 20..]
+        &lines[0][MAX_MESSAGE - 20..]
     );
 }

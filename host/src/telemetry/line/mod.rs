@@ -1,5 +1,6 @@
-//! An event as one line of bounded length, without credentials and without what could steer a terminal or forge another
-//! line, whoever logs it: rmcp tells whole results at its lower levels, and guests have a part in many texts.
+//! Renders an event as one line of bounded length. Credentials are redacted, and control characters escaped, so that no
+//! text can steer a terminal or forge another line: rmcp logs whole results at its lower levels, and guests contribute to
+//! many texts.
 
 use std::{
     borrow::Cow,
@@ -19,53 +20,53 @@ use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 use super::client_disconnects;
 use crate::config::server::Format;
 
-/// Bytes of the longest line.
-pub const LINE: usize = 8 << 10;
-/// Bytes of the longest message, as it is written.
-const MESSAGE: usize = 6 << 10;
-/// Bytes of any other value, as it is written.
-const VALUE: usize = 1 << 10;
-/// Bytes of a value that are looked at: more than are written, so that a credential is seen whole.
-const SEEN: usize = 16 << 10;
-/// Bytes kept for what ends a line.
-const END: usize = 8;
+/// Longest line, in bytes.
+pub const MAX_LINE: usize = 8 << 10;
+/// Longest message, in bytes as written.
+const MAX_MESSAGE: usize = 6 << 10;
+/// Longest value of any other field, in bytes as written.
+const MAX_VALUE: usize = 1 << 10;
+/// Bytes of a value that are read: more than are written, so that a credential is seen whole and redacted.
+const MAX_READ: usize = 16 << 10;
+/// Bytes reserved for the end of a line.
+const LINE_END: usize = 8;
 
-/// Writes a line for each event.
-pub struct Lines<W> {
-    /// How.
+/// A `tracing` layer that writes one line for each event.
+pub struct LineLayer<W> {
+    /// Format of the lines.
     pub format: Format,
-    /// For a terminal.
+    /// Adds ANSI colours, for a terminal.
     pub colours: bool,
-    /// Takes each line, its end included.
+    /// Receives each line, including its line feed.
     pub write: W,
 }
 
-/// The fields of an event or a span.
+/// Fields of an event or a span.
 #[derive(Default)]
-struct Fields {
+struct EventFields {
     message: String,
-    /// Of a record of the crate `log`, which says itself where it comes from.
+    /// Target of a record of the crate `log`, which carries it as a field.
     target: Option<String>,
-    others: Vec<(&'static str, Value)>,
+    others: Vec<(&'static str, FieldValue)>,
 }
 
-enum Value {
-    /// A text that is shown quoted.
+enum FieldValue {
+    /// Text, written in quotes.
     Text(String),
-    /// What prints itself.
+    /// Output of `Debug` or `Display`.
     Printed(String),
-    /// A number or a truth value, the same in JSON.
+    /// A number or a boolean, the same in JSON.
     Literal(String),
 }
 
-impl<S, W> Layer<S> for Lines<W>
+impl<S, W> Layer<S> for LineLayer<W>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     W: Fn(&str) + 'static,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         if let Some(span) = context.span(id) {
-            let mut fields = Fields::default();
+            let mut fields = EventFields::default();
             attributes.record(&mut fields);
             span.extensions_mut().insert(fields);
         }
@@ -73,22 +74,22 @@ where
 
     fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
         if let Some(span) = context.span(id)
-            && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
+            && let Some(fields) = span.extensions_mut().get_mut::<EventFields>()
         {
             record.record(fields);
         }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut fields = Fields::default();
+        let mut fields = EventFields::default();
         event.record(&mut fields);
         if client_disconnects::is_disconnect(event.metadata().target(), &fields.message) {
             return;
         }
-        // What the event says of itself comes first, then what is nearest to it.
+        // The event's own fields win over those of its spans, and inner spans over outer ones.
         for span in context.event_scope(event).into_iter().flatten() {
             let extensions = span.extensions();
-            let of_span = extensions.get::<Fields>().into_iter().flat_map(|fields| &fields.others);
+            let of_span = extensions.get::<EventFields>().into_iter().flat_map(|fields| &fields.others);
             for (name, value) in of_span {
                 fields.add(name, value.clone_text());
             }
@@ -97,14 +98,14 @@ where
         let now = now();
         let target = fields.target.as_deref().unwrap_or(metadata.target());
         let line = match self.format {
-            Format::Human => human(&now, *metadata.level(), &fields, self.colours),
-            Format::Json => json(&now, *metadata.level(), target, &fields),
+            Format::Human => render_human(&now, *metadata.level(), &fields, self.colours),
+            Format::Json => render_json(&now, *metadata.level(), target, &fields),
         };
         (self.write)(&line);
     }
 }
 
-impl Value {
+impl FieldValue {
     fn clone_text(&self) -> Self {
         match self {
             Self::Text(text) => Self::Text(text.clone()),
@@ -114,9 +115,9 @@ impl Value {
     }
 }
 
-impl Fields {
-    /// The first of a name counts.
-    fn add(&mut self, name: &'static str, value: Value) {
+impl EventFields {
+    /// Adds a field, unless one of that name is already there.
+    fn add(&mut self, name: &'static str, value: FieldValue) {
         if !self.others.iter().any(|(known, _)| *known == name) {
             self.others.push((name, value));
         }
@@ -127,36 +128,36 @@ impl Fields {
             "message" => self.message = text,
             "log.target" => self.target = Some(text),
             name if name.starts_with("log.") => {}
-            name if is_credential(name) => self.add(name, Value::Text(REDACTED.to_owned())),
-            name if quoted => self.add(name, Value::Text(text)),
-            name => self.add(name, Value::Printed(text)),
+            name if is_credential(name) => self.add(name, FieldValue::Text(REDACTED.to_owned())),
+            name if quoted => self.add(name, FieldValue::Text(text)),
+            name => self.add(name, FieldValue::Printed(text)),
         }
     }
 
     fn literal(&mut self, field: &Field, value: impl fmt::Display) {
         if !field.name().starts_with("log.") {
-            self.add(field.name(), Value::Literal(value.to_string()));
+            self.add(field.name(), FieldValue::Literal(value.to_string()));
         }
     }
 }
 
-/// Whether a field of that name is a credential, whatever it looks like.
+/// Returns true for field names whose value is always a credential.
 fn is_credential(name: &str) -> bool {
     const NAMES: [&str; 7] =
         ["authorization", "cookie", "password", "secret", "token", "access_token", "client_secret"];
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-impl Visit for Fields {
+impl Visit for EventFields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        let mut seen = Seen::default();
-        // What is left out was left out on purpose.
+        let mut seen = BoundedText::default();
+        // The error means that the rest was truncated on purpose.
         let _ = seen.write_str(value);
         self.text(field, seen.redacted(), true);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        let mut seen = Seen::default();
+        let mut seen = BoundedText::default();
         let _ = write!(seen, "{value:?}");
         self.text(field, seen.redacted(), false);
     }
@@ -186,24 +187,24 @@ impl Visit for Fields {
     }
 }
 
-/// The beginning of a text. What prints itself is stopped once it is enough: a result may be megabytes.
+/// Beginning of a text. Formatting stops once it is full: a result may be megabytes long.
 #[derive(Default)]
-struct Seen {
+struct BoundedText {
     text: String,
     cut: bool,
 }
 
-impl Write for Seen {
+impl Write for BoundedText {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let fits = text.floor_char_boundary(SEEN.saturating_sub(self.text.len()));
+        let fits = text.floor_char_boundary(MAX_READ.saturating_sub(self.text.len()));
         self.text.push_str(&text[..fits]);
         self.cut |= fits < text.len();
         if self.cut { Err(fmt::Error) } else { Ok(()) }
     }
 }
 
-impl Seen {
-    /// Without credentials; nor is the beginning of one shown whose end was not looked at.
+impl BoundedText {
+    /// Returns the text without credentials. A truncated one at the end is removed, too.
     fn redacted(self) -> String {
         let redacted = if self.cut { redact_beginning(&self.text) } else { redact(&self.text) };
         let mut text = match redacted {
@@ -217,10 +218,10 @@ impl Seen {
     }
 }
 
-/// A line of JSON for what is said whatever the level, and before there is a log.
-pub fn announcement(level: Level, message: &str) -> String {
-    let fields = Fields { message: redact(message).into_owned(), ..Fields::default() };
-    json(&now(), level, env!("CARGO_PKG_NAME"), &fields)
+/// Renders a line of JSON for messages that bypass the log level, or come before the log is set up.
+pub fn render_announcement(level: Level, message: &str) -> String {
+    let fields = EventFields { message: redact(message).into_owned(), ..EventFields::default() };
+    render_json(&now(), level, env!("CARGO_PKG_NAME"), &fields)
 }
 
 fn now() -> String {
@@ -228,7 +229,7 @@ fn now() -> String {
 }
 
 /// `time LEVEL message name=value …`
-fn human(now: &str, level: Level, fields: &Fields, colours: bool) -> String {
+fn render_human(now: &str, level: Level, fields: &EventFields, colours: bool) -> String {
     const DIM: &str = "\x1b[2m";
     const PLAIN: &str = "\x1b[0m";
     let colour = match level {
@@ -241,21 +242,23 @@ fn human(now: &str, level: Level, fields: &Fields, colours: bool) -> String {
     let paint = |colour: &'static str| if colours { colour } else { "" };
     let (dim, plain, colour) = (paint(DIM), paint(PLAIN), paint(colour));
     let mut line = format!("{dim}{now}{plain} {colour}{level:>5}{plain} ");
-    push(&mut line, &fields.message, MESSAGE, escape);
+    push_bounded(&mut line, &fields.message, MAX_MESSAGE, escape);
     for (name, value) in &fields.others {
-        let Some(most) = room(&line, name) else {
+        let Some(most) = value_room(&line, name) else {
             line.push('…');
             break;
         };
         let gap = if line.ends_with(' ') { "" } else { " " };
         let _ = write!(line, "{gap}{dim}{name}={plain}");
         match value {
-            Value::Text(text) => {
+            FieldValue::Text(text) => {
                 line.push('"');
-                push(&mut line, text, most, quote);
+                push_bounded(&mut line, text, most, quote);
                 line.push('"');
             }
-            Value::Printed(text) | Value::Literal(text) => push(&mut line, text, most, escape),
+            FieldValue::Printed(text) | FieldValue::Literal(text) => {
+                push_bounded(&mut line, text, most, escape)
+            }
         }
     }
     line.push('\n');
@@ -263,27 +266,27 @@ fn human(now: &str, level: Level, fields: &Fields, colours: bool) -> String {
 }
 
 /// One JSON object.
-fn json(now: &str, level: Level, target: &str, fields: &Fields) -> String {
+fn render_json(now: &str, level: Level, target: &str, fields: &EventFields) -> String {
     const OURS: [&str; 5] = ["timestamp", "level", "target", "message", "truncated"];
     let mut line = format!(r#"{{"timestamp":"{now}","level":"{level}","target":""#);
-    push(&mut line, target, VALUE, json_escape);
+    push_bounded(&mut line, target, MAX_VALUE, json_escape);
     line.push_str(r#"","message":""#);
-    push(&mut line, &fields.message, MESSAGE, json_escape);
+    push_bounded(&mut line, &fields.message, MAX_MESSAGE, json_escape);
     line.push('"');
     for (name, value) in &fields.others {
-        let Some(most) = room(&line, name) else {
+        let Some(most) = value_room(&line, name) else {
             line.push_str(r#","truncated":true"#);
             break;
         };
         let ours = if OURS.contains(name) { "field." } else { "" };
         let _ = write!(line, r#","{ours}"#);
-        push(&mut line, name, VALUE, json_escape);
+        push_bounded(&mut line, name, MAX_VALUE, json_escape);
         line.push_str("\":");
         match value {
-            Value::Literal(text) => line.push_str(text),
-            Value::Text(text) | Value::Printed(text) => {
+            FieldValue::Literal(text) => line.push_str(text),
+            FieldValue::Text(text) | FieldValue::Printed(text) => {
                 line.push('"');
-                push(&mut line, text, most, json_escape);
+                push_bounded(&mut line, text, most, json_escape);
                 line.push('"');
             }
         }
@@ -292,16 +295,16 @@ fn json(now: &str, level: Level, target: &str, fields: &Fields) -> String {
     line
 }
 
-/// How long the next value may be; none where the line is full.
-fn room(line: &str, name: &str) -> Option<usize> {
-    // What stands around a value, and the word that says that there was more.
+/// Returns how long the next value may be, or `None` if the line is full.
+fn value_room(line: &str, name: &str) -> Option<usize> {
+    // Punctuation around a value, and `"truncated":true`.
     const AROUND: usize = 64;
-    let left = LINE.checked_sub(line.len() + name.len() + AROUND + END)?;
-    (left >= AROUND).then(|| left.min(VALUE))
+    let left = MAX_LINE.checked_sub(line.len() + name.len() + AROUND + LINE_END)?;
+    (left >= AROUND).then(|| left.min(MAX_VALUE))
 }
 
-/// Appends a text, escaped, in at most so many bytes.
-fn push(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut String)) {
+/// Appends an escaped text of at most `most` bytes.
+fn push_bounded(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut String)) {
     const CUT: char = '…';
     let end = line.len() + most - CUT.len_utf8();
     for c in text.chars() {
@@ -315,12 +318,12 @@ fn push(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut S
     }
 }
 
-fn is_odd(c: char) -> bool {
+fn needs_escape(c: char) -> bool {
     c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 fn escape(c: char, line: &mut String) {
-    if is_odd(c) { line.extend(c.escape_default()) } else { line.push(c) }
+    if needs_escape(c) { line.extend(c.escape_default()) } else { line.push(c) }
 }
 
 fn quote(c: char, line: &mut String) {
@@ -335,7 +338,7 @@ fn json_escape(c: char, line: &mut String) {
         '"' | '\\' => line.extend(['\\', c]),
         '\n' => line.push_str("\\n"),
         '\t' => line.push_str("\\t"),
-        c if is_odd(c) => {
+        c if needs_escape(c) => {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 // Writing to a string does not fail.
                 let _ = write!(line, "\\u{unit:04x}");

@@ -1,5 +1,5 @@
-//! The listener for who runs the server: `/healthz`, `/readyz`, `/metrics`. Without authentication and without secrets, so it
-//! belongs on an address that only they reach. It answers for as long as the process lives, the longest of all.
+//! Admin listener: `/healthz`, `/readyz`, `/metrics`. Unauthenticated and without secrets: bind it to loopback or a private
+//! network. It answers until the process exits.
 
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
 
@@ -21,62 +21,62 @@ use tokio::{net::TcpListener, runtime::Handle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Host,
+    PluginHost,
     auth::Authenticator,
     http::{
-        accept::{Connections, accept},
-        places::ConnectionBounds,
-        times::Times,
+        accept::{ConnectionConfig, accept},
+        connection_table::ConnectionBounds,
+        timeouts::ConnectionTimeouts,
     },
     vitals,
-    vitals::Tasks,
+    vitals::TaskCounts,
 };
 use crate::{
     load,
     load::{LoadStatus, LoadStatusReport, OfferStatus},
-    telemetry::{classic, logs, metrics, metrics::Figures, trail},
+    telemetry::{classic, logs, metrics, metrics::MetricsSnapshot, trail},
 };
 
-/// Connections at once: probes, and who looks at the figures.
+/// Maximum number of connections: probes and scrapers.
 const CONNECTIONS: usize = 64;
-/// Bytes of the head of a request.
+/// Maximum size of a request's headers.
 const HEAD: usize = 32 << 10;
-/// How long one may wait for its request, and for its answer to be read. Each carries one.
-const LASTS: Duration = Duration::from_secs(10);
-/// How long a runtime may take to begin a task, before it counts as stuck. Guests that loop make others wait, but not so long.
-const BEGINS: Duration = Duration::from_secs(2);
-/// Files that `/readyz` names, those that fail first.
+/// Timeout of reading a request and of writing its response. Each connection carries one request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Time within which a runtime must start a task, or it counts as stuck. Looping guests delay tasks by less.
+const TASK_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum number of files that `/readyz` lists, failed ones first.
 const FILES: usize = 500;
-/// Characters of a reason.
+/// Longest reason, in characters.
 const REASON: usize = 1000;
 
-/// What is told of a server.
+/// State that the admin listener reports.
 #[derive(Clone)]
-pub struct State(Arc<Told>);
+pub struct AdminState(Arc<AdminContext>);
 
-struct Told {
+struct AdminContext {
     gate: Gate,
     standing: Arc<LoadStatus>,
-    /// That answers clients, and of calls.
+    /// The I/O runtime, and those of calls.
     runtimes: Option<[Handle; 3]>,
-    /// Names by which requests may call the listener, beside addresses.
+    /// Allowed host names, besides addresses.
     hosts: Vec<String>,
-    /// Who calls; none where callers need not say.
+    /// `None` if access is unauthenticated.
     authenticator: Option<Authenticator>,
 }
 
-impl Told {
+impl AdminContext {
     fn readiness(&self, stop: &CancellationToken, report: &LoadStatusReport) -> Readiness {
         let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
         Readiness::new(stop.is_cancelled(), self.gate.catalog().is_admitted(), keys, report)
     }
 }
 
-impl State {
-    /// Of this host. Must be called on the runtime that answers clients.
-    pub fn new(host: &Host, hosts: Vec<String>, authenticator: Option<Authenticator>) -> Self {
+impl AdminState {
+    /// Creates the state of this host. Must be called on the I/O runtime.
+    pub fn new(host: &PluginHost, hosts: Vec<String>, authenticator: Option<Authenticator>) -> Self {
         let runtimes = host.lanes().map(|lanes| [Handle::current(), lanes.calls, lanes.heavy]);
-        Self(Arc::new(Told {
+        Self(Arc::new(AdminContext {
             gate: host.gate.clone(),
             standing: Arc::clone(&host.load_status),
             runtimes,
@@ -86,55 +86,54 @@ impl State {
     }
 }
 
-/// Answers until it is dropped. Once `stop` is cancelled the server is no longer ready.
+/// Serves until it is dropped. Once `stop` is cancelled, the server is no longer ready.
 ///
 /// # Errors
 ///
 /// If connections cannot be accepted.
-pub async fn serve(listener: TcpListener, state: State, stop: CancellationToken) -> io::Result<()> {
-    let times = Times { head: LASTS, idle: LASTS, write: LASTS };
+pub async fn serve(listener: TcpListener, state: AdminState, stop: CancellationToken) -> io::Result<()> {
+    let times = ConnectionTimeouts { head: TIMEOUT, idle: TIMEOUT, write: TIMEOUT };
     let bounds = ConnectionBounds { most: CONNECTIONS, per_address: None, loopback: false };
-    let bounds = Connections { bounds, open: Arc::default(), head: HEAD, times };
+    let bounds = ConnectionConfig { bounds, open: Arc::default(), head: HEAD, times };
     let router = Router::new()
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
-        .route("/metrics", get(figures))
-        .layer(middleware::from_fn_with_state(state.clone(), called_by_name))
-        .layer(middleware::map_response(plain))
+        .route("/metrics", get(metrics_page))
+        .layer(middleware::from_fn_with_state(state.clone(), check_host))
+        .layer(middleware::map_response(set_headers))
         .with_state((state, stop));
     accept(listener, router, bounds, CancellationToken::new()).await
 }
 
-/// Each answer is the connection's last, and nobody keeps it.
-async fn plain(mut response: Response) -> Response {
+/// Closes the connection after each response, and forbids caching.
+async fn set_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// Refuses a request that calls the server by a name that is not its own: it comes from a page of somebody else's whose name
-/// was made to lead here.
-async fn called_by_name(Axum(State(told)): Axum<State>, request: Request, next: Next) -> Response {
+/// Refuses requests with a foreign `Host`, to prevent DNS rebinding: a web page whose name was pointed at this address.
+async fn check_host(Axum(AdminState(context)): Axum<AdminState>, request: Request, next: Next) -> Response {
     let mut hosts = request.headers().get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {
-        // HTTP/1.0 has none, and no browser speaks it.
+        // HTTP/1.0 has no `Host`, and no browser uses it.
         (None, _) => next.run(request).await,
-        (Some(host), None) if host.to_str().is_ok_and(|host| is_own(host, &told.hosts)) => {
+        (Some(host), None) if host.to_str().is_ok_and(|host| is_own(host, &context.hosts)) => {
             next.run(request).await
         }
         (_, None) => {
-            let said = "this is not a name of the admin listener: use its address, or add the name to `admin.hosts`\n";
-            (StatusCode::FORBIDDEN, said).into_response()
+            let message = "this is not a name of the admin listener: use its address, or add the name to `admin.hosts`\n";
+            (StatusCode::FORBIDDEN, message).into_response()
         }
         (_, Some(_)) => (StatusCode::BAD_REQUEST, "the host must be named once\n").into_response(),
     }
 }
 
-/// An address is no name that could be made to lead elsewhere.
+/// Returns true for IP addresses, which need no DNS, and for allowed names.
 fn is_own(host: &str, names: &[String]) -> bool {
     let (host, port) = match host.rsplit_once(':') {
-        // Else the colon is one of an address within brackets.
+        // Otherwise the colon belongs to an IPv6 address in brackets.
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (host, None),
     };
@@ -152,71 +151,71 @@ fn is_own(host: &str, names: &[String]) -> bool {
     }
 }
 
-type All = Axum<(State, CancellationToken)>;
+type AdminExtract = Axum<(AdminState, CancellationToken)>;
 
-/// Whether the process works: this runtime answers, and the others take tasks.
-async fn health(Axum((State(told), _)): All) -> Response {
-    for runtime in told.runtimes.iter().flatten() {
-        if tokio::time::timeout(BEGINS, runtime.spawn(async {})).await.is_err() {
-            return (StatusCode::SERVICE_UNAVAILABLE, "the runtimes of calls take no tasks\n")
+/// Liveness: this runtime responds, and the others start tasks.
+async fn health(Axum((AdminState(context), _)): AdminExtract) -> Response {
+    for runtime in context.runtimes.iter().flatten() {
+        if tokio::time::timeout(TASK_TIMEOUT, runtime.spawn(async {})).await.is_err() {
+            return (StatusCode::SERVICE_UNAVAILABLE, "the runtimes of calls do not start tasks\n")
                 .into_response();
         }
     }
     "ok\n".into_response()
 }
 
-/// Whether clients should be sent here, and how each file of the folder stands.
-async fn ready(Axum((State(told), stop)): All) -> Response {
-    let readiness = told.readiness(&stop, &told.standing.now());
+/// Readiness, and the state of each file of the folder.
+async fn ready(Axum((AdminState(context), stop)): AdminExtract) -> Response {
+    let readiness = context.readiness(&stop, &context.standing.now());
     let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    // What it is made of always serialises.
+    // Its fields always serialize.
     let body = serde_json::to_string_pretty(&readiness).unwrap_or_default();
     (status, [(CONTENT_TYPE, "application/json")], body + "\n").into_response()
 }
 
-async fn figures(Axum((State(told), stop)): All, headers: HeaderMap) -> Response {
-    let report = told.standing.now();
-    let tasks = told
+async fn metrics_page(Axum((AdminState(context), stop)): AdminExtract, headers: HeaderMap) -> Response {
+    let report = context.standing.now();
+    let tasks = context
         .runtimes
         .as_ref()
-        .map(|runtimes| ["io", "calls", "heavy"].into_iter().zip(Tasks::now(runtimes).0));
-    let figures = Figures {
-        meters: Arc::clone(told.gate.meters()),
-        census: told.gate.census(),
+        .map(|runtimes| ["io", "calls", "heavy"].into_iter().zip(TaskCounts::read(runtimes).0));
+    let figures = MetricsSnapshot {
+        meters: Arc::clone(context.gate.meters()),
+        census: context.gate.census(),
         plugins: load::LoadState::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
-        reloads: told.standing.version_counts(),
-        ready: told.readiness(&stop, &report).ready,
+        reloads: context.standing.version_counts(),
+        ready: context.readiness(&stop, &report).ready,
         dropped: logs::dropped(),
         lost: trail::lost(),
         tasks: tasks.into_iter().flatten().collect(),
-        process: vitals::process().ok(),
+        process: vitals::process_stats().ok(),
     };
-    let page = metrics::page(figures);
+    let page = metrics::render(figures);
     let accepts = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
     match accepts.into_iter().any(classic::wants_openmetrics) {
         true => ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response(),
-        false => ([(CONTENT_TYPE, classic::CONTENT_TYPE)], classic::classic(&page)).into_response(),
+        false => ([(CONTENT_TYPE, classic::CONTENT_TYPE)], classic::to_classic(&page)).into_response(),
     }
 }
 
-/// What `/readyz` tells.
+/// Response of `/readyz`.
 #[derive(Debug, PartialEq, Serialize)]
 struct Readiness {
     ready: bool,
-    /// Told to end: calls that run may finish.
+    /// The server is shutting down: running calls may finish.
     draining: bool,
-    /// All that was in the folder at the start has been looked at.
+    /// Every file that was in the folder at startup has been processed.
     loaded: bool,
-    /// Why it is not ready.
+    /// Reason why the server is not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// Files by how they stand.
+    /// Numbers of files by state.
     serving: usize,
     stale: usize,
     failed: usize,
     refused: usize,
     plugins: Vec<OfferStatus>,
-    /// Files that are not named.
+    /// Number of files that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     more: usize,
 }
@@ -227,12 +226,12 @@ fn is_zero(more: &usize) -> bool {
 }
 
 impl Readiness {
-    /// Pure. One file that fails does not make the server unready: the others serve, and every replica with the same
-    /// folder would go at once. Where nothing serves at all and something failed, no client has any use for it.
+    /// Computes readiness (pure). A failed file does not make the server unready: the others serve, and all replicas with the
+    /// same folder would become unready at once. The server is unready if nothing serves and something failed.
     fn new(draining: bool, loaded: bool, keys: bool, report: &LoadStatusReport) -> Self {
         let [failed, stale, refused, serving] = load::LoadState::ALL.map(|state| report.count(state));
         let why = if draining {
-            Some("the server is being ended".to_owned())
+            Some("the server is shutting down".to_owned())
         } else if !loaded {
             Some("plugins are still being loaded".to_owned())
         } else if !keys {
@@ -240,9 +239,9 @@ impl Readiness {
         } else if serving + stale > 0 {
             None
         } else if let Some(folder) = &report.folder_error {
-            Some(shown(folder))
+            Some(one_line(folder))
         } else if failed + refused > 0 {
-            Some("nothing serves, and plugins failed".to_owned())
+            Some("no plugin serves, and some failed".to_owned())
         } else {
             None
         };
@@ -250,8 +249,8 @@ impl Readiness {
         plugins.sort_by(|a, b| (a.state, a.why.is_none(), &a.file).cmp(&(b.state, b.why.is_none(), &b.file)));
         let more = plugins.len().saturating_sub(FILES);
         let plugins = plugins.into_iter().take(FILES).map(|stands| OfferStatus {
-            file: shown(&stands.file),
-            why: stands.why.as_deref().map(shown),
+            file: one_line(&stands.file),
+            why: stands.why.as_deref().map(one_line),
             ..stands.clone()
         });
         let plugins = plugins.collect();
@@ -259,8 +258,8 @@ impl Readiness {
     }
 }
 
-/// A reason on one line, of bounded length: a plugin may have a part in it.
-fn shown(text: &str) -> String {
+/// Renders an untrusted text on one line of bounded length, without credentials.
+fn one_line(text: &str) -> String {
     shorten(&printable(&redact(text)), REASON)
 }
 

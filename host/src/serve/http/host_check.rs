@@ -1,5 +1,5 @@
-//! Which names a request may call this server by, and which pages may send one. Whatever else names it is a page of somebody
-//! else's, whose name was made to lead here (DNS rebinding).
+//! Checks `Host` and `Origin` against the server's own names, to prevent DNS rebinding: a web page whose name was pointed at
+//! this address could otherwise call it.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -14,17 +14,17 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// The names of a server, and the pages that may send it requests.
+/// Allowed hosts and origins.
 #[derive(Debug, Clone)]
-pub struct Names {
-    /// With or without a port; without one, any will do.
+pub struct HostAllowlist {
+    /// Lower case, with or without a port. Without one, any port matches.
     hosts: Vec<String>,
-    /// As browsers write them.
+    /// Normalized as browsers write them.
     origins: Vec<String>,
 }
 
-impl Names {
-    /// Its own: by the address on which it listens, and the operator's further ones.
+impl HostAllowlist {
+    /// Allows the listen address, loopback, and the operator's own entries.
     pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Self {
         let port = address.port();
         let own = address.ip().to_string();
@@ -33,7 +33,7 @@ impl Names {
         let of_own = of_own.into_iter().chain([format!("http://{address}")]);
         Self {
             hosts: own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect(),
-            origins: of_own.chain(origins.iter().cloned()).map(|page| origin(&page)).collect(),
+            origins: of_own.chain(origins.iter().cloned()).map(|page| normalize_origin(&page)).collect(),
         }
     }
 
@@ -44,20 +44,20 @@ impl Names {
     }
 
     fn has_origin(&self, origin: &str) -> bool {
-        self.origins.iter().any(|own| *own == self::origin(origin))
+        self.origins.iter().any(|own| *own == normalize_origin(origin))
     }
 
-    /// Whether such a request is for this server, and from a page that may send it.
+    /// Checks the host and the origin of a request.
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
         const TWICE: (StatusCode, &str) =
-            (StatusCode::BAD_REQUEST, "the host and the origin must each be named once");
-        // One of the names would be checked, and who sent both may mean the other.
+            (StatusCode::BAD_REQUEST, "a request needs exactly one host and at most one origin");
+        // Of two values, one would be checked and another one used.
         if [HOST, ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1) {
             return Err(TWICE);
         }
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
         let Some(host) = host.filter(|host| !host.as_str().contains('@')) else {
-            return Err((StatusCode::BAD_REQUEST, "the request does not name a host"));
+            return Err((StatusCode::BAD_REQUEST, "the request has no valid host"));
         };
         if uri.authority().is_some_and(|target| *target != host) {
             return Err(TWICE);
@@ -65,7 +65,7 @@ impl Names {
         if !self.has_host(&host) {
             return Err((
                 StatusCode::FORBIDDEN,
-                "this server is not known by that host; the operator can name it in `http.hosts`",
+                "this host is not allowed; the operator can add it to `http.hosts`",
             ));
         }
         let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
@@ -73,14 +73,14 @@ impl Names {
             Ok(origin) if self.has_origin(origin) => Ok(()),
             _ => Err((
                 StatusCode::FORBIDDEN,
-                "pages of that origin may not call this server; the operator can name it in `http.origins`",
+                "this origin is not allowed; the operator can add it to `http.origins`",
             )),
         }
     }
 }
 
-/// An origin as browsers write it: in lower case, without the port that its scheme means anyway.
-pub fn origin(page: &str) -> String {
+/// Normalizes an origin as browsers do: lower case, without its scheme's default port.
+pub fn normalize_origin(page: &str) -> String {
     let page = page.to_ascii_lowercase();
     let usual = [("https://", ":443"), ("http://", ":80")];
     let without = usual.iter().find_map(|(scheme, port)| {
@@ -89,8 +89,8 @@ pub fn origin(page: &str) -> String {
     without.unwrap_or(page)
 }
 
-/// Refuses requests under other names.
-pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
+/// Refuses requests with other hosts or origins.
+pub async fn check_host(State(names): State<Arc<HostAllowlist>>, request: Request, next: Next) -> Response {
     match names.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
@@ -101,7 +101,7 @@ pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next
 mod tests {
     use super::*;
 
-    fn status(names: &Names, headers: &[(&str, &str)], uri: &str) -> u16 {
+    fn status(names: &HostAllowlist, headers: &[(&str, &str)], uri: &str) -> u16 {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
         names
             .check(&uri.parse().unwrap(), &headers.collect())
@@ -109,9 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn the_address_it_listens_on_is_a_name_of_the_server() {
+    fn the_listen_address_is_an_allowed_host() {
         let check = |address: &str, host: &str, origin: &str| {
-            let names = Names::new(address.parse().unwrap(), &[], &[]);
+            let names = HostAllowlist::new(address.parse().unwrap(), &[], &[]);
             assert_eq!(
                 status(&names, &[("host", host), ("origin", origin)], "/mcp"),
                 200,
@@ -128,7 +128,8 @@ mod tests {
     fn only_known_hosts_and_origins_pass() {
         let own = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
         let hosts = own(&["Tools.example.com", "alt.example.com:8443"]);
-        let names = Names::new("127.0.0.1:80".parse().unwrap(), &hosts, &own(&["https://chat.example.com"]));
+        let names =
+            HostAllowlist::new("127.0.0.1:80".parse().unwrap(), &hosts, &own(&["https://chat.example.com"]));
         let check = |headers: &[(&str, &str)], expected: u16| {
             assert_eq!(status(&names, headers, "/mcp"), expected, "{headers:?}");
         };
@@ -152,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_names_another_host_is_refused() {
-        let names = Names::new("127.0.0.1:80".parse().unwrap(), &[], &[]);
+    fn a_request_target_must_match_the_host() {
+        let names = HostAllowlist::new("127.0.0.1:80".parse().unwrap(), &[], &[]);
         assert_eq!(status(&names, &[("host", "localhost")], "http://localhost/mcp"), 200);
         assert_eq!(status(&names, &[("host", "localhost")], "http://evil.com/mcp"), 400);
     }

@@ -1,4 +1,4 @@
-//! A body that holds something until it has been sent, or given up.
+//! Response body with a guard, which is dropped when the body has been sent or abandoned.
 
 use std::{
     pin::Pin,
@@ -7,20 +7,20 @@ use std::{
 
 use axum::body::{Body, HttpBody};
 
-/// A body, and what is dropped with it.
-pub struct Held<T> {
+/// Body that owns a guard.
+pub struct GuardedBody<T> {
     body: Body,
-    _held: T,
+    _guard: T,
 }
 
-impl<T> Held<T> {
-    /// This body, which holds this.
-    pub fn new(body: Body, held: T) -> Self {
-        Self { body, _held: held }
+impl<T> GuardedBody<T> {
+    /// Attaches a guard to a body.
+    pub fn new(body: Body, guard: T) -> Self {
+        Self { body, _guard: guard }
     }
 }
 
-impl<T: Unpin> HttpBody for Held<T> {
+impl<T: Unpin> HttpBody for GuardedBody<T> {
     type Data = <Body as HttpBody>::Data;
     type Error = <Body as HttpBody>::Error;
 

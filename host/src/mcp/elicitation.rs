@@ -1,5 +1,5 @@
-//! Questions to the person, in both of MCP's ways: as a request of the server's own, for clients before 2026-07-28, and as
-//! a result that asks for the same call again with the answers.
+//! Elicitation in both lifecycles: a request of the server, for clients before 2026-07-28, and an `input_required` result,
+//! which makes the client retry the call with the answers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,36 +18,36 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// How long a sealed state is good for: longer than any question stays open.
-const SEALED: Duration = Duration::from_secs(31 * 60);
+/// TTL of a sealed state: longer than any question stays open.
+const STATE_TTL: Duration = Duration::from_secs(31 * 60);
 
-/// How a client can be asked.
+/// A client's support of elicitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// Not at all.
-    None,
-    /// By a request of the server's.
+pub enum ElicitationMode {
+    /// The client does not support forms.
+    Unsupported,
+    /// By a request of the server (before 2026-07-28).
     Request,
-    /// By a result that asks for the call again.
-    Again,
+    /// By an `input_required` result, after which the client retries the call.
+    Retry,
 }
 
-impl Way {
-    /// By what the client said of itself.
-    pub fn of(context: &RequestContext<RoleServer>) -> Self {
+impl ElicitationMode {
+    /// Reads the mode from the client's capabilities and protocol version.
+    pub fn of_client(context: &RequestContext<RoleServer>) -> Self {
         let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation.clone());
         // `elicitation: {}` means forms.
         let forms = elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none());
         let version = context.protocol_version();
         match (forms, version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)) {
-            (false, _) => Self::None,
+            (false, _) => Self::Unsupported,
             (true, false) => Self::Request,
-            (true, true) => Self::Again,
+            (true, true) => Self::Retry,
         }
     }
 }
 
-fn params(question: &Question) -> Option<ElicitRequestParams> {
+fn to_params(question: &Question) -> Option<ElicitRequestParams> {
     let mut schema = question.schema.clone();
     schema.entry("type").or_insert("object".into());
     schema.entry("properties").or_insert(Value::Object(serde_json::Map::new()));
@@ -56,36 +56,37 @@ fn params(question: &Question) -> Option<ElicitRequestParams> {
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
-/// Whether MCP has a form for a question.
-pub fn can_be_put(question: &Question) -> bool {
-    params(question).is_some()
+/// Returns true if MCP can express the question's schema as a form.
+pub fn has_form(question: &Question) -> bool {
+    to_params(question).is_some()
 }
 
-/// Asks by a request; must be called in the task that handles the client's own request. Where the question is closed before
-/// it is answered, the client is told, so that no form is left open before the person.
-pub async fn ask(peer: Peer<RoleServer>, question: Question, closed: impl Future<Output = ()>) -> Answer {
-    let Some(params) = params(&question) else {
-        tracing::warn!("a question could not be put to the client: its form is none that MCP knows");
+/// Sends an elicitation request and waits for its answer. Must be called in the task that handles the client's own request,
+/// since rmcp ties server requests to it. If the question is `closed` first, the request is cancelled, so that the client
+/// closes its form.
+pub async fn elicit(peer: Peer<RoleServer>, question: Question, closed: impl Future<Output = ()>) -> Answer {
+    let Some(params) = to_params(&question) else {
+        tracing::warn!("failed to send a question to the client: MCP cannot express its form");
         return Answer::Cancelled;
     };
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
-    let asked = match peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await {
-        Ok(asked) => asked,
+    let sent = match peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await {
+        Ok(sent) => sent,
         Err(error) => return unanswered(&error),
     };
-    let id = asked.id.clone();
+    let id = sent.id.clone();
     tokio::select! {
         biased;
-        response = asked.await_response() => match response {
-            Ok(ClientResult::ElicitResult(result)) => answer(result),
+        response = sent.await_response() => match response {
+            Ok(ClientResult::ElicitResult(result)) => to_answer(result),
             Ok(_) => unanswered(&ServiceError::UnexpectedResponse),
             Err(error) => unanswered(&error),
         },
         () = closed => {
             let reason = "the question is no longer open".to_owned();
-            let taken_back = CancelledNotificationParam::new(Some(id), Some(reason));
-            // A client that is gone has no form open.
-            let _ = peer.notify_cancelled(taken_back).await;
+            let cancelled = CancelledNotificationParam::new(Some(id), Some(reason));
+            // A disconnected client has no form open.
+            let _ = peer.notify_cancelled(cancelled).await;
             Answer::Cancelled
         }
     }
@@ -96,7 +97,7 @@ fn unanswered(error: &ServiceError) -> Answer {
     Answer::Cancelled
 }
 
-fn answer(result: ElicitResult) -> Answer {
+fn to_answer(result: ElicitResult) -> Answer {
     match result.action {
         ElicitationAction::Accept => {
             Answer::Accepted(result.content.unwrap_or_else(|| Value::Object(serde_json::Map::new())))
@@ -106,44 +107,44 @@ fn answer(result: ElicitResult) -> Answer {
     }
 }
 
-/// The answers that came with a call; one that is no answer is left out, so that its question stays open.
-pub fn answers(responses: InputResponses) -> impl Iterator<Item = (String, Answer)> {
+/// Parses the answers that came with a call. A malformed one is ignored, so that its question stays open.
+pub fn parse_answers(responses: InputResponses) -> impl Iterator<Item = (String, Answer)> {
     responses.into_iter().filter_map(|(key, response)| {
         let result = serde_json::from_value::<ElicitResult>(response).ok()?;
-        Some((key, answer(result)))
+        Some((key, to_answer(result)))
     })
 }
 
-/// The questions as MCP puts them to a client that is to answer later.
-pub fn requests(asks: &BTreeMap<String, Question>) -> BTreeMap<String, InputRequest> {
-    let request = |question| Some(InputRequest::Elicitation(ElicitRequest::new(params(question)?)));
+/// Converts questions to the input requests of an `input_required` result or a task.
+pub fn to_input_requests(asks: &BTreeMap<String, Question>) -> BTreeMap<String, InputRequest> {
+    let request = |question| Some(InputRequest::Elicitation(ElicitRequest::new(to_params(question)?)));
     asks.iter().filter_map(|(key, question)| Some((key.clone(), request(question)?))).collect()
 }
 
-/// What a repeated call takes up again.
+/// Reference to a waiting call, which a retried request resumes.
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
-pub struct Parked {
+pub struct ParkedCall {
     run: String,
-    /// The run was only asked about, and is not this call's to end.
-    pub watched: bool,
+    /// Set if the call only watches the run (`run_status`), and does not own it.
+    pub is_watched: bool,
 }
 
-impl Parked {
-    /// A call that waits.
+impl ParkedCall {
+    /// Refers to the call's run.
     pub fn new(run: &RunId, watched: bool) -> Self {
-        Self { run: run.to_string(), watched }
+        Self { run: run.to_string(), is_watched: watched }
     }
 
-    /// Its handle.
+    /// Returns the handle of the run.
     pub fn run(&self) -> RunId {
         RunId::from_client(&self.run)
     }
 }
 
-/// Seals what goes through the client's hands, for as long as this process lives.
-pub struct Sealer(RequestStateCodec);
+/// Encrypts the state that passes through clients, with a key of this process.
+pub struct StateSealer(RequestStateCodec);
 
-impl Default for Sealer {
+impl Default for StateSealer {
     fn default() -> Self {
         let mut key = [0; 32];
         rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
@@ -155,35 +156,35 @@ impl Default for Sealer {
     }
 }
 
-impl Sealer {
-    /// The result that asks for the same call again, with the answers.
-    pub fn asks(
+impl StateSealer {
+    /// Builds the `input_required` result, with the sealed state.
+    pub fn seal(
         &self,
-        parked: &Parked,
+        parked: &ParkedCall,
         asks: &BTreeMap<String, Question>,
         caller: &Caller,
-        call: &Bound,
+        call: &CallBinding,
     ) -> InputRequiredResult {
-        let bound = bound(caller, call);
-        let options = SealOptions::new().associated_data(&bound).ttl(SEALED);
+        let bound = associated_data(caller, call);
+        let options = SealOptions::new().associated_data(&bound).ttl(STATE_TTL);
         let state = self.0.seal_json_with(parked, &options).ok();
-        let mut result = InputRequiredResult::from_input_requests(requests(asks));
+        let mut result = InputRequiredResult::from_input_requests(to_input_requests(asks));
         result.request_state = state;
         result
     }
 
-    /// Opens what a client gave back. None where it was changed, is somebody else's, another call's, too old, or of
-    /// another process.
-    pub fn open(&self, state: &str, caller: &Caller, call: &Bound) -> Option<Parked> {
-        self.0.open_json_with(state, &bound(caller, call)).ok()
+    /// Opens a state that a client sent back. Returns `None` if it was modified, has expired, or belongs to another caller,
+    /// call or process.
+    pub fn open(&self, state: &str, caller: &Caller, call: &CallBinding) -> Option<ParkedCall> {
+        self.0.open_json_with(state, &associated_data(caller, call)).ok()
     }
 }
 
-/// The call that a state belongs to.
-pub struct Bound(String);
+/// Binding of a sealed state to one tool and its arguments.
+pub struct CallBinding(String);
 
-impl Bound {
-    /// This tool with these arguments.
+impl CallBinding {
+    /// Binds to this tool with these arguments.
     pub fn new(tool: &str, arguments: Option<&Object>) -> Self {
         let text = serde_json::to_string(&arguments).unwrap_or_default();
         let digest = Sha256::digest(text.as_bytes());
@@ -191,7 +192,7 @@ impl Bound {
     }
 }
 
-fn bound(caller: &Caller, call: &Bound) -> Vec<u8> {
+fn associated_data(caller: &Caller, call: &CallBinding) -> Vec<u8> {
     format!("{caller:?}\n{}", call.0).into_bytes()
 }
 
@@ -200,12 +201,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sealed_state_opens_for_its_caller_and_tool_in_its_process() {
-        let (sealer, other) = (Sealer::default(), Sealer::default());
-        let parked = Parked { run: "run_x".into(), watched: false };
-        let call = |tool: &str, n: u32| Bound::new(tool, serde_json::json!({ "n": n }).as_object());
+    fn sealed_state_is_bound_to_caller_and_call() {
+        let (sealer, other) = (StateSealer::default(), StateSealer::default());
+        let parked = ParkedCall { run: "run_x".into(), is_watched: false };
+        let call = |tool: &str, n: u32| CallBinding::new(tool, serde_json::json!({ "n": n }).as_object());
         let notes = call("notes", 1);
-        let state = sealer.asks(&parked, &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
+        let state = sealer.seal(&parked, &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
         assert_eq!(sealer.open(&state, &Caller::Local, &notes), Some(parked));
         assert_eq!(sealer.open(&state, &Caller::Local, &call("other", 1)), None);
         assert_eq!(sealer.open(&state, &Caller::Local, &call("notes", 2)), None);
@@ -215,8 +216,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_left_out() {
-        let answers: BTreeMap<String, Answer> = answers(BTreeMap::from([
+    fn malformed_answers_are_ignored() {
+        let answers: BTreeMap<String, Answer> = parse_answers(BTreeMap::from([
             ("q1".to_owned(), serde_json::json!({"action": "accept", "content": {"n": 1}})),
             ("q2".to_owned(), serde_json::json!({"action": "decline"})),
             ("q3".to_owned(), serde_json::json!("nonsense")),

@@ -1,5 +1,5 @@
-//! Who may connect: so many connections at once, and so many of one address. Where there is no room, the oldest one of which no
-//! known caller has asked anything makes room. One of a known caller never does.
+//! Bounded table of connections, in total and per address. At capacity, evicts the oldest unauthenticated connection.
+//! Connections of authenticated callers are never evicted.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,81 +12,84 @@ use loggia_gate::access::AddressBlock;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::clock::{Clock, Yields};
+use super::clock::{ConnectionClock, EvictionReason};
 
-/// How often connections are looked at anew while none of them can make room: what they do changes without a word.
-const LOOKS: Duration = Duration::from_millis(50);
+/// Interval of checking connections again while none can be evicted: their phases change without notification.
+const RECHECK: Duration = Duration::from_millis(50);
 
-/// How many connections there may be.
+/// Limits of the number of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionBounds {
-    /// Of all.
+    /// In total.
     pub most: usize,
-    /// Of one address; none where there is no bound.
+    /// Per address; `None` if unlimited.
     pub per_address: Option<usize>,
-    /// Whether that holds for loopback, too, where a proxy may send the clients of all the world.
+    /// Applies `per_address` to loopback, too, where a proxy may carry all clients.
     pub loopback: bool,
 }
 
 impl ConnectionBounds {
-    fn of(&self, from: AddressBlock) -> usize {
+    fn limit_for(&self, from: AddressBlock) -> usize {
         self.per_address.filter(|_| self.loopback || !from.is_loopback()).unwrap_or(usize::MAX)
     }
 }
 
-/// The connections that are open.
+/// Open connections.
 #[derive(Debug)]
 pub struct ConnectionTable {
     bounds: ConnectionBounds,
-    open: Mutex<Open>,
-    /// A connection has ended.
+    /// The connections and their counts. Held to look up, insert or remove an entry, never across an await. The phase of an
+    /// entry's clock is locked within it; clocks never lock the table, so the order cannot deadlock.
+    open: Mutex<OpenConnections>,
+    /// Signalled when a connection ends. Only the accept loop waits for it, one connection at a time, and with a timeout, so a
+    /// lost signal costs at most [`RECHECK`].
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Open {
-    /// By age, the oldest first.
-    entries: BTreeMap<u64, Entry>,
-    of: HashMap<AddressBlock, usize>,
-    /// The number of the next one.
+struct OpenConnections {
+    /// By age, oldest first.
+    entries: BTreeMap<u64, ConnectionEntry>,
+    per_block: HashMap<AddressBlock, usize>,
+    /// Number of the next connection.
     next: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ConnectionEntry {
     from: AddressBlock,
-    clock: Arc<Clock>,
-    /// Tells it to end.
+    clock: Arc<ConnectionClock>,
+    /// Cancelled to evict it.
     close: CancellationToken,
 }
 
-/// Why a connection finds no room.
+/// The limit that a new connection exceeds.
 #[derive(Debug, PartialEq, Eq)]
-enum Full {
-    /// There are as many as there may be.
+enum CapacityLimit {
+    /// The total.
     All,
-    /// There are as many of its address as there may be.
+    /// The number of its address.
     Address,
 }
 
-impl Open {
-    fn full(&self, bounds: &ConnectionBounds, from: AddressBlock) -> Option<Full> {
-        let own = self.of.get(&from).copied().unwrap_or(0);
+impl OpenConnections {
+    fn exceeded(&self, bounds: &ConnectionBounds, from: AddressBlock) -> Option<CapacityLimit> {
+        let own = self.per_block.get(&from).copied().unwrap_or(0);
         match () {
-            () if own >= bounds.of(from) => Some(Full::Address),
-            () if self.entries.len() >= bounds.most => Some(Full::All),
+            () if own >= bounds.limit_for(from) => Some(CapacityLimit::Address),
+            () if self.entries.len() >= bounds.most => Some(CapacityLimit::All),
             () => None,
         }
     }
 
-    /// The connection that makes room: one that has asked nothing rather than one whose requests were refused, then the oldest.
-    fn yielding(&self, of: Option<AddressBlock>) -> Option<&Entry> {
+    /// Returns the connection to evict: preferably one without any request, then the oldest.
+    fn eviction_candidate(&self, of: Option<AddressBlock>) -> Option<&ConnectionEntry> {
         let mut refused = None;
         for entry in self.entries.values().filter(|entry| of.is_none_or(|of| of == entry.from)) {
-            match entry.clock.yields() {
+            match entry.clock.eviction_reason() {
                 _ if entry.close.is_cancelled() => {}
-                Some(Yields::Silent) => return Some(entry),
-                Some(Yields::Refused) => refused = refused.or(Some(entry)),
+                Some(EvictionReason::Silent) => return Some(entry),
+                Some(EvictionReason::Unauthenticated) => refused = refused.or(Some(entry)),
                 None => {}
             }
         }
@@ -95,67 +98,76 @@ impl Open {
 }
 
 impl ConnectionTable {
-    /// Of no connections.
+    /// Creates an empty table.
     pub fn new(bounds: ConnectionBounds) -> Arc<Self> {
         Arc::new(Self { bounds, open: Mutex::default(), ended: Notify::new() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a connection, for which another makes room if there must be one. Waits as long as none can; none at all where
-    /// all that its address may have are known callers'. There is one who waits at a time.
-    pub async fn enter(self: &Arc<Self>, from: IpAddr, clock: &Arc<Clock>) -> Option<ConnectionPlace> {
+    /// Admits a connection, evicting another one if necessary. Waits while none can be evicted. Returns `None` if all connections
+    /// that its address may have are authenticated. Must not be called concurrently.
+    pub async fn admit(
+        self: &Arc<Self>,
+        from: IpAddr,
+        clock: &Arc<ConnectionClock>,
+    ) -> Option<ConnectionPlace> {
         let from = AddressBlock::of(from);
-        let mut was_told = false;
+        let mut has_evicted = false;
         loop {
             {
                 let mut open = self.lock();
-                let Some(full) = open.full(&self.bounds, from) else {
-                    return Some(self.place(&mut open, from, clock));
+                let Some(full) = open.exceeded(&self.bounds, from) else {
+                    return Some(self.insert(&mut open, from, clock));
                 };
-                let of = (full == Full::Address).then_some(from);
-                // One is enough, and it takes a moment to end.
-                if !was_told && let Some(entry) = open.yielding(of) {
+                let of = (full == CapacityLimit::Address).then_some(from);
+                // Evict a single one: it takes a moment to end.
+                if !has_evicted && let Some(entry) = open.eviction_candidate(of) {
                     entry.close.cancel();
-                    was_told = true;
+                    has_evicted = true;
                 }
-                if !was_told && full == Full::Address {
+                if !has_evicted && full == CapacityLimit::Address {
                     return None;
                 }
             }
-            drop(tokio::time::timeout(LOOKS, self.ended.notified()).await);
+            drop(tokio::time::timeout(RECHECK, self.ended.notified()).await);
         }
     }
 
-    fn place(self: &Arc<Self>, open: &mut Open, from: AddressBlock, clock: &Arc<Clock>) -> ConnectionPlace {
+    fn insert(
+        self: &Arc<Self>,
+        open: &mut OpenConnections,
+        from: AddressBlock,
+        clock: &Arc<ConnectionClock>,
+    ) -> ConnectionPlace {
         let (number, close) = (open.next, CancellationToken::new());
         open.next += 1;
-        open.entries.insert(number, Entry { from, clock: Arc::clone(clock), close: close.clone() });
-        *open.of.entry(from).or_default() += 1;
+        open.entries.insert(number, ConnectionEntry { from, clock: Arc::clone(clock), close: close.clone() });
+        *open.per_block.entry(from).or_default() += 1;
         ConnectionPlace { table: Arc::clone(self), number, close }
     }
 }
 
-/// The place of a connection, given back when it is dropped.
+/// Entry of a connection, removed when it is dropped.
 #[derive(Debug)]
 pub struct ConnectionPlace {
     table: Arc<ConnectionTable>,
     number: u64,
-    /// Cancelled when the connection must make room.
+    /// Cancelled when the connection is evicted.
     pub close: CancellationToken,
 }
 
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let mut open = self.table.lock();
-        if let Some(Entry { from, .. }) = open.entries.remove(&self.number)
-            && let Some(own) = open.of.get_mut(&from)
+        if let Some(ConnectionEntry { from, .. }) = open.entries.remove(&self.number)
+            && let Some(own) = open.per_block.get_mut(&from)
         {
             *own -= 1;
             if *own == 0 {
-                open.of.remove(&from);
+                open.per_block.remove(&from);
             }
         }
         drop(open);
@@ -166,36 +178,36 @@ impl Drop for ConnectionPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::http::times::Times;
+    use crate::serve::http::timeouts::ConnectionTimeouts;
 
     const SECOND: Duration = Duration::from_secs(1);
-    const TIMES: Times = Times { head: SECOND, idle: SECOND, write: SECOND };
+    const TIMES: ConnectionTimeouts = ConnectionTimeouts { head: SECOND, idle: SECOND, write: SECOND };
 
     fn table(most: usize, per_address: Option<usize>, loopback: bool) -> Arc<ConnectionTable> {
         ConnectionTable::new(ConnectionBounds { most, per_address, loopback })
     }
 
-    /// Enters, and ends whoever is told to, as its own task would.
+    /// Admits a connection, and ends the evicted one, as its own task would.
     async fn enter(
         table: &Arc<ConnectionTable>,
-        there: &mut Vec<(&'static str, Option<ConnectionPlace>, Arc<Clock>)>,
+        there: &mut Vec<(&'static str, Option<ConnectionPlace>, Arc<ConnectionClock>)>,
         name: &'static str,
         from: &str,
     ) -> Option<&'static str> {
-        let clock = Clock::new(TIMES);
+        let clock = ConnectionClock::new(TIMES);
         let from = from.parse().unwrap();
         let own = Arc::clone(&clock);
-        let mut entering = std::pin::pin!(table.enter(from, &own));
+        let mut entering = std::pin::pin!(table.admit(from, &own));
         let mut gone = None;
         let place = loop {
             tokio::select! {
                 biased;
                 place = &mut entering => break place,
                 () = tokio::time::sleep(SECOND) => {
-                    let told = there.iter_mut().find(|(_, place, _)| {
+                    let evicted = there.iter_mut().find(|(_, place, _)| {
                         place.as_ref().is_some_and(|place| place.close.is_cancelled())
                     });
-                    let (name, place, _) = told.expect("somebody makes room");
+                    let (name, place, _) = evicted.expect("a connection is evicted");
                     gone = Some(*name);
                     drop(place.take());
                 }
@@ -208,7 +220,7 @@ mod tests {
 
     /// H73.
     #[tokio::test(start_paused = true)]
-    async fn the_oldest_makes_room_of_whom_no_known_caller_asked() {
+    async fn the_oldest_unauthenticated_connection_is_evicted() {
         let (table, mut there) = (table(4, None, false), Vec::new());
         for name in ["known", "refused", "silent", "younger"] {
             assert_eq!(enter(&table, &mut there, name, "192.0.2.1").await, None);
@@ -216,9 +228,9 @@ mod tests {
         for (at, known) in [(0, true), (1, false)] {
             let clock = &there[at].2;
             clock.asked();
-            assert_eq!(clock.yields(), None, "a request is under way");
+            assert_eq!(clock.eviction_reason(), None, "a request is in progress");
             clock.answered(known);
-            clock.sent();
+            clock.flushed();
         }
         for (name, gone) in [("a", "silent"), ("b", "younger"), ("c", "a")] {
             assert_eq!(enter(&table, &mut there, name, "192.0.2.1").await, Some(gone));
@@ -226,7 +238,7 @@ mod tests {
         let left: Vec<_> =
             there.iter().filter(|(_, place, _)| place.is_some()).map(|(name, ..)| *name).collect();
         assert_eq!(left, ["known", "refused", "b", "c"]);
-        // Of those who were refused, too, but not of who is known.
+        // Refused connections are evicted, too, but not authenticated ones.
         for (_, _, clock) in there.iter().filter(|(name, ..)| ["b", "c"].contains(name)) {
             clock.asked();
         }
@@ -235,7 +247,7 @@ mod tests {
 
     /// H73.
     #[tokio::test(start_paused = true)]
-    async fn of_one_network_there_are_only_so_many_and_others_are_not_touched() {
+    async fn connections_are_limited_per_network() {
         let (table, mut there) = (table(100, Some(2), false), Vec::new());
         for (name, from, gone) in [
             ("other", "192.0.2.1", None),
@@ -250,12 +262,12 @@ mod tests {
             clock.asked();
         }
         assert_eq!(enter(&table, &mut there, "e", "2001:db8::4").await, Some("nobody"));
-        // A proxy on this machine has more, unless the operator says otherwise.
+        // A proxy on loopback may have more, unless the operator limits it.
         for _ in 0..10 {
             assert_eq!(enter(&table, &mut there, "proxy", "127.0.0.1").await, None);
         }
         drop(there);
-        assert!(table.lock().of.is_empty() && table.lock().entries.is_empty());
+        assert!(table.lock().per_block.is_empty() && table.lock().entries.is_empty());
         let (table, mut there) = (self::table(100, Some(1), true), Vec::new());
         for gone in [None, Some("proxy")] {
             assert_eq!(enter(&table, &mut there, "proxy", "127.0.0.1").await, gone);

@@ -1,4 +1,4 @@
-//! When what was opened with a token ends: streams on which clients listen would otherwise outlive it by days.
+//! Lifetime of a token. Notification streams end with it, which would otherwise outlive the token by days.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::token;
 
-/// The longest sleep until a moment of the clock on the wall, which may be set meanwhile.
-const LOOK: Duration = Duration::from_secs(30);
+/// Longest sleep before the wall clock is checked again, since it may be adjusted.
+const MAX_SLEEP: Duration = Duration::from_secs(30);
 
-/// When it ends; never, where nothing is said.
+/// Lifetime of a token; unlimited by default.
 #[derive(Debug, Clone, Default)]
-pub struct Ends {
-    /// When the token is taken away.
+pub struct TokenLifetime {
+    /// Cancelled when the token is revoked.
     pub(super) revoked: Option<CancellationToken>,
-    /// When it has expired, in seconds since 1970.
+    /// Expiry in seconds since 1970.
     pub(super) expires: Option<i64>,
 }
 
-impl Ends {
-    /// Waits for it.
-    pub async fn over(self) {
+impl TokenLifetime {
+    /// Waits until the token is revoked or has expired.
+    pub async fn ended(self) {
         let revoked = async {
             match &self.revoked {
                 Some(revoked) => revoked.cancelled().await,
@@ -30,7 +30,7 @@ impl Ends {
         let expired = async {
             let Some(expires) = self.expires else { return std::future::pending().await };
             while let Ok(left @ 1..) = u64::try_from(expires.saturating_sub(token::now())) {
-                tokio::time::sleep(LOOK.min(Duration::from_secs(left))).await;
+                tokio::time::sleep(MAX_SLEEP.min(Duration::from_secs(left))).await;
             }
         };
         tokio::select! {
@@ -45,18 +45,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_token_ends_when_it_expires_or_is_taken_away() {
-        let taken = CancellationToken::new();
-        taken.cancel();
+    async fn a_lifetime_ends_on_expiry_or_revocation() {
+        let revoked = CancellationToken::new();
+        revoked.cancel();
         for (revoked, expires, ends) in [
             (None, None, false),
             (None, Some(token::now() + 3600), false),
             (Some(CancellationToken::new()), Some(token::now() + 3600), false),
             (None, Some(token::now() - 1), true),
             (None, Some(i64::MIN), true),
-            (Some(taken), Some(i64::MAX), true),
+            (Some(revoked), Some(i64::MAX), true),
         ] {
-            let over = Ends { revoked: revoked.clone(), expires }.over();
+            let over = TokenLifetime { revoked: revoked.clone(), expires }.ended();
             let over = tokio::time::timeout(Duration::from_millis(20), over).await.is_ok();
             assert_eq!(over, ends, "{revoked:?} {expires:?}");
         }
