@@ -14,13 +14,13 @@ const CHAINS: &[(&str, Chain)] = &[("off", Chain::Off), ("advise", Chain::Advise
 /// The section.
 pub const ACTIONS: Section = Section {
     name: "actions",
-    means: "What is done with some of the plugin's actions, whatever it says of them itself.",
+    means: "Rules for individual actions, which override what the plugin declares.",
     keys: &[
         Key {
             name: "deny",
             kind: "list of actions",
             default: Some("[]"),
-            means: "these are neither shown nor run; a name that the plugin does not have is an error",
+            means: "actions that are neither published nor run; a name that the plugin does not have is an error",
             example: r#"["purge"]"#,
             inner: &[],
         },
@@ -28,8 +28,8 @@ pub const ACTIONS: Section = Section {
             name: "confirm",
             kind: "list of actions",
             default: Some("[]"),
-            means: "the person is asked before these run; through a client that cannot ask, the model asks, and says \
-                    `\"confirm\": true` when they agree",
+            means: "the user is asked before these run. If the client cannot ask, the model does, and sends \
+                    `\"confirm\": true` when the user agrees",
             example: r#"["delete"]"#,
             inner: &[],
         },
@@ -37,8 +37,8 @@ pub const ACTIONS: Section = Section {
             name: "chain",
             kind: "word",
             default: Some("\"advise\""),
-            means: "what becomes of the call that a result leads to: `\"advise\"` tells the caller of it, `\"follow\"` makes \
-                    it where `grants.invoke` allows it, `\"off\"` drops it",
+            means: "what happens with a result's `next` call: `\"advise\"` passes it to the caller, `\"follow\"` \
+                    makes it if `grants.invoke` allows it, `\"off\"` drops it",
             example: "\"follow\"",
             inner: &[],
         },
@@ -46,7 +46,7 @@ pub const ACTIONS: Section = Section {
             name: "batch",
             kind: "true or false",
             default: Some("false"),
-            means: "several calls may be made in one",
+            means: "whether one call may contain several",
             example: "true",
             inner: &[],
         },

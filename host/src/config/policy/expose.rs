@@ -24,15 +24,15 @@ pub struct Exposed {
 /// The section.
 pub const EXPOSE: Section = Section {
     name: "expose",
-    means: "How the plugin is shown to clients.",
+    means: "How the plugin is published to clients.",
     keys: &[
         Key {
             name: "name",
             kind: "name",
             default: Some(""),
-            means: "the tool's name, instead of the one that the plugin gives itself: a letter, then at most 31 letters, \
-                    digits, `_` or `-`, all small. A name, with its callers' rights and its state, belongs to the file that \
-                    served it first; this gives it to this file",
+            means: "the tool's name, instead of the plugin's own: a lowercase letter, then at most 31 lowercase \
+                    letters, digits, `_` or `-`. A name, with its callers' rights and its state, belongs to the file \
+                    that served it first; this key assigns it to this file",
             example: "\"notes\"",
             inner: &[],
         },
@@ -40,8 +40,8 @@ pub const EXPOSE: Section = Section {
             name: "schema",
             kind: "word",
             default: Some(""),
-            means: "what the tool shows of its actions: `\"flat\"`, `\"signatures\"`, `\"names\"`, `\"union\"`, `\"raw\"` or \
-                    `\"granular\"`; otherwise what `--schema` says",
+            means: "what the tool's input schema shows of its actions: `\"flat\"`, `\"signatures\"`, `\"names\"`, \
+                    `\"union\"`, `\"raw\"` or `\"granular\"`; default: `--schema`",
             example: "\"signatures\"",
             inner: &[],
         },
@@ -49,8 +49,8 @@ pub const EXPOSE: Section = Section {
             name: "split",
             kind: "word",
             default: Some(""),
-            means: "`\"none\"`, or `\"effect\"`: `notes` for what reads and `notes_write` for the rest, so that a client's \
-                    \"always allow\" means something; otherwise what `--split` says",
+            means: "`\"none\"`, or `\"effect\"`: `notes` for read actions and `notes_write` for the others, so that a \
+                    client's \"always allow\" can be limited to reading; default: `--split`",
             example: "\"effect\"",
             inner: &[],
         },
@@ -58,7 +58,7 @@ pub const EXPOSE: Section = Section {
             name: "output_schema",
             kind: "true or false",
             default: Some("false"),
-            means: "the tool says what its results look like",
+            means: "whether the tool publishes a schema of its results",
             example: "true",
             inner: &[],
         },

@@ -15,20 +15,20 @@ use super::{
 const HEAD: &str = "\
 # Policy files
 
-What a plugin may use stands in `<name>.toml` beside `<name>.wasm`. Without such a file, or where it says nothing, a plugin
-gets nothing: no files, no network, no environment, no state. `loggia policy init notes.wasm` writes a file to begin with,
-from what the plugin asks for; `loggia policy explain notes` says in plain words what a plugin may do, and what it reaches
-by calling others. This page is what `loggia policy reference` prints.
+A policy, `<name>.toml` beside `<name>.wasm`, grants what a plugin may use. Without a policy, or where it is silent, a plugin has
+no files, no network, no environment and no state. `loggia policy init notes.wasm` writes a first policy from what the plugin asks
+for. `loggia policy explain notes` prints in plain words what a plugin may do, and what it reaches by calling others. This page is
+the output of `loggia policy reference`.
 
-A file is read again when it is saved. One with a mistake is not used: the plugin goes on with what it had, and the log and
-`loggia check` name every mistake with its line. A key that does not exist is a mistake too, so that a misspelt limit is
-never believed to hold.
+Loggia reloads a policy when it is saved. A policy with a mistake is not applied: the plugin keeps its previous one, and the log
+and `loggia check` report every mistake with its line. Unknown keys are mistakes too, so that a misspelt limit is never assumed to
+apply.
 
-Relative paths start at the policy file; `~` is your home.
+Relative paths start at the policy file; `~` is your home directory.
 
-In every string, `${NAME}` is filled in with the environment variable NAME of the host, and `${NAME:-default}` with the
-default where the variable is not set or empty; without a default, a variable that is not set is a mistake. `$${` stands for
-the characters `${`. This is done after the file was read: what a variable holds never becomes a key or a further entry.
+In every string, `${NAME}` expands to the host's environment variable NAME, and `${NAME:-default}` to the default if the variable is
+unset or empty; without a default, an unset variable is a mistake. `$${` stands for the characters `${`. Variables are expanded
+after the file was parsed: their content never becomes a key or another entry.
 ";
 
 /// The page, in Markdown.
@@ -52,7 +52,7 @@ fn named_section(page: &mut String, Section { name, means, keys }: &Section) {
 
 fn section(page: &mut String, (name, means): (&str, &str), keys: &[&Key]) {
     add!(page, "\n## `[{name}]`\n\n{means}\n\n");
-    add!(page, "| key | value | left out | meaning |\n|---|---|---|---|\n");
+    add!(page, "| key | value | default | meaning |\n|---|---|---|---|\n");
     for key in keys {
         row(page, "", key);
         for inner in key.inner {
@@ -68,7 +68,7 @@ fn section(page: &mut String, (name, means): (&str, &str), keys: &[&Key]) {
 
 fn row(page: &mut String, within: &str, key: &Key) {
     let default = match key.default {
-        None => "must be given".to_owned(),
+        None => "required".to_owned(),
         Some("") => String::new(),
         Some(default) => format!("`{default}`"),
     };
@@ -78,9 +78,9 @@ fn row(page: &mut String, within: &str, key: &Key) {
 fn limits(page: &mut String) {
     add!(
         page,
-        "\n## `[limits]`\n\nHow much of it. A call that goes over a limit ends with a \
-         fault, or gets an error, that names the key; logs are cut and calls wait instead. Sizes are whole numbers of B, KiB, MiB or GiB, times of ms, s, m or h.\n\n\
-         | key | default | at most | what is limited | what it stops |\n|---|---:|---:|---|---|\n"
+        "\n## `[limits]`\n\nLimits of each call. A call that exceeds a limit fails with a \
+         fault or an error that names the key; excess log output is dropped, and excess calls wait. Sizes are whole numbers of B, KiB, MiB or GiB, times of ms, s, m or h.\n\n\
+         | key | default | maximum | limits | prevents |\n|---|---:|---:|---|---|\n"
     );
     for limit in LIMITS {
         let (default, most) = (limit.unit.toml(limit.default()), limit.unit.toml(limit.most));
@@ -96,9 +96,8 @@ fn limits(page: &mut String) {
     }
     add!(
         page,
-        "\nThe depth of the stack is the same for all plugins: `--wasm-stack` or `LOGGIA_WASM_STACK` sets it when the host \
-         starts. What a call is made of is fixed: {CORE_INSTANCES} core instances, {MEMORIES} memories, {TABLES} \
-         tables.\n\nFor example, what holds where nothing is said:\n\n```toml\n[limits]\n"
+        "\nThe stack depth is the same for all plugins; `--wasm-stack` or `LOGGIA_WASM_STACK` sets it when the host starts. \
+         Each call can use {CORE_INSTANCES} core instances, {MEMORIES} memories and {TABLES} tables.\n\nThe defaults:\n\n```toml\n[limits]\n"
     );
     let width = LIMITS.iter().map(|limit| limit.name.len()).max().unwrap_or_default();
     for limit in LIMITS {

@@ -155,7 +155,7 @@ fn limits_are_set() {
     assert_eq!((limits.memory, limits.log_rate, limits.written), (128 << 20, 5, 1 << 30));
     assert_eq!((limits.call.cpu.as_millis(), limits.http.time.as_secs()), (500, 60));
     assert_eq!((limits.http.redirects, policy.rules.concurrency), (5, 2));
-    assert_eq!(policy.rules.wall.long.1.value, "60m");
+    assert_eq!(policy.rules.wall.long.1.value, "1h");
 }
 
 #[test]

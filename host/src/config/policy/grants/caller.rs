@@ -14,8 +14,8 @@ const KEY: Key = Key {
     name: "caller",
     kind: "true or false",
     default: Some("false"),
-    means: "the plugin may learn an opaque id of the caller, which says that two calls are of one caller, and not \
-            of whom",
+    means: "whether the plugin may read an opaque caller id. It can tell whether two calls have the same caller, but \
+            not who that is",
     example: "true",
     inner: &[],
 };

@@ -23,7 +23,7 @@ const KEY: Key = Key {
     name: "config",
     kind: "table",
     default: Some("{}"),
-    means: "its settings, by names of its own: any TOML, which it reads as JSON; dates become strings",
+    means: "settings of the plugin: any TOML, which it reads as JSON; dates become strings",
     example: r#"{ region = "eu", limits = { pages = 5 } }"#,
     inner: &[],
 };

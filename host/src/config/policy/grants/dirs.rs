@@ -24,17 +24,18 @@ const KEY: Key = Key {
     name: "dirs",
     kind: "list of tables",
     default: Some("[]"),
-    means: "directories that it may use. Refused are those that are, hold or lie in the plugin folder, the cache, the state \
-            folder or the kernel's files (`/proc`, `/sys`, `/dev`); that hold the settings file or a secret of any policy; \
-            and, to write, those that hold what links of plugins, workflows, policies or settings lead through: the plugin \
-            could change what it may do",
+    means: "directories that the plugin may use. Refused: directories that are, contain or lie in the plugin folder, \
+            the cache, the state folder or kernel file systems (`/proc`, `/sys`, `/dev`); directories that contain \
+            the settings file or a secret of any policy; and, for writing, directories that links of plugins, \
+            workflows, policies or settings lead through, because the plugin could change its own policy",
     example: r#"[{ path = "~/notes", at = "/notes", access = "read-write" }]"#,
     inner: &[
         Key {
             name: "path",
             kind: "path",
             default: None,
-            means: "on this machine; a relative one starts at the policy file, `~` is your home",
+            means: "the directory on this machine. Relative paths start at the policy file; `~` is your home \
+                    directory",
             example: "\"~/notes\"",
             inner: &[],
         },
@@ -42,7 +43,7 @@ const KEY: Key = Key {
             name: "at",
             kind: "path",
             default: None,
-            means: "where the plugin sees it; a plain absolute path",
+            means: "the absolute path under which the plugin sees it",
             example: "\"/notes\"",
             inner: &[],
         },
@@ -50,7 +51,7 @@ const KEY: Key = Key {
             name: "access",
             kind: "word",
             default: None,
-            means: "`\"read\"` or `\"read-write\"`; a `read` action only reads in any case",
+            means: "`\"read\"` or `\"read-write\"`; a `read` action can only read in either case",
             example: "\"read-write\"",
             inner: &[],
         },

@@ -14,7 +14,7 @@ const KEY: Key = Key {
     name: "elicit",
     kind: "true or false",
     default: Some("false"),
-    means: "it may ask the person questions. Workflows may, unless this says `false`",
+    means: "whether the plugin may ask the user questions. Workflows may by default",
     example: "true",
     inner: &[],
 };

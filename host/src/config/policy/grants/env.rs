@@ -16,7 +16,7 @@ const KEY: Key = Key {
     name: "env",
     kind: "table of strings",
     default: Some("{}"),
-    means: "its environment variables. It sees none of the host's own; `${VAR}` hands one on",
+    means: "environment variables of the plugin. It sees none of the host's; `${VAR}` passes one on",
     example: r#"{ LANG = "en_US.UTF-8", TZ = "${TZ:-UTC}" }"#,
     inner: &[],
 };

@@ -27,18 +27,18 @@ pub(super) const KEY: Key = Key {
     name: "http",
     kind: "list of strings or tables",
     default: Some("[]"),
-    means: "where it may send requests: a scheme, a host and perhaps a port, `https://*.example.com` for every name below \
-            one. A string allows every method. Private, loopback and link-local addresses, and those of this machine's own \
-            interfaces, are refused, whatever name leads to them, unless an entry is that very address. A `read` action \
-            sends GET and HEAD only; a GET by which a server changes something counts as reading, so grant no such URL to a \
-            plugin that is to read",
+    means: "destinations of HTTP requests: a scheme, a host and optionally a port; `https://*.example.com` matches \
+            every subdomain. A string allows all methods. Private, loopback and link-local addresses, and the \
+            machine's own, are refused, whatever name resolves to them, unless an entry is that address. A `read` \
+            action sends only GET and HEAD. A GET that changes something on the server counts as reading, so do not \
+            grant such a URL to a plugin that is meant to read",
     example: r#"["https://api.github.com", { url = "https://api.example.com", methods = ["GET", "POST"], reads = ["POST"] }]"#,
     inner: &[
         Key {
             name: "url",
             kind: "destination",
             default: None,
-            means: "where to",
+            means: "the destination",
             example: "\"https://*.example.com:8443\"",
             inner: &[],
         },
@@ -46,7 +46,7 @@ pub(super) const KEY: Key = Key {
             name: "methods",
             kind: "list of methods",
             default: Some(""),
-            means: "by which methods; without it, by all",
+            means: "the allowed methods; default: all",
             example: r#"["GET", "POST"]"#,
             inner: &[],
         },
@@ -54,7 +54,8 @@ pub(super) const KEY: Key = Key {
             name: "reads",
             kind: "list of methods",
             default: Some("[]"),
-            means: "methods beside GET and HEAD that only read there, so that a `read` action may send them: a search by POST",
+            means: "methods besides GET and HEAD that only read at this destination, so that `read` actions may use \
+                    them: for example search by POST",
             example: r#"["POST"]"#,
             inner: &[],
         },

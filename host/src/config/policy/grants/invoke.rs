@@ -15,9 +15,9 @@ const KEY: Key = Key {
     name: "invoke",
     kind: "list of actions",
     default: Some("[]"),
-    means: "actions of other facades that it may call, or lead to: `\"facade:action\"`, or `\"facade:*\"` for all of \
-            one facade. A `read` action may only call `read` actions, and a `write` action no destructive one. \
-            Workflows may call what their steps name, unless this says less",
+    means: "actions of other facades that the plugin may call or name as `next`: `\"facade:action\"`, or \
+            `\"facade:*\"` for a whole facade. A `read` action can call only `read` actions, and a `write` action no \
+            destructive ones. By default, workflows may call the actions of their steps",
     example: r#"["projects:create", "search:*"]"#,
     inner: &[],
 };

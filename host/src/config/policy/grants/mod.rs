@@ -41,7 +41,7 @@ use super::{
 /// The section's name.
 pub const SECTION: &str = "grants";
 /// What the section is for.
-pub const MEANS: &str = "What the plugin may use. Nothing is granted that is not named here.";
+pub const MEANS: &str = "What the plugin may use. Anything not listed here is denied.";
 
 /// Reads the section.
 pub fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> GrantedSet {
