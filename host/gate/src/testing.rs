@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use crate::{
-    access::Rules,
-    catalog::{Entry, Exposure},
-    schedule::Lanes,
+    access::FacadeRules,
+    catalog::{CatalogEntry, FacadeExposure},
+    schedule::RuntimeHandles,
 };
 
 /// Behaviour of a puppet.
-pub type Act = Box<dyn Fn(Call) -> BoxFuture<'static, Result<Reply, Stop>> + Send + Sync>;
+pub type PuppetAction = Box<dyn Fn(Call) -> BoxFuture<'static, Result<Reply, Stop>> + Send + Sync>;
 
 /// Facade whose behaviour a test defines.
-pub struct Puppet {
+pub struct PuppetFacade {
     /// Surface, which tests may replace.
     pub surface: Arc<Surface>,
     /// Behaviour.
-    pub act: Act,
+    pub act: PuppetAction,
 }
 
-impl Facade for Puppet {
+impl Facade for PuppetFacade {
     fn surface(&self) -> &Arc<Surface> {
         &self.surface
     }
@@ -57,7 +57,7 @@ fn action(name: &str, effect: Effect) -> Action {
 }
 
 /// Creates a puppet with one action of each effect.
-pub fn puppet<F>(name: &str, act: impl Fn(Call) -> F + Send + Sync + 'static) -> Puppet
+pub fn puppet<F>(name: &str, act: impl Fn(Call) -> F + Send + Sync + 'static) -> PuppetFacade
 where
     F: Future<Output = Result<Reply, Stop>> + Send + 'static,
 {
@@ -76,21 +76,21 @@ where
         ],
         wants: Vec::new(),
     };
-    Puppet { surface: Arc::new(surface), act: Box::new(move |call| act(call).boxed()) }
+    PuppetFacade { surface: Arc::new(surface), act: Box::new(move |call| act(call).boxed()) }
 }
 
 /// Creates the catalog entry of a puppet.
-pub fn entry(puppet: Puppet, rules: Rules) -> Entry {
+pub fn entry(puppet: PuppetFacade, rules: FacadeRules) -> CatalogEntry {
     entry_under(puppet, rules, ActionPolicy::default())
 }
 
 /// Creates the catalog entry of a puppet with terms for its actions.
-pub fn entry_under(puppet: Puppet, rules: Rules, terms: ActionPolicy) -> Entry {
+pub fn entry_under(puppet: PuppetFacade, rules: FacadeRules, terms: ActionPolicy) -> CatalogEntry {
     let contract = Contract::new(Arc::clone(&puppet.surface)).unwrap().with_policy(terms).unwrap();
-    Entry::new(Arc::new(puppet), contract, rules, Exposure::default(), "test".to_owned())
+    CatalogEntry::new(Arc::new(puppet), contract, rules, FacadeExposure::default(), "test".to_owned())
 }
 
 /// Creates call runtimes that are all the current one.
-pub fn lanes() -> Lanes {
-    Lanes { calls: Handle::current(), heavy: Handle::current() }
+pub fn lanes() -> RuntimeHandles {
+    RuntimeHandles { calls: Handle::current(), heavy: Handle::current() }
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::ensure;
 use loggia_facade::{Block, Input, Object, Request};
-use loggia_gate::{access::Origin, run::Event};
+use loggia_gate::{access::CallOrigin, run::CallEvent};
 use loggia_text::{printable, printable_text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -54,7 +54,7 @@ impl CallCommand {
             let stop = CancellationToken::new();
             host.watch_folder(self.plugins, stop.clone());
             // Waits for compilation: a person is more patient than a client.
-            host.gate.catalog().settled(&self.facade).await;
+            host.gate.catalog().wait_for_slot(&self.facade).await;
             // Passed as client arguments, so that the same rules apply.
             let mut arguments = Object::new();
             arguments.insert("action".into(), self.action.into());
@@ -62,20 +62,20 @@ impl CallCommand {
             let input = Input::Arguments(arguments);
             let request =
                 Request { facade: self.facade.clone(), input, timeout: None, idempotency_key: None };
-            if host.gate.catalog().lacks(&self.facade) {
+            if host.gate.catalog().is_missing(&self.facade) {
                 // An error lists the existing facades, which are known once all are loaded.
-                host.gate.catalog().complete().await;
+                host.gate.catalog().wait_for_admission().await;
             }
-            let mut exec = host.gate.start(Origin::local(), request);
+            let mut exec = host.gate.start(CallOrigin::local(), request);
             loop {
                 match exec.next().await {
-                    Event::Done(envelope) => break envelope,
-                    Event::Progress(progress) => {
+                    CallEvent::Done(envelope) => break envelope,
+                    CallEvent::Progress(progress) => {
                         let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
                         let message = progress.message.unwrap_or_default();
                         term::note(&printable(&format!("{}{total} {message}", progress.done)));
                     }
-                    Event::Asks(asks) => {
+                    CallEvent::Asks(asks) => {
                         for key in asks.keys() {
                             exec.answer(key, loggia_facade::Answer::Declined);
                         }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use loggia_gate::catalog::{HIDDEN, tools};
+use loggia_gate::catalog::{HIDDEN_REASON, index_tools};
 use loggia_schema::lint;
 use loggia_text::printable;
 use serde_json::{Value, json};
@@ -74,13 +74,13 @@ impl CheckCommand {
 
     /// Lints the tools as they would be published.
     fn lint_tools(&self, plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
-        let shown = self.publishing.publisher().shown(&catalog_slots(plugins));
+        let shown = self.publishing.publisher().publish(&catalog_slots(plugins));
         let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
         let hidden = hidden.map(|(facade, tool)| {
-            let message = format!("the tool of `{facade}` {}", HIDDEN);
+            let message = format!("the tool of `{facade}` {}", HIDDEN_REASON);
             [printable(tool).into_owned(), printable(&message).into_owned()]
         });
-        let tools = tools(&shown);
+        let tools = index_tools(&shown);
         let findings = tools.iter().flat_map(|(name, tool)| {
             let findings = lint(&tool.published).into_iter();
             findings.map(|finding| [name.clone(), printable(&finding.to_string()).into_owned()])

@@ -6,7 +6,7 @@ use clap::{
     Args,
     builder::{OsStr, Resettable},
 };
-use loggia_gate::{catalog::Publisher, flow::Quotas, schedule::Inline};
+use loggia_gate::{catalog::ToolPublisher, flow::CallerQuotas, schedule::InlinePolicy};
 use loggia_sandbox::engine::{STACK, STACK_CEILING};
 use loggia_text::units;
 
@@ -91,9 +91,9 @@ impl LoadOptions {
         // p99 beside looping guests (docs/design/performance.md).
         let slots = std::thread::available_parallelism().map_or(1, usize::from);
         let inline = match self.threads {
-            Threads::Inline => Inline::Slots(slots),
-            Threads::Second => Inline::Never,
-            Threads::Same => Inline::Always,
+            Threads::Inline => InlinePolicy::Slots(slots),
+            Threads::Second => InlinePolicy::Never,
+            Threads::Same => InlinePolicy::Always,
         };
         let cache = self.cache.clone().or(cache).map_or_else(places::cache, Ok)?;
         let state = self.state.clone().or(state).map_or_else(places::state, Ok)?;
@@ -105,8 +105,8 @@ impl LoadOptions {
             keys: None,
             inline,
             stack: self.wasm_stack.unwrap_or(STACK),
-            publisher: Publisher::default(),
-            quotas: Quotas::default(),
+            publisher: ToolPublisher::default(),
+            quotas: CallerQuotas::default(),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, ensure};
-use loggia_gate::catalog::{Entry, Slot};
+use loggia_gate::catalog::{CatalogEntry, CatalogSlot};
 use loggia_text::printable;
 
 use super::{common::io_runtime, exit, term};
@@ -23,7 +23,7 @@ pub struct LoadedPlugin {
     /// File name.
     pub file: String,
     /// The entry that would be served, or the reason why there is none.
-    pub loaded: Result<(Arc<Entry>, AdmissionFacts), String>,
+    pub loaded: Result<(Arc<CatalogEntry>, AdmissionFacts), String>,
     /// Workflows that cannot run beside the other loaded plugins.
     pub blocked: Vec<BlockedWorkflow>,
 }
@@ -87,9 +87,11 @@ pub fn report_no_plugins(path: &Path) -> ExitCode {
 }
 
 /// Builds the catalog slots of plugins.
-pub fn catalog_slots(plugins: &[LoadedPlugin]) -> BTreeMap<String, Slot> {
+pub fn catalog_slots(plugins: &[LoadedPlugin]) -> BTreeMap<String, CatalogSlot> {
     let serving = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok());
-    serving.map(|(entry, _)| (entry.surface().name.clone(), Slot::Serving(Arc::clone(entry)))).collect()
+    serving
+        .map(|(entry, _)| (entry.surface().name.clone(), CatalogSlot::Serving(Arc::clone(entry))))
+        .collect()
 }
 
 impl LoadedPlugin {

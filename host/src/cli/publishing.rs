@@ -1,7 +1,7 @@
 //! Options for publishing facades whose policies do not set them.
 
 use clap::Args;
-use loggia_gate::catalog::Publisher;
+use loggia_gate::catalog::ToolPublisher;
 
 use crate::config::{FormWord, SplitWord, server::Publish};
 
@@ -20,7 +20,7 @@ pub struct PublishOptions {
 }
 
 impl PublishOptions {
-    pub fn publisher(&self) -> Publisher {
+    pub fn publisher(&self) -> ToolPublisher {
         self.override_file(Publish::default()).into()
     }
 
@@ -34,7 +34,7 @@ impl PublishOptions {
     }
 }
 
-impl From<Publish> for Publisher {
+impl From<Publish> for ToolPublisher {
     fn from(publish: Publish) -> Self {
         Self { form: publish.schema.into(), split: publish.split.into(), budget: publish.token_budget }
     }

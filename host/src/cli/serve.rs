@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use loggia_gate::access::{Origin, Rights};
+use loggia_gate::access::{CallOrigin, CallerRights};
 use loggia_text::units;
 use tokio_util::sync::CancellationToken;
 
@@ -213,7 +213,7 @@ async fn serve_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) ->
     let stop = signals::shutdown()?;
     start_admin(host, settings, None, &stop).await?;
     host.watch_folder(folder, stop.clone());
-    let handler = McpHandler::new(host.gate.clone(), Origin::local(), stop.clone());
+    let handler = McpHandler::new(host.gate.clone(), CallOrigin::local(), stop.clone());
     let handler = handler.with_newest_revision(settings.max_protocol_version);
     if let Err(error) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {error}");
@@ -257,8 +257,8 @@ pub async fn serve_http(
     host.watch_folder(folder, stop.clone());
     // Fallback for a request without a caller.
     let nobody = match &authenticator {
-        None => Origin::anonymous(),
-        Some(_) => Origin::named("nobody", Rights::of([])),
+        None => CallOrigin::anonymous(),
+        Some(_) => CallOrigin::named("nobody", CallerRights::from_scopes([])),
     };
     let handler = McpHandler::new(host.gate.clone(), nobody, stop.clone());
     let handler = handler.with_newest_revision(settings.max_protocol_version);

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use loggia_gate::access::Scope;
+use loggia_gate::access::AccessScope;
 
 use super::{settings, term};
 use crate::serve::auth::token;
@@ -38,7 +38,7 @@ struct NewTokenCommand {
     name: String,
     /// What the token allows: notes:read, notes:* for a whole facade, or * for everything. May be repeated
     #[arg(long = "scope", value_name = "SCOPE", required = true)]
-    scopes: Vec<Scope>,
+    scopes: Vec<AccessScope>,
     /// Day from which the token is rejected (UTC), such as 2027-06-30 [default: never]
     #[arg(long, value_name = "DAY", value_parser = parse_day)]
     expires: Option<String>,
@@ -79,7 +79,7 @@ impl NewTokenCommand {
             add_to_file(file, &self.name, &toml)?;
         }
         if self.json {
-            let scopes: Vec<String> = self.scopes.iter().map(Scope::to_string).collect();
+            let scopes: Vec<String> = self.scopes.iter().map(AccessScope::to_string).collect();
             let json = serde_json::json!({
                 "token": made, "name": self.name, "hash": hash, "scopes": scopes, "expires": self.expires, "toml": toml,
             });

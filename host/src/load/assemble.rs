@@ -7,7 +7,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use loggia_gate::catalog::{Slot, Snapshot};
+use loggia_gate::catalog::{CatalogSlot, CatalogSnapshot};
 
 use super::{
     fence::FENCED,
@@ -24,7 +24,7 @@ const ROUNDS: usize = 6;
 #[derive(Default)]
 pub struct CatalogAssembly {
     /// Catalog slots by name.
-    pub slots: BTreeMap<String, Slot>,
+    pub slots: BTreeMap<String, CatalogSlot>,
     /// Loaded versions that do not own their names: a sentence for the operator, by key.
     pub refused: BTreeMap<String, String>,
     /// Workflows that cannot run beside what is served, by key.
@@ -77,7 +77,7 @@ fn build_slots(
     offers: &OfferMap<'_>,
     owners: &NameOwners,
     fenced: &BTreeMap<String, String>,
-) -> BTreeMap<String, Slot> {
+) -> BTreeMap<String, CatalogSlot> {
     let mut slots = BTreeMap::new();
     let mut vacant: Vec<(&str, Cow<'static, str>)> = Vec::new();
     for (key, offer) in offers {
@@ -86,7 +86,7 @@ fn build_slots(
                 let name = &entry.surface().name;
                 match owners.conflict(key, name) {
                     None if fenced.contains_key(*key) => vacant.push((name.as_str(), FENCED.into())),
-                    None => drop(slots.insert(name.clone(), Slot::Serving(Arc::clone(entry)))),
+                    None => drop(slots.insert(name.clone(), CatalogSlot::Serving(Arc::clone(entry)))),
                     Some(against) => {
                         vacant.extend(vacancy_reason(against, name).map(|reason| (name.as_str(), reason)));
                     }
@@ -104,7 +104,7 @@ fn build_slots(
         }
     }
     for (name, reason) in vacant {
-        slots.entry(name.to_owned()).or_insert_with(|| Slot::Unavailable(reason.into_owned()));
+        slots.entry(name.to_owned()).or_insert_with(|| CatalogSlot::Unavailable(reason.into_owned()));
     }
     slots
 }
@@ -126,8 +126,8 @@ fn vacancy_reason(against: NameConflict<'_>, name: &str) -> Option<Cow<'static, 
 }
 
 /// Rebuilds the entries of workflows whose called facades changed.
-fn rebuild_workflows(offers: &mut OfferMap<'_>, slots: BTreeMap<String, Slot>) -> Snapshot {
-    let mut beside = Snapshot::of(slots);
+fn rebuild_workflows(offers: &mut OfferMap<'_>, slots: BTreeMap<String, CatalogSlot>) -> CatalogSnapshot {
+    let mut beside = CatalogSnapshot::from_slots(slots);
     for _ in 0..ROUNDS {
         let mut settled = true;
         for offer in offers.values_mut() {
@@ -136,12 +136,13 @@ fn rebuild_workflows(offers: &mut OfferMap<'_>, slots: BTreeMap<String, Slot>) -
                 continue;
             };
             let name = entry.surface().name.clone();
-            let serves = |slot: &Slot| matches!(slot, Slot::Serving(own) if Arc::ptr_eq(own, entry));
+            let serves =
+                |slot: &CatalogSlot| matches!(slot, CatalogSlot::Serving(own) if Arc::ptr_eq(own, entry));
             if beside.slots.get(&name).is_some_and(serves)
                 && let Some(changed) = workflow_file.changed_entry(entry, &beside)
             {
                 *entry = Arc::new(changed);
-                beside.slots.insert(name, Slot::Serving(Arc::clone(entry)));
+                beside.slots.insert(name, CatalogSlot::Serving(Arc::clone(entry)));
                 settled = false;
             }
         }
@@ -157,7 +158,7 @@ mod tests {
     use std::time::Duration;
 
     use loggia_facade::Reply;
-    use loggia_gate::{access::Rules, testing};
+    use loggia_gate::{access::FacadeRules, testing};
     use loggia_sandbox::ArtifactDigest;
 
     use super::*;
@@ -181,7 +182,7 @@ mod tests {
         for name in facades {
             let (name_given, name) = name.strip_prefix('=').map_or((false, *name), |name| (true, name));
             let entry =
-                testing::entry(testing::puppet(name, async |_| Ok(Reply::default())), Rules::default());
+                testing::entry(testing::puppet(name, async |_| Ok(Reply::default())), FacadeRules::default());
             let digest = ArtifactDigest::of(name.as_bytes());
             let facts = AdmissionFacts {
                 digest,
@@ -217,9 +218,9 @@ mod tests {
             files.iter().map(|(f, names)| ((*f).to_owned(), offer(names))).collect();
         let owners = NameOwners::assign(file_claims(&map(&mut all)), before, record);
         let slots = build_slots(&map(&mut all), &owners, &BTreeMap::new());
-        let owner = |slot: &Slot| match slot {
-            Slot::Unavailable(reason) => reason.clone(),
-            Slot::Serving(entry) => {
+        let owner = |slot: &CatalogSlot| match slot {
+            CatalogSlot::Unavailable(reason) => reason.clone(),
+            CatalogSlot::Serving(entry) => {
                 let owns = |offer: &FacadeOffer| {
                     offer.version.as_ref().is_some_and(|version| Arc::ptr_eq(&version.entry, entry))
                 };
@@ -307,7 +308,7 @@ mod tests {
         let slots =
             build_slots(&OfferMap::from([("a", &mut gone)]), &NameOwners::default(), &BTreeMap::new());
         let reason_of = |name: &str| match slots.get(name) {
-            Some(Slot::Unavailable(reason)) => reason.clone(),
+            Some(CatalogSlot::Unavailable(reason)) => reason.clone(),
             _ => String::new(),
         };
         assert_eq!(
@@ -323,7 +324,7 @@ mod tests {
         let owners = NameOwners::assign(file_claims(&all), &NameOwners::default(), &NameRecord::default());
         let fenced = BTreeMap::from([("a".to_owned(), "the policy grants /srv".to_owned())]);
         let slots = build_slots(&all, &owners, &fenced);
-        assert!(matches!(&slots["notes"], Slot::Unavailable(reason) if reason == FENCED));
+        assert!(matches!(&slots["notes"], CatalogSlot::Unavailable(reason) if reason == FENCED));
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl CatalogLoader {
             SourceEvent::Complete => {
                 self.completeness = LoadCompleteness::Complete;
                 self.publish();
-                self.catalog.admit();
+                self.catalog.mark_admitted();
             }
             SourceEvent::Scanned { changed } => {
                 // Fence and names depend on more than the offers.

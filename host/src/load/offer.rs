@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use loggia_facade::Surface;
-use loggia_gate::catalog::Entry;
+use loggia_gate::catalog::CatalogEntry;
 use loggia_sandbox::ArtifactDigest;
 
 use super::{
@@ -35,7 +35,7 @@ pub struct FacadeOffer {
 pub struct OfferedVersion {
     /// Digest of its bytes.
     pub digest: ArtifactDigest,
-    pub entry: Arc<Entry>,
+    pub entry: Arc<CatalogEntry>,
     /// The workflow file from which the entry is rebuilt when the facades that it calls change; `None` for components.
     pub workflow_file: Option<Arc<WorkflowBundle>>,
     /// Grants that concern the fence and the name record.

@@ -11,8 +11,8 @@ use std::{
 
 use loggia_facade::{Failure, code};
 use loggia_gate::{
-    access::{InvokeRule, Rules},
-    catalog::{Entry, Exposure, Slot, Snapshot},
+    access::{FacadeRules, InvokeRule},
+    catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot, FacadeExposure},
 };
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
@@ -53,22 +53,22 @@ impl WorkflowBundle {
     /// # Errors
     ///
     /// If the surface exceeds its limits.
-    pub fn entry(&self, beside: &Snapshot) -> Result<Entry, SurfaceProblems> {
+    pub fn entry(&self, beside: &CatalogSnapshot) -> Result<CatalogEntry, SurfaceProblems> {
         self.build_entry(beside, None)
     }
 
     fn build_entry(
         &self,
-        beside: &Snapshot,
+        beside: &CatalogSnapshot,
         watcher: Option<StepObserver>,
-    ) -> Result<Entry, SurfaceProblems> {
+    ) -> Result<CatalogEntry, SurfaceProblems> {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
         let contract = Contract::new(Arc::clone(&surface))?.with_policy(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
         let Exposed { form, split, output_schema, .. } = self.policy.expose;
-        let exposure = Exposure::new(form, split, output_schema).under_own_names();
+        let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
         let origin = format!("sha256:{}", self.digest);
-        Ok(Entry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin))
+        Ok(CatalogEntry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin))
     }
 
     /// Workflows of the file.
@@ -83,14 +83,14 @@ impl WorkflowBundle {
     /// If the surface exceeds its limits.
     pub fn watched_entry(
         &self,
-        slots: &BTreeMap<String, Slot>,
+        slots: &BTreeMap<String, CatalogSlot>,
         watcher: StepObserver,
-    ) -> Result<Entry, SurfaceProblems> {
-        self.build_entry(&Snapshot::of(slots.clone()), Some(watcher))
+    ) -> Result<CatalogEntry, SurfaceProblems> {
+        self.build_entry(&CatalogSnapshot::from_slots(slots.clone()), Some(watcher))
     }
 
     /// Rebuilds its entry if these facades change it.
-    pub fn changed_entry(&self, entry: &Entry, beside: &Snapshot) -> Option<Entry> {
+    pub fn changed_entry(&self, entry: &CatalogEntry, beside: &CatalogSnapshot) -> Option<CatalogEntry> {
         let surface = sanitise_surface(self.outlook(beside).surface);
         let changed = surface != **entry.facade.surface() || self.rules(beside).invoke != entry.rules.invoke;
         // Its surface was valid before, and only effects can differ.
@@ -98,13 +98,13 @@ impl WorkflowBundle {
     }
 
     /// Lists its workflows that cannot run beside these facades.
-    pub fn blocked_workflows(&self, beside: &Snapshot) -> Vec<BlockedWorkflow> {
+    pub fn blocked_workflows(&self, beside: &CatalogSnapshot) -> Vec<BlockedWorkflow> {
         let blocked = self.outlook(beside).unavailable.into_iter();
         blocked.map(|(name, problems)| BlockedWorkflow { name, problems }).collect()
     }
 
     /// Explains to the operator which workflows cannot run.
-    pub fn unavailable(&self, beside: &Snapshot) -> Vec<String> {
+    pub fn unavailable(&self, beside: &CatalogSnapshot) -> Vec<String> {
         self.blocked_workflows(beside).iter().map(ToString::to_string).collect()
     }
 
@@ -113,10 +113,10 @@ impl WorkflowBundle {
         &self.definition.warnings
     }
 
-    fn outlook(&self, beside: &Snapshot) -> FileSurface {
+    fn outlook(&self, beside: &CatalogSnapshot) -> FileSurface {
         let rules = self.policy.stated.invoke.then_some(&self.policy.rules);
         let peers = |facade: &str, action: &str| {
-            let found = beside.sought(&self.name, facade, action)?;
+            let found = beside.lookup_for_workflow(&self.name, facade, action)?;
             if rules.is_none_or(|rules| rules.may_invoke(facade, &found.name)) {
                 return Ok(found);
             }
@@ -128,7 +128,7 @@ impl WorkflowBundle {
 
     /// Derives what the steps may call. A definition names its calls, and arguments cannot change them, so it may make
     /// them unless its policy restricts it. For a missing facade, all candidates are allowed.
-    fn rules(&self, beside: &Snapshot) -> Rules {
+    fn rules(&self, beside: &CatalogSnapshot) -> FacadeRules {
         let mut rules = self.policy.rules.clone();
         let steps = || self.workflows.iter().flat_map(|workflow| &workflow.steps);
         if !self.policy.stated.invoke {

@@ -5,9 +5,9 @@ use std::{collections::BTreeSet, time::Duration};
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
 use loggia_gate::{
-    access::Origin,
+    access::CallOrigin,
     call::Exec,
-    run::{Event, Look, RunId},
+    run::{CallEvent, RunHandle, RunId},
 };
 use rmcp::{
     ErrorData,
@@ -30,7 +30,7 @@ struct ToolRequest<'a> {
     tool: &'a str,
     mode: ElicitationMode,
     binding: Option<CallBinding>,
-    origin: &'a Origin,
+    origin: &'a CallOrigin,
     context: &'a McpContext,
 }
 
@@ -55,8 +55,8 @@ impl McpHandler {
         let mode = ElicitationMode::of_client(context);
         let origin = self
             .origin(&context.extensions)
-            .asking(mode != ElicitationMode::Unsupported)
-            .marked(request_ids(context));
+            .with_elicitation(mode != ElicitationMode::Unsupported)
+            .with_request_ids(request_ids(context));
         let tool = request.name.clone();
         // Only state that may pass through the client needs a binding.
         let binding = (mode == ElicitationMode::Retry || request.request_state.is_some())
@@ -71,7 +71,7 @@ impl McpHandler {
         };
         let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         if tasks && exec.may_become_run() {
-            return Ok(match exec.part_with_handle() {
+            return Ok(match exec.detach_with_handle() {
                 Some(id) => tasks::to_created(&id).into(),
                 None => cancelled().into(),
             });
@@ -88,22 +88,22 @@ impl McpHandler {
         &self,
         request: CallToolRequestParams,
         mode: ElicitationMode,
-        origin: Origin,
+        origin: CallOrigin,
     ) -> Result<Exec, ErrorData> {
         let catalog = self.shared.gate.catalog();
-        if !catalog.snapshot().knows(&request.name) {
+        if !catalog.snapshot().has_tool(&request.name) {
             // A client may call before it lists tools, while plugins are still loading: wait for this one.
-            catalog.arrived(&request.name).await;
+            catalog.wait_for_tool(&request.name).await;
         }
         let arguments = request.arguments.unwrap_or_default();
         let rights = origin.rights.clone();
         let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
         let exec = exec.ok_or_else(|| match catalog.is_admitted() {
-            true => unknown_tool(&request.name, &catalog.snapshot().names(&rights)),
+            true => unknown_tool(&request.name, &catalog.snapshot().tool_names(&rights)),
             false => no_tool_yet(&request.name),
         })?;
         if let Some(responses) = request.input_responses.filter(|_| mode == ElicitationMode::Retry) {
-            exec.prepare(elicitation::parse_answers(responses));
+            exec.prepare_answers(elicitation::parse_answers(responses));
         }
         Ok(exec)
     }
@@ -116,7 +116,7 @@ impl McpHandler {
     fn resume_call(
         &self,
         request: &CallToolRequestParams,
-        origin: &Origin,
+        origin: &CallOrigin,
         binding: Option<&CallBinding>,
     ) -> Result<Resumption, ErrorData> {
         let Some(state) = request.request_state.as_deref() else { return Ok(Resumption::NewCall) };
@@ -124,7 +124,7 @@ impl McpHandler {
         let parked = parked.ok_or_else(foreign_state)?;
         let answers = elicitation::parse_answers(request.input_responses.clone().unwrap_or_default());
         if parked.is_watched {
-            if let Ok(run) = self.shared.gate.look(&parked.run(), origin) {
+            if let Ok(run) = self.shared.gate.find_run(&parked.run(), origin) {
                 answers.for_each(|(key, answer)| _ = run.answer(&key, answer));
             }
             return Ok(Resumption::NewCall);
@@ -176,38 +176,38 @@ impl McpHandler {
                         patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
-                    return Ok(exec.part().map_or_else(cancelled, |e| self.to_result(e, tool)).into());
+                    return Ok(exec.detach_as_run().map_or_else(cancelled, |e| self.to_result(e, tool)).into());
                 }
             };
             match event {
-                Event::Done(envelope) => {
+                CallEvent::Done(envelope) => {
                     // The last progress is always sent.
                     reporter.flush(context).await;
                     withdraw(&mut asking).await;
                     return Ok(self.to_result(*envelope, tool).into());
                 }
-                Event::Progress(progress) => reporter.report(context, progress).await,
-                Event::Asks(asks) if asks.values().any(|question| !elicitation::has_form(question)) => {
+                CallEvent::Progress(progress) => reporter.report(context, progress).await,
+                CallEvent::Asks(asks) if asks.values().any(|question| !elicitation::has_form(question)) => {
                     // MCP cannot express it, so nobody can answer.
                     let inexpressible = asks.iter().filter(|(_, question)| !elicitation::has_form(question));
                     inexpressible.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
                 }
-                Event::Asks(asks) => match mode {
-                    ElicitationMode::Unsupported => match exec.watched() {
+                CallEvent::Asks(asks) => match mode {
+                    ElicitationMode::Unsupported => match exec.watched_run() {
                         // The questions are part of the run's status.
                         Some(_) => {
                             return Ok(exec
-                                .part()
+                                .detach_as_run()
                                 .map_or_else(cancelled, |e| self.to_result(e, tool))
                                 .into());
                         }
-                        None => exec.decline(&asks),
+                        None => exec.decline_all(&asks),
                     },
                     ElicitationMode::Request => {
                         for (key, question) in asks {
                             if asked.insert(key.clone()) {
                                 let peer = context.peer.clone();
-                                let closed = exec.closed(key.clone());
+                                let closed = exec.question_closed(key.clone());
                                 asking.push(
                                     async move { (key, elicitation::elicit(peer, question, closed).await) }
                                         .boxed(),
@@ -216,7 +216,7 @@ impl McpHandler {
                         }
                     }
                     ElicitationMode::Retry => {
-                        let watched = exec.watched();
+                        let watched = exec.watched_run();
                         let is_watched = watched.is_some();
                         let Some(id) = watched.or_else(|| exec.detach()) else {
                             return Ok(cancelled().into());
@@ -231,9 +231,9 @@ impl McpHandler {
         }
     }
 
-    pub(super) fn find_task(&self, id: &str, context: &McpContext) -> Result<(RunId, Look), ErrorData> {
+    pub(super) fn find_task(&self, id: &str, context: &McpContext) -> Result<(RunId, RunHandle), ErrorData> {
         let (id, origin) = (RunId::from_client(id), self.origin(&context.extensions));
-        let run = self.shared.gate.look(&id, &origin).map_err(|_| tasks::unknown_task())?;
+        let run = self.shared.gate.find_run(&id, &origin).map_err(|_| tasks::unknown_task())?;
         Ok((id, run))
     }
 }
@@ -336,10 +336,10 @@ mod tests {
 
     use loggia_facade::Reply;
     use loggia_gate::{
-        access::Rules,
+        access::FacadeRules,
         call::Gate,
-        catalog::{Catalog, Slot},
-        schedule::{Executor, Inline},
+        catalog::{Catalog, CatalogSlot},
+        schedule::{Executor, InlinePolicy},
         testing::{entry, lanes, puppet},
     };
     use rmcp::ServiceExt;
@@ -355,16 +355,16 @@ mod tests {
             Ok(Reply::data("done"))
         });
         let catalog = Arc::new(Catalog::default());
-        let slot = Slot::Serving(Arc::new(entry(puppet, Rules::default())));
+        let slot = CatalogSlot::Serving(Arc::new(entry(puppet, FacadeRules::default())));
         catalog.swap(BTreeMap::from([("a".to_owned(), slot)]));
-        catalog.admit();
-        Gate::new(catalog, Executor::new(lanes(), Inline::Slots(1)))
+        catalog.mark_admitted();
+        Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(1)))
     }
 
     /// Returns a client's result of a call of `a`, and the seconds it took.
     async fn called(gate: Gate, arguments: Value) -> (Result<CallToolResult, rmcp::ServiceError>, u64) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
+        let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
         let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
         let client = ().serve(theirs).await.unwrap();
         let Value::Object(arguments) = arguments else { unreachable!() };
@@ -385,14 +385,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn calls_during_loading_are_told_to_retry() {
-        let executor = || Executor::new(lanes(), Inline::Slots(1));
+        let executor = || Executor::new(lanes(), InlinePolicy::Slots(1));
         let (refused, took) = called(Gate::new(Arc::default(), executor()), json!({})).await;
         let message = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
         assert!(refused.unwrap_err().to_string().contains(message));
         assert_eq!(took, 8);
 
         let catalog = Arc::new(Catalog::default());
-        catalog.admit();
+        catalog.mark_admitted();
         let (refused, took) = called(Gate::new(catalog, executor()), json!({})).await;
         assert!(refused.unwrap_err().to_string().contains("Unknown tool: \"a\". Available tools: none."));
         assert_eq!(took, 0);

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use loggia_gate::{
-    access::{Caller, Origin, Rights},
+    access::{CallOrigin, Caller, CallerRights},
     call::Gate,
 };
 use rmcp::{
@@ -44,7 +44,7 @@ const LIST_TTL_MS: u64 = 10_000;
 pub struct McpHandler {
     pub(super) shared: Arc<HandlerState>,
     /// Origin of requests that carry none in their extensions.
-    origin: Origin,
+    origin: CallOrigin,
     versions: &'static [ProtocolVersion],
 }
 
@@ -64,7 +64,7 @@ impl McpHandler {
     /// Creates a server for callers of one origin. Over HTTP, the authentication layer puts an [`Origin`] into the extensions
     /// of each request, which takes precedence. Must be called on a runtime: it spawns a task that notifies clients of
     /// changes until `draining`.
-    pub fn new(gate: Gate, origin: Origin, draining: CancellationToken) -> Self {
+    pub fn new(gate: Gate, origin: CallOrigin, draining: CancellationToken) -> Self {
         let shared = Arc::new(HandlerState {
             gate,
             tool_lists: ToolListCache::default(),
@@ -91,9 +91,9 @@ impl McpHandler {
     }
 
     /// Returns the origin of a request. Read for each one, since a session may be used with another token than it began with.
-    pub(super) fn origin(&self, extensions: &Extensions) -> Origin {
+    pub(super) fn origin(&self, extensions: &Extensions) -> CallOrigin {
         let parts = extensions.get::<http::request::Parts>();
-        parts.and_then(|parts| parts.extensions.get::<Origin>()).unwrap_or(&self.origin).clone()
+        parts.and_then(|parts| parts.extensions.get::<CallOrigin>()).unwrap_or(&self.origin).clone()
     }
 
     /// Builds the server's capabilities and name. rmcp calls this for every request, so the instructions are added elsewhere.
@@ -125,7 +125,7 @@ impl McpHandler {
     }
 
     async fn wait_for_catalog(&self) {
-        let admitted = self.shared.gate.catalog().admitted();
+        let admitted = self.shared.gate.catalog().wait_until_admitted();
         let _ = tokio::time::timeout(HANDSHAKE_WAIT, admitted).await;
     }
 
@@ -137,7 +137,7 @@ impl McpHandler {
 }
 
 /// Returns the cache scope of lists: private for named callers, since lists depend on their rights.
-fn cache_scope(origin: &Origin) -> CacheScope {
+fn cache_scope(origin: &CallOrigin) -> CacheScope {
     match origin.caller {
         Caller::Named(_) => CacheScope::Private,
         Caller::Local | Caller::Anonymous => CacheScope::Public,
@@ -164,7 +164,7 @@ impl ServerHandler for McpHandler {
         self.wait_for_catalog().await;
         context.peer.set_peer_info(request.clone());
         let result = self.negotiate_initialize(&request)?;
-        let Origin { rights, .. } = self.origin(&context.extensions);
+        let CallOrigin { rights, .. } = self.origin(&context.extensions);
         Ok(result.with_instructions(render_instructions(&self.shared.gate.catalog().snapshot(), &rights)))
     }
 
@@ -186,7 +186,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<ListToolsResult, ErrorData> {
         let _operation = self.time_operation("tools/list");
         let catalog = self.shared.gate.catalog();
-        catalog.admitted().await;
+        catalog.wait_until_admitted().await;
         let origin = self.origin(&context.extensions);
         let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, &origin.rights));
         let cursor = request.and_then(|request| request.cursor);
@@ -200,7 +200,7 @@ impl ServerHandler for McpHandler {
     /// are known. Only the `raw` form can require such headers. All that a caller without rights can learn is that a call
     /// without them is refused, for a tool whose name it knows.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = self.shared.tool_lists.tools(self.shared.gate.catalog(), &Rights::all());
+        let listed = self.shared.tool_lists.tools(self.shared.gate.catalog(), &CallerRights::all());
         // Sorted by name.
         let at = listed.1.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
         listed.1.get(at).cloned()
@@ -260,14 +260,14 @@ impl ServerHandler for McpHandler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let catalog = self.shared.gate.catalog();
-        let mut changes = catalog.changes();
+        let mut changes = catalog.subscribe();
         // Lists wait for the first catalog, so it is no change, unless the wait timed out.
         let mut early = !catalog.is_admitted();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 () = self.shared.draining.cancelled() => return Ok(()),
-                admitted = catalog.admitted(), if early => {
+                admitted = catalog.wait_until_admitted(), if early => {
                     early = false;
                     if admitted {
                         changes.mark_unchanged();

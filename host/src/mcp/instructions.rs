@@ -1,8 +1,8 @@
 //! The server's instructions, which clients show to their model: how to call, and the purpose of each facade.
 
 use loggia_gate::{
-    access::Rights,
-    catalog::{Entry, Snapshot},
+    access::CallerRights,
+    catalog::{CatalogEntry, CatalogSnapshot},
 };
 use loggia_schema::ToolView;
 
@@ -26,11 +26,11 @@ const RUNS: &str = " \
 A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
 
 /// Renders the instructions for a caller of these rights.
-pub fn render_instructions(snapshot: &Snapshot, rights: &Rights) -> String {
+pub fn render_instructions(snapshot: &CatalogSnapshot, rights: &CallerRights) -> String {
     let whole = ToolView::all_actions();
     let seen =
         snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
-    let seen: Vec<(&Entry, _)> = seen.collect();
+    let seen: Vec<(&CatalogEntry, _)> = seen.collect();
     let mut text = USAGE.to_owned();
     if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {
         text.push_str(RUNS);

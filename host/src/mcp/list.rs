@@ -7,14 +7,14 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use loggia_gate::{
-    access::Rights,
-    catalog::{Catalog, Snapshot, tools_for},
+    access::CallerRights,
+    catalog::{Catalog, CatalogSnapshot, list_tools},
 };
 use loggia_schema::PublishedTool;
 use rmcp::model::{Tool, ToolAnnotations};
 
 /// Converts the tools of a snapshot, sorted by name.
-pub fn published_tools(snapshot: &Snapshot) -> Vec<Tool> {
+pub fn published_tools(snapshot: &CatalogSnapshot) -> Vec<Tool> {
     snapshot.tools.values().map(|tool| to_tool(&tool.published)).collect()
 }
 
@@ -50,15 +50,15 @@ pub struct ToolListCache {
 
 /// The list for one set of rights.
 struct NarrowedList {
-    rights: Rights,
+    rights: CallerRights,
     list: Arc<(u64, Vec<Tool>)>,
 }
 
 impl ToolListCache {
     /// Returns the list for callers of these rights, from the cache unless the catalog has changed.
-    pub fn tools(&self, catalog: &Catalog, rights: &Rights) -> Arc<(u64, Vec<Tool>)> {
+    pub fn tools(&self, catalog: &Catalog, rights: &CallerRights) -> Arc<(u64, Vec<Tool>)> {
         let snapshot = catalog.snapshot();
-        if !rights.are_all() {
+        if !rights.are_unrestricted() {
             return self.narrowed(&snapshot, rights);
         }
         match self.whole.load_full() {
@@ -71,18 +71,18 @@ impl ToolListCache {
         }
     }
 
-    fn narrowed(&self, snapshot: &Snapshot, rights: &Rights) -> Arc<(u64, Vec<Tool>)> {
+    fn narrowed(&self, snapshot: &CatalogSnapshot, rights: &CallerRights) -> Arc<(u64, Vec<Tool>)> {
         if let Some(known) = self.take(snapshot.generation, rights) {
             return self.keep(known);
         }
         // Built without the lock, so that other callers do not wait.
-        let tools = tools_for(snapshot, rights).iter().map(to_tool).collect();
+        let tools = list_tools(snapshot, rights).iter().map(to_tool).collect();
         let list = Arc::new((snapshot.generation, tools));
         self.keep(NarrowedList { rights: rights.clone(), list })
     }
 
     /// Takes a cached list, and evicts those of older generations.
-    fn take(&self, generation: u64, rights: &Rights) -> Option<NarrowedList> {
+    fn take(&self, generation: u64, rights: &CallerRights) -> Option<NarrowedList> {
         let mut lists = self.lock();
         lists.retain(|known| known.list.0 >= generation);
         let at = lists.iter().position(|known| known.list.0 == generation && known.rights == *rights)?;

@@ -47,9 +47,9 @@ impl SubscribedPeers {
 
     /// Notifies every client of every change, until `stop` is cancelled.
     pub async fn notify_changes(&self, catalog: &Catalog, stop: CancellationToken) {
-        let mut changes = catalog.changes();
+        let mut changes = catalog.subscribe();
         // Lists wait for the first catalog, so it is no change, unless the wait timed out.
-        if catalog.admitted().await {
+        if catalog.wait_until_admitted().await {
             changes.mark_unchanged();
         }
         loop {

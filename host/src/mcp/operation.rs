@@ -4,9 +4,9 @@ use std::{borrow::Cow, sync::Arc};
 
 use axum::http::request::Parts;
 use loggia_gate::{
-    access::Mark,
-    call::is_on as is_audited,
-    flow::{self, OTHER},
+    access::RequestIds,
+    call::is_enabled as is_audited,
+    flow::{self, OTHER_NAME},
 };
 use rmcp::{ErrorData, model::CallToolResponse};
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use super::handler::{McpContext, McpHandler};
 
 /// Measures a request until it is dropped.
 pub(super) struct OperationTimer {
-    meter: Arc<flow::Operation>,
+    meter: Arc<flow::OperationMeters>,
     began: Instant,
     /// Error label of the response; empty for success.
     error: Cow<'static, str>,
@@ -24,7 +24,7 @@ pub(super) struct OperationTimer {
 impl McpHandler {
     /// Times a request of this method; it counts as successful.
     pub(super) fn time_operation(&self, method: &str) -> OperationTimer {
-        let meter = self.shared.gate.meters().operations.of(method);
+        let meter = self.shared.gate.meters().operations.get_or_insert(method);
         OperationTimer { meter, began: Instant::now(), error: "".into() }
     }
 
@@ -32,7 +32,7 @@ impl McpHandler {
     pub(super) fn time_tool_call(&self, name: &str) -> OperationTimer {
         let gate = &self.shared.gate;
         let known = gate.catalog().snapshot().tools.contains_key(name);
-        let meter = gate.meters().tool_calls.of(if known { name } else { OTHER });
+        let meter = gate.meters().tool_calls.get_or_insert(if known { name } else { OTHER_NAME });
         OperationTimer { meter, began: Instant::now(), error: "cancelled".into() }
     }
 }
@@ -50,19 +50,19 @@ impl OperationTimer {
 
 impl Drop for OperationTimer {
     fn drop(&mut self) {
-        self.meter.add(&self.error, self.began.elapsed());
+        self.meter.record(&self.error, self.began.elapsed());
     }
 }
 
 /// Reads the request's ids in other systems. Skipped if nothing is audited.
-pub(super) fn request_ids(context: &McpContext) -> Mark {
+pub(super) fn request_ids(context: &McpContext) -> RequestIds {
     if !is_audited() {
-        return Mark::default();
+        return RequestIds::default();
     }
     let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);
     let header = |name: &str| headers?.get(name)?.to_str().ok();
     let id = context.id.to_string();
     // The message's trace is its author's; the header's may be a proxy's.
     let trace = context.meta.get_traceparent().or_else(|| header("traceparent"));
-    Mark::new(Some(header("x-request-id").unwrap_or(&id)), trace)
+    RequestIds::new(Some(header("x-request-id").unwrap_or(&id)), trace)
 }

@@ -6,18 +6,18 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use loggia_facade::{Block, Content, Envelope};
-use loggia_gate::catalog::Snapshot;
+use loggia_gate::catalog::CatalogSnapshot;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
 /// Converts the envelope of a call of `tool`. `next` is addressed as the client has to call it.
-pub fn to_result(mut envelope: Envelope, snapshot: &Snapshot, tool: &str) -> CallToolResult {
+pub fn to_result(mut envelope: Envelope, snapshot: &CatalogSnapshot, tool: &str) -> CallToolResult {
     // Clients reject a result without structured content if the tool has an output schema.
     let of_facade = || snapshot.tools.values().find(|other| other.facade == tool);
     let called = snapshot.tools.get(tool).or_else(of_facade);
     let promised = called.is_some_and(|tool| tool.published.output_schema.is_some());
     let is_error = !envelope.is_ok();
-    let next = envelope.take_next().map(|next| snapshot.address(&next));
+    let next = envelope.take_next().map(|next| snapshot.address_next(&next));
     let (mut envelope, content) = envelope.into_parts();
     let meta = next.map(|next| {
         envelope.insert("next".into(), next.clone());
@@ -90,7 +90,7 @@ mod tests {
 
     fn of(outcome: Result<Reply, Failure>) -> Value {
         let envelope = Envelope::new(Command::action("get"), outcome);
-        serde_json::to_value(to_result(envelope, &Snapshot::default(), "notes")).unwrap()
+        serde_json::to_value(to_result(envelope, &CatalogSnapshot::default(), "notes")).unwrap()
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use chrono::{DateTime, SecondsFormat, Utc};
 use loggia_facade::Progress;
 use loggia_gate::{
-    catalog::Snapshot,
-    run::{KEPT, Look, RunId, Status},
+    catalog::CatalogSnapshot,
+    run::{RUN_TTL, RunHandle, RunId, RunStatus},
 };
 use rmcp::{
     ErrorData,
@@ -25,15 +25,15 @@ pub fn to_created(id: &RunId) -> CreateTaskResult {
 }
 
 /// Converts a run to the state of its task.
-pub fn to_task_result(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskResult {
+pub fn to_task_result(id: &RunId, run: &RunHandle, snapshot: &CatalogSnapshot) -> GetTaskResult {
     let payload = match run.status() {
-        Status::Running => TaskPayload::Working,
-        Status::Waiting => {
-            TaskPayload::InputRequired { input_requests: elicitation::to_input_requests(&run.asks()) }
-        }
-        Status::Cancelled => TaskPayload::Cancelled,
+        RunStatus::Running => TaskPayload::Working,
+        RunStatus::Waiting => TaskPayload::InputRequired {
+            input_requests: elicitation::to_input_requests(&run.open_questions()),
+        },
+        RunStatus::Cancelled => TaskPayload::Cancelled,
         // A failure is a result with `isError`.
-        Status::Succeeded | Status::Failed => {
+        RunStatus::Succeeded | RunStatus::Failed => {
             let result = run
                 .outcome()
                 .map(|envelope| serde_json::to_value(to_result(envelope, snapshot, run.facade())));
@@ -48,7 +48,7 @@ pub fn to_task_result(id: &RunId, run: &Look, snapshot: &Snapshot) -> GetTaskRes
 
 fn to_task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<Progress>) -> Task {
     let at = |time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Millis, true);
-    let ttl = u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX);
+    let ttl = u64::try_from(RUN_TTL.as_millis()).unwrap_or(u64::MAX);
     let task = Task::new(id.to_string(), status, at(began), at(SystemTime::now()))
         .with_ttl_ms(ttl)
         .with_poll_interval_ms(POLL_MS);

@@ -8,10 +8,10 @@ use std::{
 use axum::body::{Body, to_bytes};
 use loggia_facade::Reply;
 use loggia_gate::{
-    access::{Origin, Rights, Rules},
+    access::{CallOrigin, CallerRights, FacadeRules},
     call::Gate,
-    catalog::{Catalog, Publisher, Slot},
-    schedule::{Executor, Inline},
+    catalog::{Catalog, CatalogSlot, ToolPublisher},
+    schedule::{Executor, InlinePolicy},
     testing::{entry, lanes, puppet},
 };
 use loggia_schema::SchemaForm;
@@ -28,28 +28,28 @@ use tokio_util::sync::CancellationToken;
 use super::{McpHandler, list::ToolListCache};
 use crate::config::server::Revision;
 
-fn slots(names: &[&str]) -> BTreeMap<String, Slot> {
+fn slots(names: &[&str]) -> BTreeMap<String, CatalogSlot> {
     let slot = |name: &str| {
         let works = puppet(name, async |call: loggia_facade::Call| Ok(Reply::data(call.action)));
-        Slot::Serving(Arc::new(entry(works, Rules::default())))
+        CatalogSlot::Serving(Arc::new(entry(works, FacadeRules::default())))
     };
     names.iter().map(|name| ((*name).to_owned(), slot(name))).collect()
 }
 
 fn gate(names: &[&str], form: SchemaForm) -> Gate {
-    let catalog = Arc::new(Catalog::new(Publisher { form, ..Publisher::default() }));
+    let catalog = Arc::new(Catalog::new(ToolPublisher { form, ..ToolPublisher::default() }));
     catalog.swap(slots(names));
-    catalog.admit();
-    Gate::new(catalog, Executor::new(lanes(), Inline::Slots(4)))
+    catalog.mark_admitted();
+    Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(4)))
 }
 
-fn rights(scopes: &str) -> Rights {
-    Rights::of(scopes.split_whitespace().map(|scope| scope.parse().unwrap()))
+fn rights(scopes: &str) -> CallerRights {
+    CallerRights::from_scopes(scopes.split_whitespace().map(|scope| scope.parse().unwrap()))
 }
 
 /// An origin, as the authentication layer makes it of a token.
-fn holder(scopes: &str) -> Origin {
-    Origin::named(&format!("who holds {scopes}"), rights(scopes))
+fn holder(scopes: &str) -> CallOrigin {
+    CallOrigin::named(&format!("who holds {scopes}"), rights(scopes))
 }
 
 /// A server whose requests have no rights unless they carry an origin.
@@ -68,7 +68,7 @@ const ERAS: [Era; 2] = [Era::Session, Era::Stateless];
 
 impl Server {
     fn new(gate: Gate, newest: Option<Revision>) -> Self {
-        let origin = Origin::named("nobody", rights(""));
+        let origin = CallOrigin::named("nobody", rights(""));
         let handler = McpHandler::new(gate, origin, CancellationToken::new()).with_newest_revision(newest);
         let config = StreamableHttpServerConfig::default().with_json_response(true);
         Self { service: StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config) }
@@ -77,7 +77,7 @@ impl Server {
     /// Sends a request; returns the status, the new session and the response.
     async fn post(
         &self,
-        who: &Origin,
+        who: &CallOrigin,
         headers: &[(&str, &str)],
         body: Value,
     ) -> (u16, Option<String>, Value) {
@@ -102,7 +102,7 @@ impl Server {
     }
 
     /// Starts a session.
-    async fn session(&self, who: &Origin) -> (String, Value) {
+    async fn session(&self, who: &CallOrigin) -> (String, Value) {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "test", "version": "0"}});
         let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
@@ -115,7 +115,7 @@ impl Server {
     }
 
     /// Sends a stateless request.
-    async fn stateless(&self, who: &Origin, method: &str, params: Value) -> Value {
+    async fn stateless(&self, who: &CallOrigin, method: &str, params: Value) -> Value {
         let mut params = params;
         params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
@@ -129,7 +129,7 @@ impl Server {
         self.post(who, &headers, body).await.2
     }
 
-    async fn ask(&self, era: Era, who: &Origin, method: &str, params: Value) -> Value {
+    async fn ask(&self, era: Era, who: &CallOrigin, method: &str, params: Value) -> Value {
         match era {
             Era::Stateless => self.stateless(who, method, params).await,
             Era::Session => {
@@ -211,15 +211,15 @@ async fn a_session_gives_no_rights() {
 async fn tasks_belong_to_caller_and_scopes() {
     let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     let call = json!({"name": "a", "arguments": {"action": "dig"}});
-    let mine = Origin::named("ada", rights("a:*"));
+    let mine = CallOrigin::named("ada", rights("a:*"));
     let begun = server.stateless(&mine, "tools/call", call).await;
     let id = begun["result"]["taskId"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
     for (who, there) in [
         (mine, true),
-        (Origin::named("ada", rights("a:dig")), true),
-        (Origin::named("ada", rights("a:look")), false),
-        (Origin::named("eve", rights("a:*")), false),
-        (Origin::local(), false),
+        (CallOrigin::named("ada", rights("a:dig")), true),
+        (CallOrigin::named("ada", rights("a:look")), false),
+        (CallOrigin::named("eve", rights("a:*")), false),
+        (CallOrigin::local(), false),
     ] {
         for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
             let params = json!({"taskId": id, "inputResponses": {}});
@@ -236,7 +236,7 @@ async fn tasks_belong_to_caller_and_scopes() {
 async fn lists_of_named_callers_are_cached_privately() {
     let server = Server::new(gate(&["a"], SchemaForm::Flat), None);
     for (who, scope) in
-        [(holder("a:look"), "private"), (holder("*"), "private"), (Origin::anonymous(), "public")]
+        [(holder("a:look"), "private"), (holder("*"), "private"), (CallOrigin::anonymous(), "public")]
     {
         for method in ["tools/list", "server/discover"] {
             let response = server.stateless(&who, method, json!({})).await;
@@ -252,8 +252,8 @@ async fn lists_of_named_callers_are_cached_privately() {
 
 #[tokio::test(start_paused = true)]
 async fn an_incomplete_list_is_not_cached() {
-    let gate = Gate::new(Arc::default(), Executor::new(lanes(), Inline::Slots(1)));
-    let response = Server::new(gate, None).stateless(&Origin::anonymous(), "tools/list", json!({})).await;
+    let gate = Gate::new(Arc::default(), Executor::new(lanes(), InlinePolicy::Slots(1)));
+    let response = Server::new(gate, None).stateless(&CallOrigin::anonymous(), "tools/list", json!({})).await;
     assert_eq!(response["result"]["ttlMs"], 0, "{response}");
 }
 
@@ -304,7 +304,8 @@ async fn newer_revisions_than_configured_are_not_offered() {
 #[tokio::test]
 async fn stdio_clients_negotiate_an_older_revision() {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let handler = McpHandler::new(gate(&["a"], SchemaForm::Flat), Origin::local(), CancellationToken::new());
+    let handler =
+        McpHandler::new(gate(&["a"], SchemaForm::Flat), CallOrigin::local(), CancellationToken::new());
     let handler = handler.with_newest_revision(Some(Revision::June2025));
     let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
     let client = ().serve(theirs).await.unwrap();
@@ -320,7 +321,7 @@ async fn long_lists_are_paginated() {
     let facades: Vec<&str> = facades.iter().map(String::as_str).collect();
     let gate = gate(&facades, SchemaForm::Granular);
     let catalog = Arc::clone(gate.catalog());
-    let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
+    let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
     let connect = async || {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let handler = handler.clone();

@@ -9,9 +9,9 @@ use std::{
 
 use loggia_gate::{
     call::Gate,
-    catalog::{Catalog, Publisher},
-    flow::Quotas,
-    schedule::{Executor, Inline, Lanes},
+    catalog::{Catalog, ToolPublisher},
+    flow::CallerQuotas,
+    schedule::{Executor, InlinePolicy, RuntimeHandles},
 };
 use loggia_sandbox::{CodeCache, EngineError, PluginLimits, SandboxEngine, compile::CompilerCommand};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -40,13 +40,13 @@ pub struct HostOptions {
     /// The audit file, if there is one.
     pub audit: Option<PathBuf>,
     /// Number of calls that may start on the I/O runtime.
-    pub inline: Inline,
+    pub inline: InlinePolicy,
     /// Stack size of guests in bytes.
     pub stack: usize,
     /// Default form of published facades.
-    pub publisher: Publisher,
+    pub publisher: ToolPublisher,
     /// Quotas of unfinished calls per caller.
-    pub quotas: Quotas,
+    pub quotas: CallerQuotas,
 }
 
 /// Error of starting a host.
@@ -95,8 +95,8 @@ impl PluginHost {
             limits: PluginLimits::default().compile,
         };
         let runtimes = CallRuntimes::new()?;
-        let executor = Executor::new(runtimes.lanes(), options.inline);
-        let gate = Gate::under(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
+        let executor = Executor::new(runtimes.handles(), options.inline);
+        let gate = Gate::with_quotas(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
         let HostOptions { cache: cached, state, settings, keys, audit, .. } = options.clone();
         let places = TrustPlaces { cache: cached, state, settings, keys, audit };
         let admitter = PluginAdmitter::new(engine, cache, places, compiler);
@@ -119,12 +119,12 @@ impl PluginHost {
     ///
     /// If the signal cannot be received.
     pub fn log_vitals_on_signal(&self) -> io::Result<()> {
-        self.runtimes.as_ref().map_or(Ok(()), |runtimes| vitals::log_on_signal(runtimes.lanes()))
+        self.runtimes.as_ref().map_or(Ok(()), |runtimes| vitals::log_on_signal(runtimes.handles()))
     }
 
     /// Returns the runtimes of calls; `None` during shutdown.
-    pub(super) fn lanes(&self) -> Option<Lanes> {
-        self.runtimes.as_ref().map(CallRuntimes::lanes)
+    pub(super) fn lanes(&self) -> Option<RuntimeHandles> {
+        self.runtimes.as_ref().map(CallRuntimes::handles)
     }
 
     /// Loads a folder and watches it until `stop` is cancelled.

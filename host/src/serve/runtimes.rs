@@ -2,7 +2,7 @@
 
 use std::{io, num::NonZero, thread::available_parallelism, time::Duration};
 
-use loggia_gate::schedule::Lanes;
+use loggia_gate::schedule::RuntimeHandles;
 use tokio::runtime::{Builder, Runtime};
 
 /// Nice value: below the I/O runtime, but still a quarter of a CPU on a busy machine. With a tenth, CPU-bound calls timed
@@ -34,8 +34,8 @@ impl CallRuntimes {
     }
 
     /// Returns the handles for the gate.
-    pub fn lanes(&self) -> Lanes {
-        Lanes { calls: self.calls.handle().clone(), heavy: self.heavy.handle().clone() }
+    pub fn handles(&self) -> RuntimeHandles {
+        RuntimeHandles { calls: self.calls.handle().clone(), heavy: self.heavy.handle().clone() }
     }
 
     /// Shuts the runtimes down. Does not wait for blocking work.

@@ -121,9 +121,9 @@ mod tests {
     use std::sync::Arc;
 
     use loggia_gate::{
-        access::Origin,
+        access::CallOrigin,
         call::Gate,
-        schedule::{Executor, Inline},
+        schedule::{Executor, InlinePolicy},
         testing::lanes,
     };
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -132,8 +132,8 @@ mod tests {
 
     /// Serves a client that sends this and then closes its end; returns the outcome and what the client read.
     async fn serve_input(input: &str) -> (Result<(), String>, String) {
-        let gate = Gate::new(Arc::default(), Executor::new(lanes(), Inline::Slots(1)));
-        let handler = McpHandler::new(gate, Origin::local(), CancellationToken::new());
+        let gate = Gate::new(Arc::default(), Executor::new(lanes(), InlinePolicy::Slots(1)));
+        let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
         let (ours, mut client) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(ours);
         let streams = StdioStreams { read: Box::pin(read), write: Box::pin(write) };

@@ -2,7 +2,7 @@
 
 use std::{fs, io, sync::LazyLock, time::SystemTime};
 
-use loggia_gate::schedule::Lanes;
+use loggia_gate::schedule::RuntimeHandles;
 use rustix::{
     process::{Resource, getrlimit},
     time::{ClockId, clock_gettime},
@@ -44,7 +44,7 @@ pub fn record_start() {
 /// # Errors
 ///
 /// If the signal cannot be received.
-pub fn log_on_signal(lanes: Lanes) -> io::Result<()> {
+pub fn log_on_signal(lanes: RuntimeHandles) -> io::Result<()> {
     let mut requests = signal(SignalKind::user_defined1())?;
     let runtimes = [Handle::current(), lanes.calls, lanes.heavy];
     tokio::spawn(async move {

@@ -4,8 +4,8 @@
 use std::{fmt, sync::Arc, time::SystemTime};
 
 use loggia_gate::{
-    call::Census,
-    flow::{BOUNDS, Histogram, Meters},
+    call::GateSnapshot,
+    flow::{BUCKET_BOUNDS, GateMeters, Histogram},
 };
 use prometheus_client::{
     collector::Collector,
@@ -21,9 +21,9 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 #[derive(Debug)]
 pub struct MetricsSnapshot {
     /// Counters of calls, operations and HTTP.
-    pub meters: Arc<Meters>,
+    pub meters: Arc<GateMeters>,
     /// Current state of the gate.
-    pub census: Census,
+    pub census: GateSnapshot,
     /// Files of the plugin folder, by state.
     pub plugins: Vec<(&'static str, usize)>,
     /// Outcomes of loading versions of these files.
@@ -85,7 +85,7 @@ impl Collector for MetricsSnapshot {
             "Versions of these files that were loaded, failed or removed",
             reloads,
         )?;
-        let Census { running, waiting, ended, .. } = self.census;
+        let GateSnapshot { running, waiting, ended, .. } = self.census;
         let runs = [("running", running), ("waiting", waiting), ("ended", ended)];
         let runs = runs.map(|(state, count)| ([("state", state)], count));
         page.gauges("loggia_runs", "Runs in the registry, by status", runs)?;
@@ -108,18 +108,18 @@ impl Collector for MetricsSnapshot {
 
 impl MetricsSnapshot {
     fn calls(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
-        let calls = self.meters.calls.all();
-        let actions: Vec<_> = calls.iter().map(|(tool, calls)| (tool, calls.actions.all())).collect();
+        let calls = self.meters.calls.load();
+        let actions: Vec<_> = calls.iter().map(|(tool, calls)| (tool, calls.actions.load())).collect();
         let ends = actions.iter().flat_map(|(tool, actions)| {
             actions.iter().flat_map(move |(action, ends)| {
-                ends.get().map(move |(outcome, count)| {
+                ends.counts().map(move |(outcome, count)| {
                     ([("tool", &***tool), ("action", &**action), ("outcome", outcome)], count)
                 })
             })
         });
         page.counters("loggia_calls", "Finished calls, by facade, action and outcome", ends)?;
         // Unknown names that were only requested have no durations.
-        let ran = calls.iter().filter(|(_, calls)| calls.times.get().1.iter().any(|count| *count > 0));
+        let ran = calls.iter().filter(|(_, calls)| calls.times.totals().1.iter().any(|count| *count > 0));
         let times = ran.map(|(tool, calls)| ([("tool", &**tool)], &calls.times));
         page.histograms(
             "loggia_call_duration_seconds",
@@ -134,7 +134,7 @@ impl MetricsSnapshot {
         let facades = || self.census.facades.iter().map(|(name, now)| (name.as_str(), now));
         let queued = facades().map(|(tool, now)| ([("tool", tool)], now.queued));
         page.gauges("loggia_calls_queued", "Queued calls", queued)?;
-        let rests = facades().map(|(tool, now)| ([("tool", tool)], now.rests));
+        let rests = facades().map(|(tool, now)| ([("tool", tool)], now.breaker));
         page.gauges("loggia_breaker_state", "Circuit breaker: 0 closed, 1 half-open, 2 open", rests)?;
         let cpu = facades().map(|(tool, now)| ([("tool", tool)], now.usage.cpu.as_secs_f64()));
         page.counters(
@@ -159,12 +159,12 @@ impl MetricsSnapshot {
         let label = |method, tool, error| {
             [("mcp_method_name", method), ("gen_ai_tool_name", tool), ("error_type", error)]
         };
-        let (tools, others) = (self.meters.tool_calls.all(), self.meters.operations.all());
+        let (tools, others) = (self.meters.tool_calls.load(), self.meters.operations.load());
         let calls = tools.iter().flat_map(|(tool, calls)| {
-            calls.get().map(move |(error, times)| (label("tools/call", &**tool, error), times))
+            calls.by_error().map(move |(error, times)| (label("tools/call", &**tool, error), times))
         });
         let others = others.iter().flat_map(|(method, operation)| {
-            operation.get().map(move |(error, times)| (label(&**method, "", error), times))
+            operation.by_error().map(move |(error, times)| (label(&**method, "", error), times))
         });
         let name = "mcp_server_operation_duration_seconds";
         page.histograms(name, "Duration of MCP requests", calls.chain(others))
@@ -252,8 +252,8 @@ impl PageEncoder<'_> {
     ) -> fmt::Result {
         let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Histogram)?;
         rows.into_iter().try_for_each(|(labels, times)| {
-            let (sum, counts) = times.get();
-            let bounds = BOUNDS.into_iter().chain([f64::INFINITY]);
+            let (sum, counts) = times.totals();
+            let bounds = BUCKET_BOUNDS.into_iter().chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(counts).collect();
             let all = counts.iter().sum();
             metric.encode_family(&labels)?.encode_histogram::<NoLabelSet>(sum, all, &buckets, None)
@@ -266,30 +266,35 @@ mod tests {
     use std::time::Duration;
 
     use loggia_facade::Usage;
-    use loggia_gate::{call::Now, flow::Outcome};
+    use loggia_gate::{call::FacadeStatus, flow::CallOutcome};
 
     use super::*;
 
     fn figures() -> MetricsSnapshot {
-        let meters: Arc<Meters> = Arc::default();
-        let notes = meters.calls.of("notes");
-        let _running = notes.running.enter();
-        std::mem::forget(notes.running.enter());
-        notes.actions.of("add").up(Outcome::Ok);
-        notes.actions.of("add").up(Outcome::of_code("denied"));
-        notes.actions.of("list").up(Outcome::of_code("its own"));
-        notes.times.add(Duration::from_millis(15));
-        meters.tool_calls.of("notes").add("", Duration::from_millis(15));
-        meters.tool_calls.of("notes").add("tool_error", Duration::from_secs(400));
-        meters.operations.of("tools/list").add("", Duration::from_micros(1));
-        meters.http.answered(200);
-        meters.http.answered(42);
-        meters.http.refused("expired");
+        let meters: Arc<GateMeters> = Arc::default();
+        let notes = meters.calls.get_or_insert("notes");
+        let _running = notes.running.track();
+        std::mem::forget(notes.running.track());
+        notes.actions.get_or_insert("add").increment(CallOutcome::Ok);
+        notes.actions.get_or_insert("add").increment(CallOutcome::from_code("denied"));
+        notes.actions.get_or_insert("list").increment(CallOutcome::from_code("its own"));
+        notes.times.record(Duration::from_millis(15));
+        meters.tool_calls.get_or_insert("notes").record("", Duration::from_millis(15));
+        meters.tool_calls.get_or_insert("notes").record("tool_error", Duration::from_secs(400));
+        meters.operations.get_or_insert("tools/list").record("", Duration::from_micros(1));
+        meters.http.record_status(200);
+        meters.http.record_status(42);
+        meters.http.record_refusal("expired");
         meters.http.sessions.set(3);
         let usage = Usage { cpu: Duration::from_millis(1500), answered: 2, denied: 1, failed: 0 };
-        let now = Now { queued: 4, rests: 2, usage };
-        let census =
-            Census { facades: vec![("notes".into(), now)], unavailable: 1, running: 5, waiting: 1, ended: 7 };
+        let now = FacadeStatus { queued: 4, breaker: 2, usage };
+        let census = GateSnapshot {
+            facades: vec![("notes".into(), now)],
+            unavailable: 1,
+            running: 5,
+            waiting: 1,
+            ended: 7,
+        };
         let process = ProcessStats {
             resident: 25 << 20,
             descriptors: 20,

@@ -8,7 +8,7 @@ pub struct AddressBlock(IpAddr);
 
 impl AddressBlock {
     /// Block that contains an address. An IPv4-mapped IPv6 address counts as IPv4.
-    pub fn of(address: IpAddr) -> Self {
+    pub fn containing(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
             IpAddr::V6(v6) if !v6.is_loopback() => {
                 let [a, b, c, d, ..] = v6.segments();
@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn addresses_of_one_network_count_as_one() {
         let check = |a: &str, b: &str, expected: bool| {
-            let [a, b] = [a, b].map(|address| AddressBlock::of(address.parse().unwrap()));
+            let [a, b] = [a, b].map(|address| AddressBlock::containing(address.parse().unwrap()));
             assert_eq!(a == b, expected, "{a:?} {b:?}");
         };
         check("192.0.2.1", "192.0.2.1", true);
@@ -47,7 +47,11 @@ mod tests {
             ("10.0.0.1", false),
             ("::2", false),
         ] {
-            assert_eq!(AddressBlock::of(address.parse().unwrap()).is_loopback(), expected, "{address}");
+            assert_eq!(
+                AddressBlock::containing(address.parse().unwrap()).is_loopback(),
+                expected,
+                "{address}"
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use std::sync::Arc;
 
-use super::{address::AddressBlock, request_ids::Mark, rights::Rights};
+use super::{address::AddressBlock, request_ids::RequestIds, rights::CallerRights};
 
 /// Owner of calls, runs and state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,28 +19,28 @@ pub enum Caller {
 impl Caller {
     /// Returns true if what belongs to one caller belongs to the other. Anonymous callers are all the same: a run of theirs is
     /// protected by its unguessable handle alone.
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         self == other
     }
 }
 
 /// Account to which the use of shared resources is charged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Account {
+pub enum CallerAccount {
     /// A single caller.
     Caller(Caller),
     /// All anonymous callers of one address block.
     Address(AddressBlock),
 }
 
-impl Account {
+impl CallerAccount {
     /// Account of anonymous callers at this address.
-    pub fn at(address: IpAddr) -> Self {
-        Self::Address(AddressBlock::of(address))
+    pub fn at_address(address: IpAddr) -> Self {
+        Self::Address(AddressBlock::containing(address))
     }
 
     /// Returns true if many clients may share the account, such as those behind a proxy on this machine.
-    pub fn is_many(&self) -> bool {
+    pub fn is_shared(&self) -> bool {
         match self {
             Self::Caller(caller) => *caller == Caller::Anonymous,
             Self::Address(address) => address.is_loopback(),
@@ -50,7 +50,7 @@ impl Account {
 
 /// Origin of a call: its caller, address and rights.
 #[derive(Debug, Clone)]
-pub struct Origin {
+pub struct CallOrigin {
     /// Caller.
     pub caller: Caller,
     /// Address that the request came from: the client's, or that of a proxy in front of the host. `None` over stdio.
@@ -58,57 +58,57 @@ pub struct Origin {
     /// True if the client can ask a person.
     pub can_ask: bool,
     /// Facades and actions that may be called.
-    pub rights: Rights,
+    pub rights: CallerRights,
     /// Ids of the request, for the audit log.
-    pub request_ids: Mark,
+    pub request_ids: RequestIds,
 }
 
-impl Origin {
-    fn with_caller(caller: Caller, rights: Rights) -> Self {
-        Self { caller, address: None, can_ask: false, rights, request_ids: Mark::default() }
+impl CallOrigin {
+    fn with_caller(caller: Caller, rights: CallerRights) -> Self {
+        Self { caller, address: None, can_ask: false, rights, request_ids: RequestIds::default() }
     }
 
     /// The local user.
     pub fn local() -> Self {
-        Self::with_caller(Caller::Local, Rights::all())
+        Self::with_caller(Caller::Local, CallerRights::all())
     }
 
     /// An unauthenticated caller over HTTP.
     pub fn anonymous() -> Self {
-        Self::with_caller(Caller::Anonymous, Rights::all())
+        Self::with_caller(Caller::Anonymous, CallerRights::all())
     }
 
     /// An authenticated principal, by its name in the log.
-    pub fn named(name: &str, rights: Rights) -> Self {
+    pub fn named(name: &str, rights: CallerRights) -> Self {
         Self::with_caller(Caller::Named(name.into()), rights)
     }
 
     /// Sets the address that the request came from.
     #[must_use]
-    pub fn sent_from(mut self, address: Option<IpAddr>) -> Self {
+    pub fn with_address(mut self, address: Option<IpAddr>) -> Self {
         self.address = address;
         self
     }
 
     /// Account of the caller. `None` for the local user, to whom no shares apply.
-    pub fn account(&self) -> Option<Account> {
+    pub fn account(&self) -> Option<CallerAccount> {
         match (&self.caller, self.address) {
             (Caller::Local, _) => None,
-            (Caller::Anonymous, Some(address)) => Some(Account::at(address)),
-            (caller, _) => Some(Account::Caller(caller.clone())),
+            (Caller::Anonymous, Some(address)) => Some(CallerAccount::at_address(address)),
+            (caller, _) => Some(CallerAccount::Caller(caller.clone())),
         }
     }
 
     /// Sets whether the client can ask a person.
     #[must_use]
-    pub fn asking(mut self, can_ask: bool) -> Self {
+    pub fn with_elicitation(mut self, can_ask: bool) -> Self {
         self.can_ask = can_ask;
         self
     }
 
     /// Sets the ids of the request.
     #[must_use]
-    pub fn marked(mut self, ids: Mark) -> Self {
+    pub fn with_request_ids(mut self, ids: RequestIds) -> Self {
         self.request_ids = ids;
         self
     }
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn anonymous_callers_are_counted_by_network() {
-        let at = |address: &str| Account::at(address.parse().unwrap());
+        let at = |address: &str| CallerAccount::at_address(address.parse().unwrap());
         assert_eq!(at("2001:db8::1"), at("2001:db8::ffff:1"));
         assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));
         assert_eq!(at("::ffff:10.0.0.1"), at("10.0.0.1"));
@@ -131,11 +131,18 @@ mod tests {
     fn the_person_at_this_machine_shares_with_nobody() {
         let one: IpAddr = "10.0.0.1".parse().unwrap();
         let address = Some(one);
-        let named = |name: &str| Origin::named(name, Rights::all()).sent_from(address).account();
-        assert_eq!(Origin::local().account(), None);
+        let named = |name: &str| CallOrigin::named(name, CallerRights::all()).with_address(address).account();
+        assert_eq!(CallOrigin::local().account(), None);
         assert_ne!(named("ada"), named("bob"));
-        assert_eq!(named("ada"), Origin::named("ada", Rights::all()).account(), "wherever she calls from");
-        assert_eq!(Origin::anonymous().sent_from(address).account(), Some(Account::at(one)));
-        assert!(Origin::anonymous().account().is_some());
+        assert_eq!(
+            named("ada"),
+            CallOrigin::named("ada", CallerRights::all()).account(),
+            "wherever she calls from"
+        );
+        assert_eq!(
+            CallOrigin::anonymous().with_address(address).account(),
+            Some(CallerAccount::at_address(one))
+        );
+        assert!(CallOrigin::anonymous().account().is_some());
     }
 }

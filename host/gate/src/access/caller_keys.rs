@@ -9,9 +9,9 @@ use super::call_origin::Caller;
 /// Derives a key from a caller and a facade by HMAC. Neither a plugin, nor two plugins together, nor a reader of their files
 /// can tell from it who the caller is.
 #[derive(Clone)]
-pub struct Scopes([u8; 32]);
+pub struct CallerKeys([u8; 32]);
 
-impl Scopes {
+impl CallerKeys {
     /// Uses the secret of a state folder: hosts that share the folder derive the same keys.
     pub fn new(secret: [u8; 32]) -> Self {
         Self(secret)
@@ -36,7 +36,7 @@ impl Scopes {
     }
 }
 
-impl std::fmt::Debug for Scopes {
+impl std::fmt::Debug for CallerKeys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Scopes")
     }
@@ -49,14 +49,14 @@ mod tests {
     #[test]
     fn a_key_depends_on_caller_facade_and_secret() {
         let named = |name: &str| Caller::Named(name.into());
-        let scopes = Scopes::new([1; 32]);
+        let scopes = CallerKeys::new([1; 32]);
         let key = scopes.key_for(&named("ada"), "notes").unwrap();
         assert_eq!(scopes.key_for(&named("ada"), "notes"), Some(key.clone()));
         for other in [
             scopes.key_for(&named("ada"), "tasks"),
             scopes.key_for(&named("bob"), "notes"),
             scopes.key_for(&Caller::Local, "notes"),
-            Scopes::new([2; 32]).key_for(&named("ada"), "notes"),
+            CallerKeys::new([2; 32]).key_for(&named("ada"), "notes"),
         ] {
             assert_ne!(other, Some(key.clone()));
         }

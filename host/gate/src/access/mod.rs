@@ -17,8 +17,8 @@ mod rights;
 mod rules;
 
 pub use address::AddressBlock;
-pub use call_origin::{Account, Caller, Origin};
-pub use caller_keys::Scopes;
-pub use request_ids::Mark;
-pub use rights::{InvalidScope, Rights, Scope};
-pub use rules::{BreakerConfig, Chain, Clocks, InvokeRule, Rules};
+pub use call_origin::{CallOrigin, Caller, CallerAccount};
+pub use caller_keys::CallerKeys;
+pub use request_ids::RequestIds;
+pub use rights::{AccessScope, CallerRights, InvalidScope};
+pub use rules::{BreakerConfig, ChainRule, FacadeRules, InvokeRule, WallClocks};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// Ids of a request, for the log. Empty, without an allocation, for most requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Mark(Option<Arc<SentIds>>);
+pub struct RequestIds(Option<Arc<SentIds>>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct SentIds {
@@ -15,7 +15,7 @@ struct SentIds {
 /// Maximum length of a request id, which the client chooses.
 const MAX_REQUEST_ID: usize = 64;
 
-impl Mark {
+impl RequestIds {
     /// Parses a request id and a W3C `traceparent`. Malformed ones are left out.
     pub fn new(request: Option<&str>, traceparent: Option<&str>) -> Self {
         let request = request.filter(|name| is_valid_id(name)).map(str::to_owned);
@@ -63,7 +63,7 @@ mod tests {
     fn malformed_traceparents_are_ignored() {
         let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(Mark::new(None, Some(text)).trace_id(), expected, "{text}");
+            assert_eq!(RequestIds::new(None, Some(text)).trace_id(), expected, "{text}");
         };
         check(&format!("00-{trace}-{parent}-01"), Some(trace));
         check(&format!("01-{trace}-{parent}-00-later"), Some(trace));
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn request_ids_are_short_and_printable() {
         let check = |name: &str, expected: Option<&str>| {
-            assert_eq!(Mark::new(Some(name), None).request_id(), expected, "{name}");
+            assert_eq!(RequestIds::new(Some(name), None).request_id(), expected, "{name}");
         };
         check("7", Some("7"));
         check("0d5c-ab", Some("0d5c-ab"));

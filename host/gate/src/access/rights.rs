@@ -6,57 +6,57 @@ use loggia_schema::{Contract, ToolView};
 
 /// Facades and actions that a caller may call. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Rights(Option<Arc<[Scope]>>);
+pub struct CallerRights(Option<Arc<[AccessScope]>>);
 
-impl Rights {
+impl CallerRights {
     /// Unrestricted rights: for the local user, and for servers without authentication.
     pub fn all() -> Self {
         Self(None)
     }
 
     /// Rights of these scopes; none without any. The order of the scopes does not matter.
-    pub fn of(scopes: impl IntoIterator<Item = Scope>) -> Self {
-        let mut scopes: Vec<Scope> = scopes.into_iter().collect();
+    pub fn from_scopes(scopes: impl IntoIterator<Item = AccessScope>) -> Self {
+        let mut scopes: Vec<AccessScope> = scopes.into_iter().collect();
         scopes.sort();
         scopes.dedup();
-        if scopes.contains(&Scope::ALL) { Self::all() } else { Self(Some(scopes.into())) }
+        if scopes.contains(&AccessScope::ALL) { Self::all() } else { Self(Some(scopes.into())) }
     }
 
     /// Returns true if nothing is refused.
-    pub fn are_all(&self) -> bool {
+    pub fn are_unrestricted(&self) -> bool {
         self.0.is_none()
     }
 
     /// Returns true if this action of a facade may be called.
-    pub fn allow(&self, facade: &str, action: &str) -> bool {
+    pub fn allows(&self, facade: &str, action: &str) -> bool {
         self.0.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.allows(facade, action)))
     }
 
     /// Returns true if any action of a facade may be called. To other callers the facade does not exist.
-    pub fn reach(&self, facade: &str) -> bool {
-        let reaches = |scope: &Scope| scope.facade.as_deref().is_none_or(|only| only == facade);
+    pub fn reaches(&self, facade: &str) -> bool {
+        let reaches = |scope: &AccessScope| scope.facade.as_deref().is_none_or(|only| only == facade);
         self.0.as_ref().is_none_or(|scopes| scopes.iter().any(reaches))
     }
 
     /// Narrows a view to the caller's rights. `None` if nothing is left: the tool does not exist for this caller.
     pub fn narrow<'a>(&self, contract: &Contract, view: &'a ToolView) -> Option<Cow<'a, ToolView>> {
-        if self.are_all() {
+        if self.are_unrestricted() {
             return Some(Cow::Borrowed(view));
         }
         let facade = &contract.surface().name;
-        let narrowed = contract.narrow(view, |action| self.allow(facade, action));
+        let narrowed = contract.narrow(view, |action| self.allows(facade, action));
         narrowed.map(Cow::Owned)
     }
 }
 
 /// One scope of a token: `facade:action`, `facade:*`, or `*` for everything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Scope {
+pub struct AccessScope {
     facade: Option<String>,
     action: Option<String>,
 }
 
-impl Scope {
+impl AccessScope {
     /// `*`.
     pub const ALL: Self = Self { facade: None, action: None };
 
@@ -71,7 +71,7 @@ impl Scope {
 #[error("a scope is `facade:action`, `facade:*` or `*`")]
 pub struct InvalidScope;
 
-impl FromStr for Scope {
+impl FromStr for AccessScope {
     type Err = InvalidScope;
 
     fn from_str(text: &str) -> Result<Self, InvalidScope> {
@@ -90,7 +90,7 @@ impl FromStr for Scope {
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for AccessScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.facade, &self.action) {
             (None, _) => f.write_str("*"),
@@ -107,9 +107,10 @@ mod tests {
     #[test]
     fn a_scope_allows_just_what_it_names() {
         let check = |scopes: &str, facade: &str, action: &str, reaches: bool, allowed: bool| {
-            let rights = Rights::of(scopes.split_whitespace().map(|scope| scope.parse().unwrap()));
-            assert_eq!(rights.reach(facade), reaches, "{scopes} {facade}");
-            assert_eq!(rights.allow(facade, action), allowed, "{scopes} {facade}:{action}");
+            let rights =
+                CallerRights::from_scopes(scopes.split_whitespace().map(|scope| scope.parse().unwrap()));
+            assert_eq!(rights.reaches(facade), reaches, "{scopes} {facade}");
+            assert_eq!(rights.allows(facade, action), allowed, "{scopes} {facade}:{action}");
         };
         check("", "notes", "read", false, false);
         check("*", "notes", "read", true, true);
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn scopes_are_read_as_they_are_written() {
         for text in ["*", "notes:*", "notes:read", "http_request:get-it"] {
-            assert_eq!(text.parse::<Scope>().map(|scope| scope.to_string()).as_deref(), Ok(text));
+            assert_eq!(text.parse::<AccessScope>().map(|scope| scope.to_string()).as_deref(), Ok(text));
         }
         for bad in [
             "",
@@ -140,14 +141,15 @@ mod tests {
             "no tes:read",
             "nötes:*",
         ] {
-            assert_eq!(bad.parse::<Scope>(), Err(InvalidScope), "{bad}");
+            assert_eq!(bad.parse::<AccessScope>(), Err(InvalidScope), "{bad}");
         }
     }
 
     #[test]
     fn equal_scopes_in_another_order_are_equal_rights() {
-        let rights = |scopes: [&str; 2]| Rights::of(scopes.map(|scope| scope.parse().unwrap()));
+        let rights =
+            |scopes: [&str; 2]| CallerRights::from_scopes(scopes.map(|scope| scope.parse().unwrap()));
         assert_eq!(rights(["a:b", "c:*"]), rights(["c:*", "a:b"]));
-        assert_eq!(rights(["a:b", "*"]), Rights::all());
+        assert_eq!(rights(["a:b", "*"]), CallerRights::all());
     }
 }

@@ -6,7 +6,7 @@ use loggia_facade::{Action, Limit};
 
 /// Rules for the calls of one facade.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rules {
+pub struct FacadeRules {
     /// Root calls that may run at once.
     pub concurrency: usize,
     /// Root calls that may wait for a permit.
@@ -18,7 +18,7 @@ pub struct Rules {
     /// Circuit breaker.
     pub breaker: BreakerConfig,
     /// Wall clocks of short and long-running actions.
-    pub wall: Clocks,
+    pub wall_clocks: WallClocks,
     /// Actions that it may invoke, and lead to by `next`. Empty: none.
     pub invoke: Vec<InvokeRule>,
     /// True if it may ask a person.
@@ -26,7 +26,7 @@ pub struct Rules {
     /// Questions that one of its calls may ask, including those of nested calls.
     pub questions: usize,
     /// Treatment of the follow-up calls that its results name.
-    pub chain: Chain,
+    pub chain: ChainRule,
 }
 
 /// Configuration of a circuit breaker.
@@ -48,7 +48,7 @@ impl Default for BreakerConfig {
 
 /// Treatment of the follow-up call that a result names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Chain {
+pub enum ChainRule {
     /// Dropped.
     Off,
     /// Shown to the caller.
@@ -60,17 +60,17 @@ pub enum Chain {
 
 /// Wall clocks of a policy, each with the limit that its timeout names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Clocks {
+pub struct WallClocks {
     /// For an action that ends within its request.
     pub call: (Duration, Limit),
     /// For a long-running action.
     pub long: (Duration, Limit),
 }
 
-impl Rules {
+impl FacadeRules {
     /// Wall clock of an action.
     pub fn wall_clock(&self, action: &Action) -> &(Duration, Limit) {
-        if action.long_running { &self.wall.long } else { &self.wall.call }
+        if action.long_running { &self.wall_clocks.long } else { &self.wall_clocks.call }
     }
 
     /// Returns true if any action of another facade may be invoked.
@@ -89,7 +89,7 @@ impl Rules {
     }
 }
 
-impl Default for Rules {
+impl Default for FacadeRules {
     fn default() -> Self {
         let clock = |seconds, key, value: &str| {
             (Duration::from_secs(seconds), Limit { key, value: value.to_owned() })
@@ -100,14 +100,14 @@ impl Default for Rules {
             queue_time: Duration::from_secs(30),
             arguments: 1 << 20,
             breaker: BreakerConfig::default(),
-            wall: Clocks {
+            wall_clocks: WallClocks {
                 call: clock(30, "limits.wall", "30s"),
                 long: clock(1800, "limits.long-wall", "30m"),
             },
             invoke: Vec::new(),
             elicit: false,
             questions: 8,
-            chain: Chain::default(),
+            chain: ChainRule::default(),
         }
     }
 }

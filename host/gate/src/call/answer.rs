@@ -21,7 +21,7 @@ use super::{
     port::FramePort,
     timeout::NestedCallGuard,
 };
-use crate::{flow::Outcome, plan::PlannedCall, run::CallState};
+use crate::{flow::CallOutcome, plan::PlannedCall, run::CallState};
 
 /// Delay before a call is refused by an open breaker: a caller that retries in a tight loop would otherwise keep the
 /// host as busy as calls that run.
@@ -43,17 +43,17 @@ pub(super) async fn answer_root(
     };
     if let Err(resting) = entry.breaker.check(&entry.surface().name) {
         tokio::time::sleep(REFUSAL_DELAY).await;
-        unstarted(Outcome::Resting, &resting);
+        unstarted(CallOutcome::Resting, &resting);
         return refuse(resting);
     }
     if !entry.rules.invoke.is_empty() {
         // Just after the start, a facade that this call invokes may still be loading.
-        gate.catalog.admitted().await;
+        gate.catalog.wait_until_admitted().await;
     }
     let permit = match gate.permits.acquire_root(&entry.flow, state.permit_holder()).await {
         Ok(permit) => permit,
         Err(busy) => {
-            unstarted(Outcome::Busy, &busy);
+            unstarted(CallOutcome::Busy, &busy);
             return refuse(busy);
         }
     };

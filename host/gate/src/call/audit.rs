@@ -18,9 +18,9 @@ use tracing::field::display;
 
 use super::frame::CallFrame;
 use crate::{
-    access::{Caller, Mark, Origin},
-    catalog::{Entry, Slot},
-    flow::{GaugeGuard, Meters, OTHER, Outcome},
+    access::{CallOrigin, Caller, RequestIds},
+    catalog::{CatalogEntry, CatalogSlot},
+    flow::{CallOutcome, GateMeters, GaugeGuard, OTHER_NAME},
     run::CallState,
 };
 
@@ -28,7 +28,7 @@ use crate::{
 pub const TARGET: &str = "loggia::audit";
 
 /// Returns true if audit lines are written anywhere.
-pub fn is_on() -> bool {
+pub fn is_enabled() -> bool {
     tracing::enabled!(target: TARGET, tracing::Level::DEBUG)
 }
 
@@ -37,10 +37,10 @@ pub(super) struct CallAudit {
     id: CallId,
     parent: Option<CallId>,
     state: Arc<CallState>,
-    entry: Arc<Entry>,
+    entry: Arc<CatalogEntry>,
     action: usize,
     params: Option<String>,
-    meters: Arc<Meters>,
+    meters: Arc<GateMeters>,
     began: Instant,
     emitted: bool,
     _running: GaugeGuard,
@@ -56,11 +56,11 @@ impl CallAudit {
             state: Arc::clone(&frame.state),
             entry: Arc::clone(entry),
             action: frame.action,
-            params: is_on().then(|| digest(params)),
+            params: is_enabled().then(|| digest(params)),
             meters: Arc::clone(meters),
             began: Instant::now(),
             emitted: false,
-            _running: entry.counters.resolve(entry.surface(), meters).calls.running.enter(),
+            _running: entry.counters.resolve(entry.surface(), meters).calls.running.track(),
         }
     }
 
@@ -74,9 +74,9 @@ impl CallAudit {
         let Self { id, state, entry, .. } = &*self;
         let took = self.began.elapsed();
         let counters = entry.counters.resolve(entry.surface(), &self.meters);
-        counters.calls.times.add(took);
-        counters.record(self.action, failed.map_or(Outcome::Ok, Outcome::of_code));
-        if !is_on() {
+        counters.calls.times.record(took);
+        counters.record(self.action, failed.map_or(CallOutcome::Ok, CallOutcome::from_code));
+        if !is_enabled() {
             return;
         }
         let outcome = outcome_label(failed);
@@ -110,7 +110,7 @@ struct AuditCaller<'a> {
 }
 
 impl<'a> AuditCaller<'a> {
-    fn new(caller: &'a Caller, address: Option<IpAddr>, ids: &'a Mark) -> Self {
+    fn new(caller: &'a Caller, address: Option<IpAddr>, ids: &'a RequestIds) -> Self {
         let caller = match caller {
             Caller::Local => "(local)".into(),
             Caller::Anonymous => "(anonymous)".into(),
@@ -123,7 +123,7 @@ impl<'a> AuditCaller<'a> {
         Self::new(&state.caller, state.address, &state.request_ids)
     }
 
-    fn from_origin(origin: &'a Origin) -> Self {
+    fn from_origin(origin: &'a CallOrigin) -> Self {
         Self::new(&origin.caller, origin.address, &origin.request_ids)
     }
 }
@@ -138,7 +138,7 @@ pub(super) struct AuditRequest {
 impl AuditRequest {
     /// Captures a request. `None` while no audit lines are written.
     pub(super) fn from_input(tool: &str, input: &Input) -> Option<Self> {
-        is_on().then(|| {
+        is_enabled().then(|| {
             let (action, arguments) = match input {
                 Input::Action { action, params, .. } => (action.as_str(), params),
                 Input::Arguments(arguments) => {
@@ -153,9 +153,9 @@ impl AuditRequest {
 
 /// A request that was answered without running.
 pub(super) struct AnsweredRequest<'a> {
-    pub(super) origin: &'a Origin,
+    pub(super) origin: &'a CallOrigin,
     /// The facade that was named, if the catalog has it.
-    pub(super) target: Option<(&'a String, &'a Slot)>,
+    pub(super) target: Option<(&'a String, &'a CatalogSlot)>,
     /// The request as it was sent, while audit lines are written.
     pub(super) request: Option<AuditRequest>,
     pub(super) envelope: &'a Envelope,
@@ -163,7 +163,7 @@ pub(super) struct AnsweredRequest<'a> {
 
 impl AnsweredRequest<'_> {
     /// Counts the request and writes its line.
-    pub(super) fn record(self, meters: &Meters) {
+    pub(super) fn record(self, meters: &GateMeters) {
         count_answered(meters, self.target, self.envelope);
         if let Some(request) = self.request {
             let failed = self.envelope.outcome.as_ref().err();
@@ -173,34 +173,42 @@ impl AnsweredRequest<'_> {
 }
 
 /// Counts a request by declared names only: what a client sends must not become a metric label.
-fn count_answered(meters: &Meters, target: Option<(&String, &Slot)>, envelope: &Envelope) {
-    let outcome = Outcome::from_result(&envelope.outcome);
+fn count_answered(meters: &GateMeters, target: Option<(&String, &CatalogSlot)>, envelope: &Envelope) {
+    let outcome = CallOutcome::from_result(&envelope.outcome);
     let Some((facade, slot)) = target else {
-        return meters.calls.of(OTHER).actions.of(OTHER).up(outcome);
+        return meters.calls.get_or_insert(OTHER_NAME).actions.get_or_insert(OTHER_NAME).increment(outcome);
     };
     let request = envelope.command.name.as_deref();
     let action = match (slot, request) {
         (_, Some(own)) if HOST_ACTIONS.contains(&own) => own,
-        (Slot::Serving(entry), Some(name)) => {
+        (CatalogSlot::Serving(entry), Some(name)) => {
             let surface = entry.surface();
-            surface.actions.iter().find(|action| action.name == name).map_or(OTHER, |action| &action.name)
+            surface
+                .actions
+                .iter()
+                .find(|action| action.name == name)
+                .map_or(OTHER_NAME, |action| &action.name)
         }
-        _ => OTHER,
+        _ => OTHER_NAME,
     };
-    meters.calls.of(facade).actions.of(action).up(outcome);
+    meters.calls.get_or_insert(facade).actions.get_or_insert(action).increment(outcome);
 }
 
 /// Actions that the host answers for every facade.
 const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
 /// Writes the line of a call to a tool that does not exist, or not for this caller. The MCP layer counts it.
-pub(super) fn record_unknown_tool(origin: &Origin, request: Option<AuditRequest>) {
+pub(super) fn record_unknown_tool(origin: &CallOrigin, request: Option<AuditRequest>) {
     if let Some(request) = request {
         emit_request(origin, &request, Some("unknown_tool"));
     }
 }
 
-fn emit_request(origin: &Origin, AuditRequest { tool, action, params }: &AuditRequest, failed: Option<&str>) {
+fn emit_request(
+    origin: &CallOrigin,
+    AuditRequest { tool, action, params }: &AuditRequest,
+    failed: Option<&str>,
+) {
     let AuditCaller { caller, address, request, trace } = AuditCaller::from_origin(origin);
     let event = if failed.is_some() { "refused" } else { "answered" };
     let outcome = outcome_label(failed);
@@ -215,18 +223,18 @@ fn emit_request(origin: &Origin, AuditRequest { tool, action, params }: &AuditRe
 /// unfinished calls.
 pub(super) struct UnstartedCall<'a> {
     pub(super) state: &'a CallState,
-    pub(super) entry: &'a Entry,
+    pub(super) entry: &'a CatalogEntry,
     pub(super) action: usize,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: CallOutcome,
     pub(super) failure: &'a Failure,
 }
 
 impl UnstartedCall<'_> {
     /// Counts the call and writes its line.
-    pub(super) fn record(self, meters: &Meters) {
+    pub(super) fn record(self, meters: &GateMeters) {
         let Self { state, entry, action, outcome, failure } = self;
         entry.counters.resolve(entry.surface(), meters).record(action, outcome);
-        if is_on() {
+        if is_enabled() {
             let (facade, action) = facade_and_action(entry, action);
             let outcome = outcome_label(Some(&failure.code));
             let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
@@ -270,7 +278,7 @@ pub(super) fn record_answer(frame: &CallFrame, event: &'static str, answer: &Res
 
 /// Writes the line of a decision.
 pub(super) fn record_decision(frame: &CallFrame, event: &'static str, outcome: &str) {
-    if is_on() {
+    if is_enabled() {
         let (facade, action) = facade_and_action(&frame.entry, frame.action);
         let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
         let id = frame.id.0.as_str();
@@ -287,7 +295,7 @@ fn outcome_label(failed: Option<&str>) -> String {
     format!("{:.40}", printable(failed.unwrap_or("ok")))
 }
 
-fn facade_and_action(entry: &Entry, action: usize) -> (&str, &str) {
+fn facade_and_action(entry: &CatalogEntry, action: usize) -> (&str, &str) {
     let surface = entry.surface();
     (&surface.name, surface.actions.get(action).map_or("", |action| &action.name))
 }

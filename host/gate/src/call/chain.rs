@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::{answer::answer_root, gate_state::GateState};
 use crate::{
-    access::{Chain, Rights},
-    catalog::{Entry, Slot},
+    access::{CallerRights, ChainRule},
+    catalog::{CatalogEntry, CatalogSlot},
     plan::{CallPlan, PlannedCall, effect_allows, plan_request, text_size},
     run::CallState,
 };
@@ -27,7 +27,7 @@ pub(crate) const MAX_TRAIL_DATA: usize = 256 << 10;
 /// Runs a call and those that follow it.
 pub(crate) async fn run_chain(gate: Arc<GateState>, state: Arc<CallState>, planned: PlannedCall) -> Envelope {
     let mut entry = Arc::clone(&planned.entry);
-    let follows = entry.rules.chain == Chain::Follow;
+    let follows = entry.rules.chain == ChainRule::Follow;
     let mut walk = ChainWalk {
         gate: &gate,
         state: &state,
@@ -40,7 +40,7 @@ pub(crate) async fn run_chain(gate: Arc<GateState>, state: Arc<CallState>, plann
     let (command, resolved) = (envelope.command.clone(), std::mem::take(&mut envelope.resolved_inputs));
     let (mut trail, mut shown, mut room) = (Vec::new(), Vec::new(), MAX_TRAIL_DATA);
     while let Some(next) = take_next(&mut envelope, &entry, &gate, &state) {
-        if entry.rules.chain != Chain::Follow {
+        if entry.rules.chain != ChainRule::Follow {
             set_next(&mut envelope, next);
             break;
         }
@@ -79,14 +79,14 @@ pub(crate) async fn run_chain(gate: Arc<GateState>, state: Arc<CallState>, plann
 /// make it.
 pub(crate) fn take_next(
     envelope: &mut Envelope,
-    entry: &Entry,
+    entry: &CatalogEntry,
     gate: &GateState,
     state: &CallState,
 ) -> Option<Next> {
     let mut next = envelope.take_next()?;
     // A facade cannot consent for the person.
     next.params.shift_remove("confirm");
-    if entry.rules.chain == Chain::Off {
+    if entry.rules.chain == ChainRule::Off {
         return None;
     }
     let name = |name: &str| {
@@ -103,11 +103,11 @@ pub(crate) fn take_next(
 }
 
 /// Checks a follow-up call against the caller's rights. A facade that is not served now is allowed if they reach it.
-fn is_callable(next: &Next, gate: &GateState, rights: &Rights) -> bool {
-    if rights.are_all() || !rights.reach(&next.facade) {
-        return rights.are_all();
+fn is_callable(next: &Next, gate: &GateState, rights: &CallerRights) -> bool {
+    if rights.are_unrestricted() || !rights.reaches(&next.facade) {
+        return rights.are_unrestricted();
     }
-    let Some(Slot::Serving(entry)) = gate.catalog.slot(&next.facade) else { return true };
+    let Some(CatalogSlot::Serving(entry)) = gate.catalog.slot(&next.facade) else { return true };
     let whole = ToolView::all_actions();
     let view = rights.narrow(&entry.contract, &whole);
     view.is_some_and(|view| entry.contract.offers(entry.resolve_name(&next.action), &view).is_some())
@@ -180,7 +180,7 @@ struct ChainWalk<'a> {
 
 impl ChainWalk<'_> {
     /// Validates the next call. The error says why it is not made.
-    fn plan_next(&self, from: &Entry, next: &Next) -> Result<PlannedCall, String> {
+    fn plan_next(&self, from: &CatalogEntry, next: &Next) -> Result<PlannedCall, String> {
         if self.steps.len() > MAX_HOPS {
             return Err(format!("{MAX_HOPS} calls have followed already"));
         }

@@ -7,11 +7,11 @@ use loggia_facade::{Answer, Command, Envelope, Failure, Question};
 
 use super::{audit::UnstartedCall, batch, chain, gate_state::GateState};
 use crate::{
-    access::Origin,
+    access::CallOrigin,
     failures,
-    flow::{Outcome, UnfinishedTicket},
+    flow::{CallOutcome, UnfinishedTicket},
     plan::{PlannedBatch, PlannedCall},
-    run::{CallState, Event, EventCursor, RunId, Status, report},
+    run::{CallEvent, CallState, EventCursor, RunId, RunStatus, report},
     schedule::ScheduledCall,
 };
 
@@ -92,13 +92,13 @@ impl Exec {
         Self::with_stage(ExecStage::Watched(watch), Some(SOFT_DEADLINE))
     }
 
-    pub(super) fn begin_call(gate: &Arc<GateState>, origin: Origin, planned: PlannedCall) -> Self {
+    pub(super) fn begin_call(gate: &Arc<GateState>, origin: CallOrigin, planned: PlannedCall) -> Self {
         let (entry, action) = (Arc::clone(&planned.entry), planned.action);
         let state = Arc::new(CallState::for_call(origin, &planned));
         let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
             Err(failure) => {
-                let outcome = Outcome::Busy;
+                let outcome = CallOutcome::Busy;
                 UnstartedCall { state: &state, entry: &entry, action, outcome, failure: &failure }
                     .record(&gate.meters);
                 return Self::answered(Envelope::new(planned.command, Err(failure)));
@@ -109,14 +109,14 @@ impl Exec {
         Self::fresh(gate, gate.executor.prepare(state, entry, hold_ticket(ticket, future)), patience)
     }
 
-    pub(super) fn begin_batch(gate: &Arc<GateState>, origin: Origin, batch: PlannedBatch) -> Self {
+    pub(super) fn begin_batch(gate: &Arc<GateState>, origin: CallOrigin, batch: PlannedBatch) -> Self {
         let entry = Arc::clone(&batch.entry);
         let state = Arc::new(CallState::for_batch(origin, &batch));
         let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
             Err(failure) => {
                 for item in &batch.items {
-                    let (action, outcome) = (item.action, Outcome::Busy);
+                    let (action, outcome) = (item.action, CallOutcome::Busy);
                     UnstartedCall { state: &state, entry: &entry, action, outcome, failure: &failure }
                         .record(&gate.meters);
                 }
@@ -144,11 +144,11 @@ impl Exec {
 
     /// Returns true while the call waits for a person.
     pub fn is_asking(&self) -> bool {
-        self.state().is_some_and(|state| state.status() == Status::Waiting)
+        self.state().is_some_and(|state| state.status() == RunStatus::Waiting)
     }
 
     /// Waits until a question is closed: answered, withdrawn, or its call ended.
-    pub fn closed(&self, key: String) -> impl Future<Output = ()> + Send + 'static {
+    pub fn question_closed(&self, key: String) -> impl Future<Output = ()> + Send + 'static {
         let state = self.state().cloned();
         async move {
             if let Some(state) = state {
@@ -158,7 +158,7 @@ impl Exec {
     }
 
     /// Handle of the run that is only observed, if this is a `run_status` request.
-    pub fn watched(&self) -> Option<RunId> {
+    pub fn watched_run(&self) -> Option<RunId> {
         match &self.stage {
             ExecStage::Watched(watch) => Some(watch.id.clone()),
             _ => None,
@@ -168,7 +168,7 @@ impl Exec {
     /// Waits for the next event. Cancel-safe: dropping the future loses no event. After `Done` it never resolves.
     ///
     /// The first call polls the facade inline, so the calling task must tolerate being blocked for about a millisecond.
-    pub async fn next(&mut self) -> Event {
+    pub async fn next(&mut self) -> CallEvent {
         if let ExecStage::Fresh(gate, work) = &mut self.stage {
             let gate = Arc::clone(gate);
             if let Some(work) = work.take() {
@@ -178,7 +178,7 @@ impl Exec {
                     Ok(envelope) => {
                         self.stage = ExecStage::Answered(Some(Box::new(envelope)));
                         if let Some(progress) = state.next_progress(&mut self.cursor) {
-                            return Event::Progress(progress);
+                            return CallEvent::Progress(progress);
                         }
                     }
                     Err(work) => {
@@ -190,18 +190,18 @@ impl Exec {
         }
         let event = match &mut self.stage {
             ExecStage::Answered(envelope) => match envelope.take() {
-                Some(envelope) => return Event::Done(envelope),
+                Some(envelope) => return CallEvent::Done(envelope),
                 None => std::future::pending().await,
             },
             ExecStage::Running(_, FollowGuard { state, .. })
             | ExecStage::Attached(_, FollowGuard { state, .. }) => state.next_event(&mut self.cursor).await,
             ExecStage::Watched(watch) => match watch.state.next_event(&mut self.cursor).await {
-                Event::Done(_) => Event::Done(Box::new(watch.render())),
+                CallEvent::Done(_) => CallEvent::Done(Box::new(watch.render())),
                 event => event,
             },
             ExecStage::Fresh(..) => std::future::pending().await,
         };
-        if matches!(event, Event::Done(_)) {
+        if matches!(event, CallEvent::Done(_)) {
             self.stage = ExecStage::Answered(None);
         }
         event
@@ -215,7 +215,7 @@ impl Exec {
 
     /// Turns the call into a run and renders the envelope that names its handle. A call that was answered already
     /// returns its own envelope.
-    pub fn part(mut self) -> Option<Envelope> {
+    pub fn detach_as_run(mut self) -> Option<Envelope> {
         if let ExecStage::Watched(watch) = &self.stage {
             return Some(watch.render());
         }
@@ -226,7 +226,7 @@ impl Exec {
     }
 
     /// Turns the call into a run and returns its handle, for callers that report runs in their own format.
-    pub fn part_with_handle(self) -> Option<RunId> {
+    pub fn detach_with_handle(self) -> Option<RunId> {
         self.release(true).map(|(id, _)| id)
     }
 
@@ -262,7 +262,7 @@ impl Exec {
     }
 
     /// Supplies answers to named questions before the call asks them.
-    pub fn prepare(&self, answers: impl Iterator<Item = (String, Answer)>) {
+    pub fn prepare_answers(&self, answers: impl Iterator<Item = (String, Answer)>) {
         if let Some(state) = self.state() {
             state.prepare_answers(answers);
         }
@@ -274,7 +274,7 @@ impl Exec {
     }
 
     /// Declines all questions, for clients that cannot ask a person.
-    pub fn decline(&self, asks: &BTreeMap<String, Question>) {
+    pub fn decline_all(&self, asks: &BTreeMap<String, Question>) {
         for key in asks.keys() {
             self.answer(key, Answer::Declined);
         }

@@ -13,7 +13,7 @@ use tokio::{sync::Mutex, time::Instant};
 
 use super::{gate_state::GateState, timeout::WallTimeout};
 use crate::{
-    catalog::{Entry, Slot},
+    catalog::{CatalogEntry, CatalogSlot},
     flow::CallPermit,
     plan::PlannedCall,
     run::CallState,
@@ -25,7 +25,7 @@ pub(crate) struct CallFrame {
     pub(super) gate: Arc<GateState>,
     /// State of the root call, shared by all frames below it.
     pub(super) state: Arc<CallState>,
-    pub(super) entry: Arc<Entry>,
+    pub(super) entry: Arc<CatalogEntry>,
     /// Index of the action in the surface.
     pub(super) action: usize,
     /// End of the call's wall clock, as [`CallState::start_clock`] counts it.
@@ -93,14 +93,14 @@ impl CallFrame {
     pub(super) async fn resume(&self) -> Result<(), Failure> {
         let action = &self.entry.surface().actions[self.action].name;
         let reason = match self.gate.catalog.slot(self.name()) {
-            Some(Slot::Serving(current)) if current.surface().action(action).is_none() => {
+            Some(CatalogSlot::Serving(current)) if current.surface().action(action).is_none() => {
                 Some(format!("no longer serving `{action}`"))
             }
-            Some(Slot::Serving(current)) if self.entry.rules.elicit && !current.rules.elicit => {
+            Some(CatalogSlot::Serving(current)) if self.entry.rules.elicit && !current.rules.elicit => {
                 Some("no longer allowed to ask".to_owned())
             }
-            Some(Slot::Serving(_)) => None,
-            Some(Slot::Unavailable(reason)) => Some(format!("unavailable: {reason}")),
+            Some(CatalogSlot::Serving(_)) => None,
+            Some(CatalogSlot::Unavailable(reason)) => Some(format!("unavailable: {reason}")),
             None => Some("no longer served".to_owned()),
         };
         if let Some(reason) = reason {

@@ -11,14 +11,14 @@ use std::{
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request};
 use loggia_schema::ToolView;
 
-use super::{audit, exec::Exec, gate_state::GateState, run_query, snapshot::Census};
+use super::{audit, exec::Exec, gate_state::GateState, run_query, snapshot::GateSnapshot};
 use crate::{
-    access::Origin,
-    catalog::{Catalog, Snapshot},
+    access::CallOrigin,
+    catalog::{Catalog, CatalogSnapshot},
     failures,
-    flow::{Meters, PermitPools, Quotas, UnfinishedCalls},
+    flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
     plan,
-    run::{Look, ParkedCalls, RunId, RunRegistry, Status},
+    run::{ParkedCalls, RunHandle, RunId, RunRegistry, RunStatus},
     schedule::{Executor, run_cpu_bound},
 };
 
@@ -32,11 +32,11 @@ impl Gate {
     /// Creates a gate over a catalog, with the default quotas. Calls that do not end in their first slice move to the
     /// executor.
     pub fn new(catalog: Arc<Catalog>, executor: Executor) -> Self {
-        Self::under(catalog, executor, Quotas::default())
+        Self::with_quotas(catalog, executor, CallerQuotas::default())
     }
 
     /// Creates a gate with these quotas for each caller.
-    pub fn under(catalog: Arc<Catalog>, executor: Executor, quotas: Quotas) -> Self {
+    pub fn with_quotas(catalog: Arc<Catalog>, executor: Executor, quotas: CallerQuotas) -> Self {
         let state = GateState {
             catalog,
             executor,
@@ -52,13 +52,13 @@ impl Gate {
     }
 
     /// Counters of the calls, and of the requests that lead to them.
-    pub fn meters(&self) -> &Arc<Meters> {
+    pub fn meters(&self) -> &Arc<GateMeters> {
         &self.state.meters
     }
 
     /// Captures queues, breakers and runs as they are now.
-    pub fn census(&self) -> Census {
-        Census::capture(&self.state)
+    pub fn snapshot(&self) -> GateSnapshot {
+        GateSnapshot::capture(&self.state)
     }
 
     /// The catalog whose facades the gate calls.
@@ -67,13 +67,13 @@ impl Gate {
     }
 
     /// Creates a call to a facade. Nothing runs before the first [`Exec::next`] or [`Exec::detach`].
-    pub fn start(&self, origin: Origin, request: Request) -> Exec {
+    pub fn start(&self, origin: CallOrigin, request: Request) -> Exec {
         self.begin(&self.state.catalog.snapshot(), origin, request, &ToolView::all_actions())
     }
 
     /// Creates a call to a tool, which may show only part of a facade. `None` if no such tool was ever published or the
     /// caller's rights do not reach it: a caller without rights must not learn that it exists.
-    pub fn call_tool(&self, origin: Origin, tool: &str, arguments: Object) -> Option<Exec> {
+    pub fn call_tool(&self, origin: CallOrigin, tool: &str, arguments: Object) -> Option<Exec> {
         let snapshot = self.state.catalog.snapshot();
         let input = Input::Arguments(arguments);
         let target = match snapshot.tools.get(tool) {
@@ -99,10 +99,16 @@ impl Gate {
         Some(self.begin(&snapshot, origin, request, view.unwrap_or(&ToolView::all_actions())))
     }
 
-    fn begin(&self, snapshot: &Snapshot, origin: Origin, request: Request, view: &ToolView) -> Exec {
+    fn begin(
+        &self,
+        snapshot: &CatalogSnapshot,
+        origin: CallOrigin,
+        request: Request,
+        view: &ToolView,
+    ) -> Exec {
         let target = snapshot.slots.get_key_value(&request.facade);
         let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
-        let answered = |origin: &Origin, envelope: Envelope| {
+        let answered = |origin: &CallOrigin, envelope: Envelope| {
             let request = audit::AnsweredRequest { origin, target, request: audited, envelope: &envelope };
             request.record(&self.state.meters);
             Exec::answered(envelope)
@@ -129,16 +135,16 @@ impl Gate {
     ///
     /// `not_found` for a run that does not exist, was evicted, belongs to another caller, or is of an action that this
     /// caller may no longer call. The failure does not say which of these it is.
-    pub fn attach(&self, id: &RunId, who: &Origin) -> Result<Exec, Failure> {
+    pub fn attach(&self, id: &RunId, who: &CallOrigin) -> Result<Exec, Failure> {
         let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
         let run = run.ok_or_else(failures::run_not_found)?;
         Ok(Exec::attached(id.clone(), run))
     }
 
     /// Finds a run of this caller, without following it. Errors are those of [`attach`](Self::attach).
-    pub fn look(&self, id: &RunId, who: &Origin) -> Result<Look, Failure> {
+    pub fn find_run(&self, id: &RunId, who: &CallOrigin) -> Result<RunHandle, Failure> {
         let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
-        run.map(Look::new).ok_or_else(failures::run_not_found)
+        run.map(RunHandle::new).ok_or_else(failures::run_not_found)
     }
 
     /// Refuses new calls, waits for runs to end, and cancels those that are left after `patience`.
@@ -148,7 +154,7 @@ impl Gate {
             loop {
                 let running = self.state.runs.unfinished_runs();
                 // At shutdown no client is left to answer.
-                let waiting = running.iter().filter(|run| run.status() == Status::Waiting);
+                let waiting = running.iter().filter(|run| run.status() == RunStatus::Waiting);
                 waiting.for_each(|run| run.cancel.cancel());
                 let Some(run) = running.first() else { return };
                 run.wait_until_ended().await;

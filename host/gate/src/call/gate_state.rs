@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use crate::{
     catalog::Catalog,
-    flow::{Meters, PermitPools, Quotas, UnfinishedCalls},
+    flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
     run::{ParkedCalls, RunRegistry},
     schedule::Executor,
 };
@@ -20,8 +20,8 @@ pub(crate) struct GateState {
     pub(crate) runs: RunRegistry,
     pub(crate) unfinished: UnfinishedCalls,
     /// Limits on what one caller may leave unfinished.
-    pub(crate) quotas: Quotas,
-    pub(crate) meters: Arc<Meters>,
+    pub(crate) quotas: CallerQuotas,
+    pub(crate) meters: Arc<GateMeters>,
     /// Set once, at shutdown: no further call starts. Relaxed, since a call that starts at the same moment is drained
     /// like any other.
     pub(crate) draining: AtomicBool,

@@ -72,7 +72,7 @@ mod run_query;
 mod snapshot;
 mod timeout;
 
-pub use audit::{TARGET, is_on};
+pub use audit::{TARGET, is_enabled};
 pub use exec::Exec;
 pub use gate::Gate;
-pub use snapshot::{Census, Now};
+pub use snapshot::{FacadeStatus, GateSnapshot};

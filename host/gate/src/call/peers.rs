@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::frame::CallFrame;
 use crate::{
-    catalog::{Entry, Slot},
+    catalog::{CatalogEntry, CatalogSlot},
     failures::{denied, facade_unavailable, invalid_params, not_found},
     flow::MAX_DEPTH,
     plan::{CallPlan, PlannedCall, effect_allows, has_large_arguments, plan_request},
@@ -47,7 +47,7 @@ impl CallFrame {
     pub(super) fn lookup_action(&self, facade: &str, action: &str) -> Result<Action, Failure> {
         self.check_reach(facade)?;
         let snapshot = self.gate.catalog.snapshot();
-        if let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) {
+        if let Some(CatalogSlot::Serving(entry)) = snapshot.slots.get(facade) {
             self.check_named_action(entry, action)?;
             let view = self.peer_view(entry)?;
             return entry.contract.action_in_view(entry.resolve_name(action), &view).cloned();
@@ -70,8 +70,8 @@ impl CallFrame {
         let facade = request.facade.as_str();
         // Answered here, since the failures of the plan list all facades.
         let entry = match snapshot.slots.get(facade) {
-            Some(Slot::Serving(entry)) => entry,
-            Some(Slot::Unavailable(reason)) => {
+            Some(CatalogSlot::Serving(entry)) => entry,
+            Some(CatalogSlot::Unavailable(reason)) => {
                 return Err(facade_unavailable(facade, reason));
             }
             None if !self.gate.catalog.is_admitted() => {
@@ -111,11 +111,11 @@ impl CallFrame {
 
     /// Iterates over the actions of another facade that the policies of both and the caller's rights allow. The effect of
     /// the calling action is checked for each call.
-    fn callable_actions<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Action> {
+    fn callable_actions<'a>(&'a self, entry: &'a CatalogEntry) -> impl Iterator<Item = &'a Action> {
         let surface = entry.surface();
         surface.actions.iter().filter(move |action| {
             self.entry.rules.may_invoke(&surface.name, &action.name)
-                && self.state.rights.allow(&surface.name, &action.name)
+                && self.state.rights.allows(&surface.name, &action.name)
                 && entry.contract.offers(&action.name, &ToolView::all_actions()).is_some()
         })
     }
@@ -123,7 +123,7 @@ impl CallFrame {
     /// Checks the target before it is looked up: a facade must not learn which others exist.
     fn check_reach(&self, target: &str) -> Result<(), Failure> {
         if self.entry.rules.may_reach(target) {
-            return if self.state.rights.reach(target) { Ok(()) } else { Err(self.out_of_scope(target)) };
+            return if self.state.rights.reaches(target) { Ok(()) } else { Err(self.out_of_scope(target)) };
         }
         let failure = self.not_granted(format_args!("{target:.80}"));
         Err(failure.hint("the operator can name its actions in `grants.invoke`"))
@@ -135,7 +135,7 @@ impl CallFrame {
     }
 
     /// Narrows another facade to the actions that both this one and the root caller may call.
-    fn peer_view(&self, entry: &Entry) -> Result<ToolView, Failure> {
+    fn peer_view(&self, entry: &CatalogEntry) -> Result<ToolView, Failure> {
         let facade = &entry.surface().name;
         let granted = |action: &str| self.entry.rules.may_invoke(facade, action);
         let view = entry.contract.narrow(&ToolView::all_actions(), granted);
@@ -147,7 +147,7 @@ impl CallFrame {
     pub(super) fn check_may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
         self.check_reach(facade)?;
         match self.gate.catalog.snapshot().slots.get(facade) {
-            Some(Slot::Serving(entry)) => self.check_named_action(entry, action),
+            Some(CatalogSlot::Serving(entry)) => self.check_named_action(entry, action),
             _ => Ok(()),
         }
     }
@@ -167,7 +167,7 @@ impl CallFrame {
 
     /// Checks an action by name before its parameters are validated: a facade that may call only some actions must not
     /// learn the names or, from validation errors, the parameters of the others.
-    fn check_named_action(&self, entry: &Entry, action: &str) -> Result<(), Failure> {
+    fn check_named_action(&self, entry: &CatalogEntry, action: &str) -> Result<(), Failure> {
         let facade = &entry.surface().name;
         if self.entry.rules.may_invoke_all(facade) {
             return Ok(());

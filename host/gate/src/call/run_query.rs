@@ -11,15 +11,15 @@ use super::{
     gate_state::GateState,
 };
 use crate::{
-    access::{Caller, Origin},
-    catalog::Entry,
+    access::{CallOrigin, Caller},
+    catalog::CatalogEntry,
     failures,
     plan::{RunQuery, RunRequest},
     run::{CallState, RunId, report},
 };
 
 /// Answers a query about runs. A `run_status` with `wait` is answered when its run ends.
-pub(super) fn answer_query(gate: &GateState, origin: &Origin, query: RunQuery) -> Exec {
+pub(super) fn answer_query(gate: &GateState, origin: &CallOrigin, query: RunQuery) -> Exec {
     let RunQuery { entry, command, request, view } = query;
     let facade = &entry.surface().name;
     match request {
@@ -42,12 +42,12 @@ pub(super) fn answer_query(gate: &GateState, origin: &Origin, query: RunQuery) -
     }
 }
 
-fn may_cancel(entry: &Entry, run: &CallState, view: &ToolView) -> bool {
+fn may_cancel(entry: &CatalogEntry, run: &CallState, view: &ToolView) -> bool {
     let action = run.command.name.as_deref().unwrap_or_default();
     entry.contract.can_cancel(action, view)
 }
 
-fn list_runs(gate: &GateState, origin: &Origin, facade: &str, command: Command) -> Envelope {
+fn list_runs(gate: &GateState, origin: &CallOrigin, facade: &str, command: Command) -> Envelope {
     if origin.caller == Caller::Anonymous {
         let message = "`run_id` is required: anonymous callers have no list of runs";
         let failure = failures::invalid_params(message);
@@ -76,7 +76,7 @@ fn cancel_run(command: Command, id: &RunId, run: &CallState) -> Envelope {
 /// Finds the caller's run by its handle. The failure does not say whether the run is unknown, evicted or another caller's.
 fn find_run(
     gate: &GateState,
-    origin: &Origin,
+    origin: &CallOrigin,
     facade: &str,
     run_id: &str,
 ) -> Result<(RunId, Arc<CallState>), Failure> {

@@ -3,13 +3,13 @@
 use loggia_facade::Usage;
 
 use super::gate_state::GateState;
-use crate::run::Status;
+use crate::run::RunStatus;
 
 /// State of a gate at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Census {
+pub struct GateSnapshot {
     /// Facades that answer calls, by name.
-    pub facades: Vec<(String, Now)>,
+    pub facades: Vec<(String, FacadeStatus)>,
     /// Names that answer `unavailable`.
     pub unavailable: usize,
     /// Runs that are computing or waiting for I/O.
@@ -22,22 +22,22 @@ pub struct Census {
 
 /// State of one facade at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Now {
+pub struct FacadeStatus {
     /// Calls that wait for a permit.
     pub queued: usize,
     /// State of its breaker. 0: closed. 1: half-open, one call is tried. 2: open.
-    pub rests: u64,
+    pub breaker: u64,
     /// Resources that its calls used since this version was loaded.
     pub usage: Usage,
 }
 
-impl Census {
+impl GateSnapshot {
     pub(super) fn capture(gate: &GateState) -> Self {
         let snapshot = gate.catalog.snapshot();
         let facades = snapshot.serving().map(|entry| {
-            let status = Now {
+            let status = FacadeStatus {
                 queued: entry.flow.queued(),
-                rests: entry.breaker.state_code(),
+                breaker: entry.breaker.state_code(),
                 usage: entry.facade.usage(),
             };
             (entry.surface().name.clone(), status)
@@ -46,8 +46,8 @@ impl Census {
         captured.unavailable = snapshot.slots.len() - captured.facades.len();
         for status in gate.runs.statuses() {
             match status {
-                Status::Running => captured.running += 1,
-                Status::Waiting => captured.waiting += 1,
+                RunStatus::Running => captured.running += 1,
+                RunStatus::Waiting => captured.waiting += 1,
                 _ => captured.ended += 1,
             }
         }

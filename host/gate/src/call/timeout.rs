@@ -12,11 +12,11 @@ use loggia_facade::{Failure, Fault, FaultKind, Limit};
 use loggia_text::units;
 
 use super::fault_log::log_fault;
-use crate::catalog::Entry;
+use crate::catalog::CatalogEntry;
 
 /// Timeout of one call: which clock ran out, and whether the facade is charged with a fault.
 pub(super) struct WallTimeout {
-    entry: Arc<Entry>,
+    entry: Arc<CatalogEntry>,
     nested_interrupted: Arc<AtomicBool>,
     /// Length of the clock that ran out.
     clock: Duration,
@@ -27,7 +27,7 @@ pub(super) struct WallTimeout {
 impl WallTimeout {
     /// Takes the shorter of the wall clock of the policy and that of the request.
     pub(super) fn new(
-        entry: &Arc<Entry>,
+        entry: &Arc<CatalogEntry>,
         nested_interrupted: &Arc<AtomicBool>,
         asked: Option<Duration>,
         wall: Duration,

@@ -5,26 +5,26 @@ use std::sync::Arc;
 use loggia_facade::{Action, Facade, Failure, Surface};
 use loggia_schema::Contract;
 
-use super::exposure::Exposure;
+use super::exposure::FacadeExposure;
 use crate::{
-    access::{Rules, Scopes},
+    access::{CallerKeys, FacadeRules},
     flow::{CallCounters, CircuitBreaker, FacadeFlow},
 };
 
 /// One served facade with everything that a call to it needs. Immutable: a new version is a new entry.
-pub struct Entry {
+pub struct CatalogEntry {
     /// Facade that answers calls.
     pub facade: Arc<dyn Facade>,
     /// Surface with validators and published forms.
     pub contract: Contract,
     /// Rules of the policy for its calls.
-    pub rules: Rules,
+    pub rules: FacadeRules,
     /// Settings of the policy for its tools.
-    pub exposure: Exposure,
+    pub exposure: FacadeExposure,
     /// Artifact that it came from, for logs: `sha256:…`, or an id of the workflow or upstream.
     pub origin: String,
     /// Keys by which it knows its callers, if its policy allows that.
-    pub caller_keys: Option<Scopes>,
+    pub caller_keys: Option<CallerKeys>,
     /// Permits, queue and CPU use of its calls.
     pub(crate) flow: FacadeFlow,
     /// Circuit breaker of its calls.
@@ -33,13 +33,13 @@ pub struct Entry {
     pub(crate) counters: CallCounters,
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Creates an entry for a facade whose surface was sanitised and checked.
     pub fn new(
         facade: Arc<dyn Facade>,
         contract: Contract,
-        rules: Rules,
-        exposure: Exposure,
+        rules: FacadeRules,
+        exposure: FacadeExposure,
         origin: String,
     ) -> Self {
         let (pace, breaker) = (FacadeFlow::new(&rules), CircuitBreaker::new(rules.breaker));
@@ -58,7 +58,7 @@ impl Entry {
 
     /// Sets the keys by which the facade knows its callers.
     #[must_use]
-    pub fn with_scopes(self, scopes: Option<Scopes>) -> Self {
+    pub fn with_caller_keys(self, scopes: Option<CallerKeys>) -> Self {
         Self { caller_keys: scopes, ..self }
     }
 
@@ -91,9 +91,9 @@ impl Entry {
 
 /// State of one name of the catalog.
 #[derive(Clone)]
-pub enum Slot {
+pub enum CatalogSlot {
     /// Calls are answered.
-    Serving(Arc<Entry>),
+    Serving(Arc<CatalogEntry>),
     /// The name was served before, or its file could not be loaded. Calls fail with the reason.
     Unavailable(String),
 }

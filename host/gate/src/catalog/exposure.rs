@@ -32,7 +32,7 @@ impl PartialEq for CatalogTool {
 
 /// Tools of one facade as clients see them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct PublishedFacade {
     /// Name of the facade.
     pub facade: String,
     /// Settings that were chosen.
@@ -45,7 +45,7 @@ pub struct Shown {
 
 /// Settings of a policy for the tools of a facade. What is not set follows the server.
 #[derive(Debug, Default)]
-pub struct Exposure {
+pub struct FacadeExposure {
     /// SchemaForm of the input schemas.
     pub form: Option<SchemaForm>,
     /// ToolSplit into several tools.
@@ -58,7 +58,7 @@ pub struct Exposure {
     pub(super) forms: OnceLock<Vec<PublishedForm>>,
 }
 
-impl Exposure {
+impl FacadeExposure {
     /// Creates the settings.
     pub fn new(form: Option<SchemaForm>, split: Option<ToolSplit>, output_schema: bool) -> Self {
         Self { form, split, output_schema, short_names: false, forms: OnceLock::new() }
@@ -66,7 +66,7 @@ impl Exposure {
 
     /// Names granular tools by their action alone.
     #[must_use]
-    pub fn under_own_names(self) -> Self {
+    pub fn with_own_names(self) -> Self {
         Self { short_names: true, ..self }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use super::{entry::Slot, lint, publish, publish::Publisher, snapshot::Snapshot};
+use super::{entry::CatalogSlot, lint, publish, publish::ToolPublisher, snapshot::CatalogSnapshot};
 
 /// Time that a client waits for facades that may still be loading.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -17,9 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// The current snapshot of facades. Read by every call, swapped by the reloader alone.
 pub struct Catalog {
     /// Current snapshot. Readers load an `Arc` without a lock and keep it as long as they need; a swap waits for none of them.
-    current: ArcSwap<Snapshot>,
+    current: ArcSwap<CatalogSnapshot>,
     /// Chooses the published forms.
-    publisher: Publisher,
+    publisher: ToolPublisher,
     /// Generation of the published list. MCP sessions wait for it to change; the sender never waits.
     generations: watch::Sender<u64>,
     /// True once the first admission has ended, whatever its result. Also notified at every swap, so that those who wait for
@@ -29,13 +29,13 @@ pub struct Catalog {
 
 impl Default for Catalog {
     fn default() -> Self {
-        Self::new(Publisher::default())
+        Self::new(ToolPublisher::default())
     }
 }
 
 impl Catalog {
     /// Creates an empty catalog with these publishing settings.
-    pub fn new(publisher: Publisher) -> Self {
+    pub fn new(publisher: ToolPublisher) -> Self {
         Self {
             current: ArcSwap::default(),
             publisher,
@@ -45,26 +45,26 @@ impl Catalog {
     }
 
     /// Current snapshot. A call keeps the entry that it began with.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<CatalogSnapshot> {
         self.current.load_full()
     }
 
     /// Current slot of a name.
-    pub fn slot(&self, name: &str) -> Option<Slot> {
+    pub fn slot(&self, name: &str) -> Option<CatalogSlot> {
         self.current.load().slots.get(name).cloned()
     }
 
     /// Replaces all slots atomically. Notifies subscribers only if the published list changed.
-    pub fn swap(&self, slots: BTreeMap<String, Slot>) {
+    pub fn swap(&self, slots: BTreeMap<String, CatalogSlot>) {
         let old = self.current.load();
-        let shown = self.publisher.shown(&slots);
-        let tools = publish::tools(&shown);
+        let shown = self.publisher.publish(&slots);
+        let tools = publish::index_tools(&shown);
         let hidden: BTreeSet<(String, String)> = shown
             .iter()
             .flat_map(|shown| shown.hidden.iter().map(|tool| (shown.facade.clone(), tool.clone())))
             .collect();
         for (facade, tool) in hidden.difference(&old.hidden) {
-            tracing::warn!(facade, "the tool `{tool}` {}", publish::HIDDEN);
+            tracing::warn!(facade, "the tool `{tool}` {}", publish::HIDDEN_REASON);
         }
         for (_, tool) in tools.iter().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
             lint::log_findings(tool);
@@ -75,7 +75,7 @@ impl Catalog {
         former.extend(old.tools.iter().map(|(name, tool)| (name.clone(), tool.facade.clone())));
         former.retain(|name, _| !tools.contains_key(name));
         drop(old);
-        self.current.store(Arc::new(Snapshot { slots, tools, hidden, former, generation }));
+        self.current.store(Arc::new(CatalogSnapshot { slots, tools, hidden, former, generation }));
         if changed {
             self.generations.send_replace(generation);
         }
@@ -83,12 +83,12 @@ impl Catalog {
     }
 
     /// Subscribes to the generation of the published list.
-    pub fn changes(&self) -> watch::Receiver<u64> {
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
         self.generations.subscribe()
     }
 
     /// Marks the end of the first admission.
-    pub fn admit(&self) {
+    pub fn mark_admitted(&self) {
         self.admission.send_replace(true);
     }
 
@@ -98,30 +98,30 @@ impl Catalog {
     }
 
     /// Waits for the end of the first admission, but no longer than a client waits for a list. Returns false on timeout.
-    pub async fn admitted(&self) -> bool {
+    pub async fn wait_until_admitted(&self) -> bool {
         let mut admitted = self.admission.subscribe();
         tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await.is_ok()
     }
 
     /// Waits until a tool exists or the first admission has ended, but no longer than a client waits.
-    pub async fn arrived(&self, tool: &str) {
+    pub async fn wait_for_tool(&self, tool: &str) {
         let mut admitted = self.admission.subscribe();
-        let arrived = admitted.wait_for(|done| *done || self.snapshot().knows(tool));
+        let arrived = admitted.wait_for(|done| *done || self.snapshot().has_tool(tool));
         let _ = tokio::time::timeout(PATIENCE, arrived).await;
     }
 
     /// Returns true unless a facade is served under this name.
-    pub fn lacks(&self, name: &str) -> bool {
-        !matches!(self.slot(name), Some(Slot::Serving(_)))
+    pub fn is_missing(&self, name: &str) -> bool {
+        !matches!(self.slot(name), Some(CatalogSlot::Serving(_)))
     }
 
     /// Waits for the end of the first admission without a timeout.
-    pub async fn complete(&self) {
+    pub async fn wait_for_admission(&self) {
         let _ = self.admission.subscribe().wait_for(|done| *done).await;
     }
 
     /// Waits until a name has a slot or the first admission has ended, without a timeout.
-    pub async fn settled(&self, name: &str) {
+    pub async fn wait_for_slot(&self, name: &str) {
         let mut admitted = self.admission.subscribe();
         let _ = admitted.wait_for(|done| *done || self.slot(name).is_some()).await;
     }
@@ -139,11 +139,12 @@ mod tests {
 
     #[tokio::test]
     async fn waiting_for_one_name_ignores_others() {
-        let slots = |name: &str| BTreeMap::from([(name.to_owned(), Slot::Unavailable("broken".to_owned()))]);
+        let slots =
+            |name: &str| BTreeMap::from([(name.to_owned(), CatalogSlot::Unavailable("broken".to_owned()))]);
         let catalog = Catalog::default();
         type Waits<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
         let mut waits: [Waits<'_>; 2] =
-            [Box::pin(catalog.settled("notes")), Box::pin(catalog.arrived("notes"))];
+            [Box::pin(catalog.wait_for_slot("notes")), Box::pin(catalog.wait_for_tool("notes"))];
         let mut context = Context::from_waker(Waker::noop());
         let mut over = || waits.each_mut().map(|waits| waits.as_mut().poll(&mut context).is_ready());
         assert_eq!(over(), [false, false]);
@@ -153,8 +154,8 @@ mod tests {
         assert_eq!(over(), [true, true]);
 
         let catalog = Catalog::default();
-        let waits = (catalog.settled("notes"), catalog.arrived("notes"));
-        catalog.admit();
+        let waits = (catalog.wait_for_slot("notes"), catalog.wait_for_tool("notes"));
+        catalog.mark_admitted();
         tokio::join!(waits.0, waits.1);
     }
 }

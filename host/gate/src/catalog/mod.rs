@@ -16,8 +16,8 @@ mod live;
 mod publish;
 mod snapshot;
 
-pub use entry::{Entry, Slot};
-pub use exposure::{Exposure, Shown};
+pub use entry::{CatalogEntry, CatalogSlot};
+pub use exposure::{FacadeExposure, PublishedFacade};
 pub use live::Catalog;
-pub use publish::{HIDDEN, Publisher, tools, tools_for};
-pub use snapshot::Snapshot;
+pub use publish::{HIDDEN_REASON, ToolPublisher, index_tools, list_tools};
+pub use snapshot::CatalogSnapshot;

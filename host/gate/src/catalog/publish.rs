@@ -8,18 +8,18 @@ use std::{
 use loggia_schema::{ExposeOptions, FormLadder, PublishedTool, SchemaForm, ToolSplit, fit_budget};
 
 use super::{
-    entry::{Entry, Slot},
-    exposure::{CatalogTool, PublishedForm, Shown},
-    snapshot::Snapshot,
+    entry::{CatalogEntry, CatalogSlot},
+    exposure::{CatalogTool, PublishedFacade, PublishedForm},
+    snapshot::CatalogSnapshot,
 };
-use crate::{access::Rights, tokens};
+use crate::{access::CallerRights, tokens};
 
 /// Reason for a hidden tool, for the operator. Follows the tool's name.
-pub const HIDDEN: &str = "is not shown: another facade or tool has its name; rename one of them";
+pub const HIDDEN_REASON: &str = "is not shown: another facade or tool has its name; rename one of them";
 
 /// Settings of the server for the tools of all facades. Policies override them.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Publisher {
+pub struct ToolPublisher {
     /// SchemaForm of the input schemas.
     pub form: SchemaForm,
     /// ToolSplit into several tools.
@@ -29,7 +29,7 @@ pub struct Publisher {
 }
 
 /// Indexes published tools by name.
-pub fn tools(facades: &[Shown]) -> BTreeMap<String, CatalogTool> {
+pub fn index_tools(facades: &[PublishedFacade]) -> BTreeMap<String, CatalogTool> {
     let tools = facades.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
     let named = tools.map(|(shown, published)| {
         let (facade, published) = (shown.facade.clone(), Arc::clone(published));
@@ -39,31 +39,31 @@ pub fn tools(facades: &[Shown]) -> BTreeMap<String, CatalogTool> {
 }
 
 /// Lists the tools that a caller with these rights sees, in the order of their names.
-pub fn tools_for(snapshot: &Snapshot, rights: &Rights) -> Vec<PublishedTool> {
+pub fn list_tools(snapshot: &CatalogSnapshot, rights: &CallerRights) -> Vec<PublishedTool> {
     let mut facades: BTreeMap<&str, Vec<PublishedTool>> = BTreeMap::new();
     let visible = snapshot.tools.iter().filter_map(|(name, CatalogTool { facade, expose, .. })| {
-        let Some(Slot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
+        let Some(CatalogSlot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
         let own = facades
             .entry(facade)
-            .or_insert_with(|| entry.contract.publish_for(expose, |action| rights.allow(facade, action)));
+            .or_insert_with(|| entry.contract.publish_for(expose, |action| rights.allows(facade, action)));
         own.iter().find(|tool| tool.name == *name).cloned()
     });
     visible.collect()
 }
 
-impl Publisher {
+impl ToolPublisher {
     /// Publishes facades and indexes their tools by name.
-    pub fn publish_tools(&self, slots: &BTreeMap<String, Slot>) -> BTreeMap<String, CatalogTool> {
-        tools(&self.shown(slots))
+    pub fn publish_tools(&self, slots: &BTreeMap<String, CatalogSlot>) -> BTreeMap<String, CatalogTool> {
+        index_tools(&self.publish(slots))
     }
 
     /// Publishes each of these facades, in the order of their names.
-    pub fn shown(&self, slots: &BTreeMap<String, Slot>) -> Vec<Shown> {
-        let entries: Vec<&Entry> = slots
+    pub fn publish(&self, slots: &BTreeMap<String, CatalogSlot>) -> Vec<PublishedFacade> {
+        let entries: Vec<&CatalogEntry> = slots
             .values()
             .filter_map(|slot| match slot {
-                Slot::Serving(entry) => Some(&**entry),
-                Slot::Unavailable(_) => None,
+                CatalogSlot::Serving(entry) => Some(&**entry),
+                CatalogSlot::Unavailable(_) => None,
             })
             .collect();
         let ladders: Vec<&[PublishedForm]> =
@@ -76,20 +76,20 @@ impl Publisher {
             let PublishedForm { form, tools, .. } = &rungs[chosen];
             // A served facade keeps its name, and of two tools with one name the first keeps it. The other is hidden, not
             // renamed: clients remember approvals by tool name.
-            let serves = |name: &String| matches!(slots.get(name), Some(Slot::Serving(_)));
+            let serves = |name: &String| matches!(slots.get(name), Some(CatalogSlot::Serving(_)));
             let is_taken = |name: &String| name != facade && (serves(name) || names.contains(name));
             let (taken, tools): (Vec<_>, Vec<_>) =
                 tools.iter().cloned().partition(|tool| is_taken(&tool.name));
             let hidden = taken.iter().map(|tool| tool.name.clone()).collect();
             names.extend(tools.iter().map(|tool| tool.name.clone()));
             let expose = ExposeOptions { form: *form, ..self.expose(entry) };
-            out.push(Shown { facade: facade.clone(), expose, tools, hidden });
+            out.push(PublishedFacade { facade: facade.clone(), expose, tools, hidden });
         }
         out
     }
 
     /// Combines the settings of the server and the policy, without the budget.
-    pub fn expose(&self, entry: &Entry) -> ExposeOptions {
+    pub fn expose(&self, entry: &CatalogEntry) -> ExposeOptions {
         let own = &entry.exposure;
         ExposeOptions {
             form: own.form.unwrap_or(self.form),
@@ -99,12 +99,12 @@ impl Publisher {
         }
     }
 
-    fn render(&self, entry: &Entry, expose: ExposeOptions) -> Vec<Arc<PublishedTool>> {
+    fn render(&self, entry: &CatalogEntry, expose: ExposeOptions) -> Vec<Arc<PublishedTool>> {
         entry.contract.publish(&expose).into_iter().map(Arc::new).collect()
     }
 
     /// Renders a facade in its candidate forms, the richest first.
-    fn candidate_forms<'a>(&self, entry: &'a Entry) -> &'a [PublishedForm] {
+    fn candidate_forms<'a>(&self, entry: &'a CatalogEntry) -> &'a [PublishedForm] {
         entry.exposure.forms.get_or_init(|| {
             let expose = self.expose(entry);
             let forms = match (self.budget, entry.exposure.form) {
@@ -116,7 +116,7 @@ impl Publisher {
                 let form = entry.contract.effective_form(form);
                 let tools = self.render(entry, ExposeOptions { form, ..expose });
                 let tokens =
-                    self.budget.map_or(0, |_| tokens::measured(tools.iter().map(|tool| &**tool)).tokens);
+                    self.budget.map_or(0, |_| tokens::measure_tools(tools.iter().map(|tool| &**tool)).tokens);
                 PublishedForm { form, tools, tokens }
             };
             forms.into_iter().map(rung).collect()

@@ -11,16 +11,16 @@ use loggia_schema::{ToolView, nearest};
 use serde_json::Value;
 
 use super::{
-    entry::{Entry, Slot},
+    entry::{CatalogEntry, CatalogSlot},
     exposure::CatalogTool,
 };
-use crate::{access::Rights, failures::facade_unavailable};
+use crate::{access::CallerRights, failures::facade_unavailable};
 
 /// Facades and tools at one moment, ordered by name.
 #[derive(Clone, Default)]
-pub struct Snapshot {
+pub struct CatalogSnapshot {
     /// Slots by the name of the facade.
-    pub slots: BTreeMap<String, Slot>,
+    pub slots: BTreeMap<String, CatalogSlot>,
     /// PublishedTool tools by name. Most facades are one tool of the same name.
     pub tools: BTreeMap<String, CatalogTool>,
     /// Facades and names of tools that are hidden because another has the name.
@@ -31,9 +31,9 @@ pub struct Snapshot {
     pub generation: u64,
 }
 
-impl Snapshot {
+impl CatalogSnapshot {
     /// Creates a snapshot without tools.
-    pub fn of(slots: BTreeMap<String, Slot>) -> Self {
+    pub fn from_slots(slots: BTreeMap<String, CatalogSlot>) -> Self {
         Self { slots, ..Self::default() }
     }
 
@@ -44,8 +44,8 @@ impl Snapshot {
     /// If the facade does not answer calls, or has no such action.
     pub fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
         let reason = match self.slots.get(facade) {
-            Some(Slot::Serving(entry)) => return entry.lookup(action),
-            Some(Slot::Unavailable(reason)) => reason,
+            Some(CatalogSlot::Serving(entry)) => return entry.lookup(action),
+            Some(CatalogSlot::Unavailable(reason)) => reason,
             None => "it is not served now",
         };
         Err(facade_unavailable(format_args!("{facade:.80}"), reason))
@@ -56,7 +56,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// If the facade is the workflow's own, does not answer calls, or has no such action.
-    pub fn sought(&self, own: &str, facade: &str, action: &str) -> Result<Action, Failure> {
+    pub fn lookup_for_workflow(&self, own: &str, facade: &str, action: &str) -> Result<Action, Failure> {
         if facade == own {
             let message =
                 format!("`{facade:.80}` is this file itself; a workflow calls those of other files alone");
@@ -72,36 +72,40 @@ impl Snapshot {
     }
 
     /// Iterates over the entries that answer calls.
-    pub fn serving(&self) -> impl Iterator<Item = &Arc<Entry>> {
+    pub fn serving(&self) -> impl Iterator<Item = &Arc<CatalogEntry>> {
         self.slots.values().filter_map(|slot| match slot {
-            Slot::Serving(entry) => Some(entry),
-            Slot::Unavailable(_) => None,
+            CatalogSlot::Serving(entry) => Some(entry),
+            CatalogSlot::Unavailable(_) => None,
         })
     }
 
     /// Lists the tools that a caller with these rights sees, for messages.
-    pub fn names(&self, rights: &Rights) -> String {
+    pub fn tool_names(&self, rights: &CallerRights) -> String {
         let visible = self.tools.iter().filter(|(_, tool)| self.visible_view(tool, rights).is_some());
         let names: Vec<&str> = visible.map(|(name, _)| name.as_str()).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 
     /// Narrows a tool's view to these rights. `None` if the tool does not exist for the caller.
-    pub fn visible_view<'a>(&'a self, tool: &'a CatalogTool, rights: &Rights) -> Option<Cow<'a, ToolView>> {
-        if rights.are_all() {
+    pub fn visible_view<'a>(
+        &'a self,
+        tool: &'a CatalogTool,
+        rights: &CallerRights,
+    ) -> Option<Cow<'a, ToolView>> {
+        if rights.are_unrestricted() {
             return Some(Cow::Borrowed(tool.view()));
         }
         match self.slots.get(&tool.facade) {
-            Some(Slot::Serving(entry)) => rights.narrow(&entry.contract, tool.view()),
+            Some(CatalogSlot::Serving(entry)) => rights.narrow(&entry.contract, tool.view()),
             _ => None,
         }
     }
 
     /// Returns true if a facade exists for a caller with these rights.
-    pub fn reaches(&self, facade: &str, rights: &Rights) -> bool {
-        rights.reach(facade)
+    pub fn reaches(&self, facade: &str, rights: &CallerRights) -> bool {
+        rights.reaches(facade)
             && match self.slots.get(facade) {
-                Some(Slot::Serving(entry)) => {
+                Some(CatalogSlot::Serving(entry)) => {
                     rights.narrow(&entry.contract, &ToolView::all_actions()).is_some()
                 }
                 _ => true,
@@ -109,7 +113,7 @@ impl Snapshot {
     }
 
     /// Returns true if a tool of this name is or was published.
-    pub fn knows(&self, tool: &str) -> bool {
+    pub fn has_tool(&self, tool: &str) -> bool {
         self.tools.contains_key(tool) || self.facade_of(tool).is_some()
     }
 
@@ -120,8 +124,8 @@ impl Snapshot {
     }
 
     /// Answers a call to a former tool of a facade that is now published differently.
-    pub fn no_longer_published(&self, tool: &str, facade: &str, rights: &Rights) -> Option<Envelope> {
-        if !matches!(self.slots.get(facade), Some(Slot::Serving(_))) {
+    pub fn no_longer_published(&self, tool: &str, facade: &str, rights: &CallerRights) -> Option<Envelope> {
+        if !matches!(self.slots.get(facade), Some(CatalogSlot::Serving(_))) {
             return None;
         }
         let own = |published: &CatalogTool| {
@@ -136,8 +140,8 @@ impl Snapshot {
     }
 
     /// Renders a follow-up call as a client has to make it: under the tool that publishes the action.
-    pub fn address(&self, next: &Next) -> Value {
-        let Some(Slot::Serving(entry)) = self.slots.get(&next.facade) else { return next.to_json() };
+    pub fn address_next(&self, next: &Next) -> Value {
+        let Some(CatalogSlot::Serving(entry)) = self.slots.get(&next.facade) else { return next.to_json() };
         let takes = |tool: &CatalogTool| entry.contract.offers(&next.action, tool.view());
         let own = self.tools.iter().filter(|(_, tool)| tool.facade == next.facade);
         let Some((name, is_meant)) = own.filter_map(|(name, tool)| Some((name, takes(tool)?))).next() else {

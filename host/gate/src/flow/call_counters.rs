@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use loggia_facade::Surface;
 
-use super::meters::{FacadeMeters, Meters, Outcome, OutcomeCounters};
+use super::meters::{CallOutcome, FacadeMeters, GateMeters, OutcomeCounters};
 
 /// Counters of one version of a facade. The first call looks them up by name; later calls read them without a lock.
 #[derive(Default)]
@@ -17,10 +17,11 @@ pub(crate) struct ResolvedCounters {
 }
 
 impl CallCounters {
-    pub(crate) fn resolve(&self, surface: &Surface, meters: &Meters) -> &ResolvedCounters {
+    pub(crate) fn resolve(&self, surface: &Surface, meters: &GateMeters) -> &ResolvedCounters {
         self.0.get_or_init(|| {
-            let calls = meters.calls.of(&surface.name);
-            let actions = surface.actions.iter().map(|action| calls.actions.of(&action.name)).collect();
+            let calls = meters.calls.get_or_insert(&surface.name);
+            let actions =
+                surface.actions.iter().map(|action| calls.actions.get_or_insert(&action.name)).collect();
             ResolvedCounters { calls, actions }
         })
     }
@@ -28,9 +29,9 @@ impl CallCounters {
 
 impl ResolvedCounters {
     /// Counts the end of a call of this action.
-    pub(crate) fn record(&self, action: usize, outcome: Outcome) {
+    pub(crate) fn record(&self, action: usize, outcome: CallOutcome) {
         if let Some(ends) = self.actions.get(action) {
-            ends.up(outcome);
+            ends.increment(outcome);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::access::Account;
+use crate::access::CallerAccount;
 
 /// Size at which a shard drops the accounts that hold nothing.
 const SHARD_ACCOUNTS: usize = 64;
@@ -30,7 +30,7 @@ pub(super) struct FairPool {
 }
 
 /// Shares of some of the accounts.
-type Shard = Mutex<HashMap<Account, Arc<Semaphore>>>;
+type Shard = Mutex<HashMap<CallerAccount, Arc<Semaphore>>>;
 
 /// Permit of a pool, released on drop.
 pub(super) struct PoolPermit {
@@ -67,9 +67,9 @@ impl FairPool {
 
     /// Takes a permit if one is free, in the account's share and in all. The local user, who has no account, and accounts
     /// that many clients may share have no share of their own and may take all.
-    pub(super) fn try_acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
+    pub(super) fn try_acquire(&self, account: Option<&CallerAccount>) -> Option<PoolPermit> {
         let free = |of: Arc<Semaphore>| of.try_acquire_owned().ok();
-        let share = match account.filter(|account| !account.is_many()) {
+        let share = match account.filter(|account| !account.is_shared()) {
             Some(account) => Some(free(self.caller_share(account))?),
             None => None,
         };
@@ -77,16 +77,16 @@ impl FairPool {
     }
 
     /// Waits for a permit: first for one of the account's share, then for one of all. Cancel-safe.
-    pub(super) async fn acquire(&self, account: Option<&Account>) -> Option<PoolPermit> {
+    pub(super) async fn acquire(&self, account: Option<&CallerAccount>) -> Option<PoolPermit> {
         // The semaphores are never closed, so `acquire_owned` cannot fail.
-        let share = match account.filter(|account| !account.is_many()) {
+        let share = match account.filter(|account| !account.is_shared()) {
             Some(account) => Some(self.caller_share(account).acquire_owned().await.ok()?),
             None => None,
         };
         Some(PoolPermit { _permit: Arc::clone(&self.all).acquire_owned().await.ok()?, _share: share })
     }
 
-    fn caller_share(&self, account: &Account) -> Arc<Semaphore> {
+    fn caller_share(&self, account: &CallerAccount) -> Arc<Semaphore> {
         let shard = match self.shares.len() {
             1 => 0,
             #[allow(clippy::cast_possible_truncation, reason = "a part of a hash is as good as all of it")]
@@ -109,10 +109,10 @@ impl FairPool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::{Origin, Rights};
+    use crate::access::{CallOrigin, CallerRights};
 
-    fn account(name: &str) -> Option<Account> {
-        Origin::named(name, Rights::all()).account()
+    fn account(name: &str) -> Option<CallerAccount> {
+        CallOrigin::named(name, CallerRights::all()).account()
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn local_and_shared_accounts_may_take_all() {
         let pool = FairPool::new(8);
-        let proxy = Origin::anonymous().sent_from("127.0.0.1".parse().ok()).account();
+        let proxy = CallOrigin::anonymous().with_address("127.0.0.1".parse().ok()).account();
         for account in [None, proxy] {
             let taken: Vec<PoolPermit> = (0..9).filter_map(|_| pool.try_acquire(account.as_ref())).collect();
             assert_eq!(taken.len(), 8, "{account:?}");

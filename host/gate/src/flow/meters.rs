@@ -21,7 +21,7 @@ pub struct Counter(AtomicU64);
 
 impl Counter {
     /// Adds one.
-    pub fn up(&self) {
+    pub fn increment(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -37,7 +37,7 @@ pub struct Gauge(AtomicU64);
 
 impl Gauge {
     /// Adds one until the returned guard is dropped.
-    pub fn enter(self: &Arc<Self>) -> GaugeGuard {
+    pub fn track(self: &Arc<Self>) -> GaugeGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
         GaugeGuard(Arc::clone(self))
     }
@@ -64,28 +64,28 @@ impl Drop for GaugeGuard {
 }
 
 /// Upper bounds of the buckets of [`Histogram`], in seconds: those that OpenTelemetry advises for MCP.
-pub const BOUNDS: [f64; 14] =
+pub const BUCKET_BOUNDS: [f64; 14] =
     [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
 /// Histogram of durations.
 #[derive(Debug, Default)]
 pub struct Histogram {
     /// Counts per bucket, not cumulative. The last bucket is for durations above all bounds.
-    buckets: [Counter; BOUNDS.len() + 1],
+    buckets: [Counter; BUCKET_BOUNDS.len() + 1],
     nanos: AtomicU64,
 }
 
 impl Histogram {
     /// Adds one duration.
-    pub fn add(&self, took: Duration) {
+    pub fn record(&self, took: Duration) {
         let seconds = took.as_secs_f64();
-        let bucket = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
-        self.buckets[bucket].up();
+        let bucket = BUCKET_BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BUCKET_BOUNDS.len());
+        self.buckets[bucket].increment();
         self.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Sum in seconds, and the count of each bucket.
-    pub fn get(&self) -> (f64, [u64; BOUNDS.len() + 1]) {
+    pub fn totals(&self) -> (f64, [u64; BUCKET_BOUNDS.len() + 1]) {
         let sum = Duration::from_nanos(self.nanos.load(Ordering::Relaxed)).as_secs_f64();
         (sum, self.buckets.each_ref().map(Counter::get))
     }
@@ -100,7 +100,7 @@ pub struct MeterTable<T> {
 }
 
 /// Name for all that have no entry of their own.
-pub const OTHER: &str = "other";
+pub const OTHER_NAME: &str = "other";
 
 impl<T: Default> MeterTable<T> {
     /// Creates a table of at most this many names.
@@ -109,30 +109,30 @@ impl<T: Default> MeterTable<T> {
     }
 
     /// Finds the meters of a name, or adds them. The name must be a declared one: clients must not create labels.
-    pub fn of(&self, name: &str) -> Arc<T> {
+    pub fn get_or_insert(&self, name: &str) -> Arc<T> {
         if let Some(known) = self.names.load().get(name) {
             return Arc::clone(known);
         }
         let new: Arc<T> = Arc::default();
         self.names.rcu(|names| {
-            let name = if names.len() < self.most { name } else { OTHER };
+            let name = if names.len() < self.most { name } else { OTHER_NAME };
             let mut names = BTreeMap::clone(names);
             names.entry(name.into()).or_insert_with(|| Arc::clone(&new));
             names
         });
         let names = self.names.load();
-        names.get(name).or_else(|| names.get(OTHER)).map_or(new, Arc::clone)
+        names.get(name).or_else(|| names.get(OTHER_NAME)).map_or(new, Arc::clone)
     }
 
     /// All entries.
-    pub fn all(&self) -> Arc<BTreeMap<Arc<str>, Arc<T>>> {
+    pub fn load(&self) -> Arc<BTreeMap<Arc<str>, Arc<T>>> {
         self.names.load_full()
     }
 }
 
 /// End of a call, as a metric label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// Ended with a reply.
     Ok,
     /// Failed with one of the host's codes, by its index in `CODES`.
@@ -157,17 +157,17 @@ const CODES: [&str; 8] = [
     code::INTERNAL,
 ];
 
-impl Outcome {
+impl CallOutcome {
     /// Number of labels.
     const COUNT: usize = CODES.len() + 4;
 
     /// Outcome of a result.
     pub fn from_result<T>(outcome: &Result<T, Failure>) -> Self {
-        outcome.as_ref().err().map_or(Self::Ok, |failure| Self::of_code(&failure.code))
+        outcome.as_ref().err().map_or(Self::Ok, |failure| Self::from_code(&failure.code))
     }
 
     /// Outcome of a failure with this code.
-    pub fn of_code(code: &str) -> Self {
+    pub fn from_code(code: &str) -> Self {
         CODES.iter().position(|known| *known == code).map_or(Self::Failed, Self::Code)
     }
 
@@ -211,24 +211,24 @@ impl Default for FacadeMeters {
 
 /// Outcomes of the calls of one action.
 #[derive(Debug, Default)]
-pub struct OutcomeCounters([Counter; Outcome::COUNT]);
+pub struct OutcomeCounters([Counter; CallOutcome::COUNT]);
 
 impl OutcomeCounters {
     /// Adds one call with this outcome.
-    pub fn up(&self, outcome: Outcome) {
-        self.0[outcome.index()].up();
+    pub fn increment(&self, outcome: CallOutcome) {
+        self.0[outcome.index()].increment();
     }
 
     /// Labels with a count above zero.
-    pub fn get(&self) -> impl Iterator<Item = (&'static str, u64)> {
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.0.iter().map(Counter::get).enumerate();
-        counts.filter(|(_, count)| *count > 0).map(|(index, count)| (Outcome::label(index), count))
+        counts.filter(|(_, count)| *count > 0).map(|(index, count)| (CallOutcome::label(index), count))
     }
 }
 
 /// Meters of one kind of MCP request.
 #[derive(Debug, Default)]
-pub struct Operation {
+pub struct OperationMeters {
     /// Durations by error, in the order of `ERRORS`.
     times: [OnceLock<Histogram>; ERRORS.len()],
 }
@@ -236,15 +236,15 @@ pub struct Operation {
 /// Values of OpenTelemetry's `error.type`: empty for success, the tool's own error, or a JSON-RPC code.
 const ERRORS: [&str; 8] = ["", "tool_error", "cancelled", "-32600", "-32601", "-32602", "-32603", "_OTHER"];
 
-impl Operation {
+impl OperationMeters {
     /// Adds one request with its error and duration.
-    pub fn add(&self, error: &str, took: Duration) {
+    pub fn record(&self, error: &str, took: Duration) {
         let index = ERRORS.iter().position(|known| *known == error).unwrap_or(ERRORS.len() - 1);
-        self.times[index].get_or_init(Histogram::default).add(took);
+        self.times[index].get_or_init(Histogram::default).record(took);
     }
 
     /// Durations by error, of those that happened.
-    pub fn get(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
+    pub fn by_error(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
         ERRORS.iter().zip(&self.times).filter_map(|(error, times)| Some((*error, times.get()?)))
     }
 }
@@ -276,15 +276,15 @@ impl Default for HttpMeters {
 
 impl HttpMeters {
     /// Counts a response.
-    pub fn answered(&self, status: u16) {
+    pub fn record_status(&self, status: u16) {
         if let Some(count) = status.checked_sub(100).and_then(|at| self.statuses.get(usize::from(at))) {
-            count.up();
+            count.increment();
         }
     }
 
     /// Counts a rejected caller. The reason is one of a fixed set.
-    pub fn refused(&self, reason: &'static str) {
-        self.refusals_by_reason.of(reason).up();
+    pub fn record_refusal(&self, reason: &'static str) {
+        self.refusals_by_reason.get_or_insert(reason).increment();
     }
 
     /// Responses by status, of those that happened.
@@ -294,7 +294,7 @@ impl HttpMeters {
 
     /// Rejected callers by reason.
     pub fn refusals(&self) -> impl Iterator<Item = (Arc<str>, u64)> {
-        let refused = self.refusals_by_reason.all();
+        let refused = self.refusals_by_reason.load();
         let counts: Vec<_> =
             refused.iter().map(|(reason, count)| (Arc::clone(reason), count.get())).collect();
         counts.into_iter()
@@ -310,18 +310,18 @@ const MAX_REASONS: usize = 50;
 
 /// All meters of a gate, and of the servers in front of it.
 #[derive(Debug)]
-pub struct Meters {
+pub struct GateMeters {
     /// Calls by facade.
     pub calls: MeterTable<FacadeMeters>,
     /// `tools/call` by tool.
-    pub tool_calls: MeterTable<Operation>,
+    pub tool_calls: MeterTable<OperationMeters>,
     /// Other MCP requests by method.
-    pub operations: MeterTable<Operation>,
+    pub operations: MeterTable<OperationMeters>,
     /// HTTP server.
     pub http: HttpMeters,
 }
 
-impl Default for Meters {
+impl Default for GateMeters {
     fn default() -> Self {
         Self {
             calls: MeterTable::new(MAX_FACADES),
@@ -340,11 +340,11 @@ mod tests {
     fn a_table_tells_apart_only_so_many_names() {
         let table: MeterTable<Counter> = MeterTable::new(2);
         for name in ["a", "b", "a", "c", "d", "c"] {
-            table.of(name).up();
+            table.get_or_insert(name).increment();
         }
-        let all = table.all();
+        let all = table.load();
         let counts: Vec<_> = all.iter().map(|(name, count)| (&**name, count.get())).collect();
-        assert_eq!(counts, [("a", 2), ("b", 1), (OTHER, 3)]);
+        assert_eq!(counts, [("a", 2), ("b", 1), (OTHER_NAME, 3)]);
     }
 
     #[test]
@@ -353,20 +353,27 @@ mod tests {
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let table = &table;
-                scope.spawn(move || (0..1000).for_each(|n| table.of(["a", "b", "c"][(n + thread) % 3]).up()));
+                scope.spawn(move || {
+                    (0..1000).for_each(|n| table.get_or_insert(["a", "b", "c"][(n + thread) % 3]).increment())
+                });
             }
         });
-        assert_eq!(table.all().values().map(|count| count.get()).sum::<u64>(), 4000);
+        assert_eq!(table.load().values().map(|count| count.get()).sum::<u64>(), 4000);
     }
 
     #[test]
     fn each_outcome_has_a_word_of_its_own() {
         let ends = OutcomeCounters::default();
         let own = Failure::new("gone_fishing", "");
-        let outcomes = [Outcome::Ok, Outcome::Busy, Outcome::Resting, Outcome::from_result::<()>(&Err(own))];
-        let known = CODES.iter().map(|code| Outcome::from_result::<()>(&Err(Failure::new(code, ""))));
-        outcomes.into_iter().chain(known).for_each(|outcome| ends.up(outcome));
-        let words: Vec<_> = ends.get().map(|(word, count)| format!("{word} {count}")).collect();
+        let outcomes = [
+            CallOutcome::Ok,
+            CallOutcome::Busy,
+            CallOutcome::Resting,
+            CallOutcome::from_result::<()>(&Err(own)),
+        ];
+        let known = CODES.iter().map(|code| CallOutcome::from_result::<()>(&Err(Failure::new(code, ""))));
+        outcomes.into_iter().chain(known).for_each(|outcome| ends.increment(outcome));
+        let words: Vec<_> = ends.counts().map(|(word, count)| format!("{word} {count}")).collect();
         insta::assert_snapshot!(words.join(", "));
     }
 
@@ -374,9 +381,9 @@ mod tests {
     fn times_fall_into_buckets_by_their_upper_bounds() {
         let times = Histogram::default();
         for millis in [0, 10, 11, 300_000, 300_001] {
-            times.add(Duration::from_millis(millis));
+            times.record(Duration::from_millis(millis));
         }
-        let (sum, buckets) = times.get();
+        let (sum, buckets) = times.totals();
         assert!((sum - 600.022).abs() < 1e-9, "{sum}");
         assert_eq!(buckets, [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1]);
     }

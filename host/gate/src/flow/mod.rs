@@ -22,7 +22,9 @@ pub use breaker::CircuitBreaker;
 pub(crate) use call_counters::CallCounters;
 pub(crate) use cpu_shares::CpuShares;
 pub(crate) use meters::GaugeGuard;
-pub use meters::{BOUNDS, Counter, Gauge, Histogram, Meters, OTHER, Operation, Outcome};
+pub use meters::{
+    BUCKET_BOUNDS, CallOutcome, Counter, GateMeters, Gauge, Histogram, OTHER_NAME, OperationMeters,
+};
 pub(crate) use permits::{CallPermit, FacadeFlow, MAX_DEPTH, PermitHolder, PermitPools};
-pub use quotas::Quotas;
+pub use quotas::CallerQuotas;
 pub(crate) use quotas::{UnfinishedCalls, UnfinishedTicket};

@@ -19,7 +19,7 @@ use super::{
     fair_pool::{FairPool, PoolPermit, share_size},
 };
 use crate::{
-    access::{Account, Rules},
+    access::{CallerAccount, FacadeRules},
     failures,
 };
 
@@ -49,7 +49,7 @@ fn too_many_calls(hint: Option<&str>) -> Failure {
 #[derive(Clone, Copy)]
 pub(crate) struct PermitHolder<'a> {
     /// Account whose share it uses.
-    pub account: Option<&'a Account>,
+    pub account: Option<&'a CallerAccount>,
     /// True if it may outlive its request. Such calls also need a permit of the `long` pools, which are smaller, so that
     /// calls that end within their request always find a permit.
     pub long: bool,
@@ -140,7 +140,7 @@ impl PermitPools {
     pub(crate) async fn acquire_nested(
         &self,
         depth: usize,
-        account: Option<&Account>,
+        account: Option<&CallerAccount>,
     ) -> Result<CallPermit, Failure> {
         let Some(reserve) = depth.checked_sub(1).and_then(|at| self.nested.get(at)) else {
             let message = format!("calls nest at most {MAX_DEPTH} deep");
@@ -176,7 +176,7 @@ const MAX_PENALTY: i32 = 64;
 
 impl FacadeFlow {
     /// Creates the flow control of a facade with these limits.
-    pub(crate) fn new(rules: &Rules) -> Self {
+    pub(crate) fn new(rules: &FacadeRules) -> Self {
         Self {
             permits: FairPool::new(rules.concurrency),
             long: FairPool::new(share_size(rules.concurrency)),

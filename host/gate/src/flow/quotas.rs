@@ -7,25 +7,25 @@ use std::{
 };
 
 use super::permits::ROOT_PERMITS;
-use crate::access::Account;
+use crate::access::CallerAccount;
 
 /// Limits of one caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quotas {
+pub struct CallerQuotas {
     /// Unfinished long-running calls, whether or not the caller waits for them. `None`: no limit.
     pub runs: Option<NonZero<usize>>,
     /// Calls that wait for a person.
     pub parked: usize,
 }
 
-impl Quotas {
+impl CallerQuotas {
     /// Default: a quarter of the root calls that run at once.
     pub const RUNS: usize = ROOT_PERMITS / 4;
     /// Default of [`parked`](Self::parked).
     pub const PARKED: usize = 4;
 }
 
-impl Default for Quotas {
+impl Default for CallerQuotas {
     fn default() -> Self {
         Self { runs: NonZero::new(Self::RUNS), parked: Self::PARKED }
     }
@@ -36,12 +36,12 @@ impl Default for Quotas {
 /// The mutex guards the counts, and is held for one update at a time; no other lock is taken under it. Nobody waits: a call
 /// beyond the quota is refused.
 #[derive(Default, Clone)]
-pub(crate) struct UnfinishedCalls(Arc<Mutex<HashMap<Account, usize>>>);
+pub(crate) struct UnfinishedCalls(Arc<Mutex<HashMap<CallerAccount, usize>>>);
 
 /// Counts one long-running call of an account until it is dropped.
 pub(crate) struct UnfinishedTicket {
     unfinished: UnfinishedCalls,
-    account: Account,
+    account: CallerAccount,
 }
 
 impl UnfinishedCalls {
@@ -52,8 +52,8 @@ impl UnfinishedCalls {
     /// The number of unfinished calls, if the quota is used up.
     pub(crate) fn register(
         &self,
-        account: Option<&Account>,
-        quotas: Quotas,
+        account: Option<&CallerAccount>,
+        quotas: CallerQuotas,
     ) -> Result<Option<UnfinishedTicket>, usize> {
         let Some(account) = account else { return Ok(None) };
         let mut all = self.lock();
@@ -65,7 +65,7 @@ impl UnfinishedCalls {
         Ok(Some(UnfinishedTicket { unfinished: self.clone(), account: account.clone() }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Account, usize>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<CallerAccount, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,13 +85,13 @@ impl Drop for UnfinishedTicket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::{Origin, Rights};
+    use crate::access::{CallOrigin, CallerRights};
 
     #[test]
     fn each_caller_has_a_bound_of_its_own() {
-        let (unfinished, quotas) = (UnfinishedCalls::default(), Quotas::default());
-        let begin = |origin: Origin| unfinished.register(origin.account().as_ref(), quotas);
-        let named = |name: &str| Origin::named(name, Rights::all());
+        let (unfinished, quotas) = (UnfinishedCalls::default(), CallerQuotas::default());
+        let begin = |origin: CallOrigin| unfinished.register(origin.account().as_ref(), quotas);
+        let named = |name: &str| CallOrigin::named(name, CallerRights::all());
         let mut ada: Vec<_> = (0..10).map(|_| begin(named("ada")).ok().unwrap()).collect();
         assert_eq!(begin(named("ada")).err(), Some(10));
         assert!(begin(named("bob")).is_ok());
@@ -99,9 +99,9 @@ mod tests {
         assert!(begin(named("ada")).is_ok());
         drop(ada);
         assert!(unfinished.lock().is_empty());
-        let local: Vec<_> = (0..100).map(|_| begin(Origin::local())).collect();
+        let local: Vec<_> = (0..100).map(|_| begin(CallOrigin::local())).collect();
         assert!(local.iter().all(Result::is_ok));
-        let unbounded = Quotas { runs: None, ..quotas };
+        let unbounded = CallerQuotas { runs: None, ..quotas };
         let many: Vec<_> =
             (0..100).map(|_| unfinished.register(named("ada").account().as_ref(), unbounded)).collect();
         assert!(many.iter().all(Result::is_ok));

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use loggia_facade::{Action, Command, Detail, Envelope, Object};
 use loggia_schema::{BatchMode, ToolView};
 
-use crate::catalog::Entry;
+use crate::catalog::CatalogEntry;
 
 /// Plan of a request.
 pub(crate) enum CallPlan {
@@ -22,7 +22,7 @@ pub(crate) enum CallPlan {
 /// A validated call.
 pub(crate) struct PlannedCall {
     /// Version of the facade that answers, also if it is reloaded before.
-    pub entry: Arc<Entry>,
+    pub entry: Arc<CatalogEntry>,
     /// Index of the action in the surface.
     pub action: usize,
     /// Echoed in the envelope.
@@ -55,7 +55,7 @@ impl PlannedCall {
 /// A `run_status` or `run_cancel` request.
 pub(crate) struct RunQuery {
     /// Facade whose tool was called.
-    pub entry: Arc<Entry>,
+    pub entry: Arc<CatalogEntry>,
     /// Echoed in the envelope.
     pub command: Command,
     /// Operation.
@@ -87,7 +87,7 @@ pub(crate) enum RunRequest {
 /// Several validated calls of one facade.
 pub(crate) struct PlannedBatch {
     /// Version of the facade that answers all of them.
-    pub entry: Arc<Entry>,
+    pub entry: Arc<CatalogEntry>,
     /// Echoed in the envelope.
     pub command: Command,
     /// Calls in the order of the request.

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
 use crate::{
-    access::{Rights, Rules},
-    catalog::{Entry, Slot, Snapshot},
+    access::{CallerRights, FacadeRules},
+    catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot},
     failures,
 };
 
@@ -18,15 +18,15 @@ use crate::{
 ///
 /// `view` is the tool that was called. `rights` are those of the root caller, through any number of nested calls.
 pub(crate) fn plan_request(
-    snapshot: &Snapshot,
+    snapshot: &CatalogSnapshot,
     request: Request,
     view: &ToolView,
-    rights: &Rights,
+    rights: &CallerRights,
 ) -> CallPlan {
     let refuse = |command, failure| CallPlan::Answer(Box::new(Envelope::new(command, Err(failure))));
-    let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reach(&request.facade)) {
-        Some(Slot::Serving(entry)) => Arc::clone(entry),
-        Some(Slot::Unavailable(reason)) => {
+    let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reaches(&request.facade)) {
+        Some(CatalogSlot::Serving(entry)) => Arc::clone(entry),
+        Some(CatalogSlot::Unavailable(reason)) => {
             return refuse(
                 echo_command(&request.input),
                 unavailable(snapshot, &request.facade, reason, rights),
@@ -92,7 +92,7 @@ struct RoutedRequest {
 
 /// Fills in defaults and validates. An error returns the command, which the envelope echoes.
 fn validate_call(
-    entry: &Arc<Entry>,
+    entry: &Arc<CatalogEntry>,
     view: &ToolView,
     call: RoutedRequest,
 ) -> Result<PlannedCall, (Command, Failure)> {
@@ -124,7 +124,7 @@ const MAX_REPORTED: usize = 5;
 
 /// Validates all items, so that none runs unless all are valid.
 fn validate_batch(
-    entry: &Arc<Entry>,
+    entry: &Arc<CatalogEntry>,
     items: Vec<Object>,
     view: &ToolView,
 ) -> Result<Vec<PlannedCall>, Failure> {
@@ -163,7 +163,7 @@ fn validate_batch(
     Err(Failure { details: Some(details.into()), ..failure.hint("Nothing was run: fix these items first.") })
 }
 
-fn validate_item(entry: &Arc<Entry>, item: Object, view: &ToolView) -> Result<PlannedCall, Failure> {
+fn validate_item(entry: &Arc<CatalogEntry>, item: Object, view: &ToolView) -> Result<PlannedCall, Failure> {
     let RoutedCall { command, target, detail, wait, confirm } =
         entry.contract.route(item, view).map_err(|refused| refused.failure)?;
     let CallTarget::Action { action, params } = target else {
@@ -179,7 +179,11 @@ fn validate_item(entry: &Arc<Entry>, item: Object, view: &ToolView) -> Result<Pl
     validate_call(entry, view, call).map_err(|(_, failure)| failure)
 }
 
-fn route_input(entry: &Entry, input: Input, view: &ToolView) -> Result<RoutedCall, (Command, Failure)> {
+fn route_input(
+    entry: &CatalogEntry,
+    input: Input,
+    view: &ToolView,
+) -> Result<RoutedCall, (Command, Failure)> {
     let (arguments, detail) = match input {
         Input::Arguments(arguments) => (arguments, None),
         Input::Action { action, params, detail } => {
@@ -201,7 +205,7 @@ fn route_input(entry: &Entry, input: Input, view: &ToolView) -> Result<RoutedCal
 }
 
 /// Checks the size of the arguments first, since validating them costs more than measuring.
-fn check_size(input: &Input, rules: &Rules) -> Option<Failure> {
+fn check_size(input: &Input, rules: &FacadeRules) -> Option<Failure> {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
     let bytes: usize = arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum();
     (bytes > rules.arguments).then(|| {
@@ -252,15 +256,15 @@ fn echo_command(input: &Input) -> Command {
     }
 }
 
-fn unavailable(snapshot: &Snapshot, facade: &str, reason: &str, rights: &Rights) -> Failure {
+fn unavailable(snapshot: &CatalogSnapshot, facade: &str, reason: &str, rights: &CallerRights) -> Failure {
     failures::facade_unavailable(facade, reason)
-        .hint(format!("available facades: {}", snapshot.names(rights)))
+        .hint(format!("available facades: {}", snapshot.tool_names(rights)))
 }
 
-fn unknown(snapshot: &Snapshot, facade: &str, rights: &Rights) -> Failure {
+fn unknown(snapshot: &CatalogSnapshot, facade: &str, rights: &CallerRights) -> Failure {
     let facade: String = facade.chars().take(80).collect();
     failures::not_found(format_args!("there is no facade `{facade}`"))
-        .hint(format!("available facades: {}", snapshot.names(rights)))
+        .hint(format!("available facades: {}", snapshot.tool_names(rights)))
 }
 
 /// Checks that a nested call does no more than the effect of the action that makes it.

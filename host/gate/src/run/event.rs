@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loggia_facade::{Envelope, Progress, Question};
 
 /// Event that a follower of a call receives.
-pub enum Event {
+pub enum CallEvent {
     /// Progress. Coalesced: only the latest is delivered.
     Progress(Progress),
     /// The call waits for a person. Holds all open questions by their keys, since parallel branches may ask together.

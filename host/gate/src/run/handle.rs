@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
 use loggia_facade::{Answer, Envelope, Progress, Question};
 
-use super::{state::CallState, status::Status};
+use super::{state::CallState, status::RunStatus};
 
 /// ToolView of a run that does not follow it: dropping the view has no effect.
-pub struct Look(Arc<CallState>);
+pub struct RunHandle(Arc<CallState>);
 
-impl Look {
+impl RunHandle {
     pub(crate) fn new(run: Arc<CallState>) -> Self {
         Self(run)
     }
@@ -20,7 +20,7 @@ impl Look {
     }
 
     /// Current status.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> RunStatus {
         self.0.status()
     }
 
@@ -30,7 +30,7 @@ impl Look {
     }
 
     /// Open questions by their keys.
-    pub fn asks(&self) -> BTreeMap<String, Question> {
+    pub fn open_questions(&self) -> BTreeMap<String, Question> {
         self.0.open_questions()
     }
 

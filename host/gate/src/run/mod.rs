@@ -26,11 +26,11 @@ mod status;
 mod trace;
 mod weight;
 
-pub use event::Event;
-pub use handle::Look;
+pub use event::CallEvent;
+pub use handle::RunHandle;
 pub use id::RunId;
 pub(crate) use parking::ParkedCalls;
-pub use registry::KEPT;
+pub use registry::RUN_TTL;
 pub(crate) use registry::RunRegistry;
 pub(crate) use state::{CallState, EventCursor};
-pub use status::Status;
+pub use status::RunStatus;

@@ -8,7 +8,7 @@ use std::{
 use loggia_facade::Failure;
 
 use super::state::CallState;
-use crate::{access::Account, failures};
+use crate::{access::CallerAccount, failures};
 
 /// Open questions of all callers. Each keeps a sandbox instance alive.
 const MAX_QUESTIONS: usize = 64;
@@ -24,7 +24,7 @@ pub(crate) struct ParkedCalls {
     /// of one call's state is taken, so that the counts and that call's own number of parked branches change together;
     /// no code takes this lock under a call's state, so the two cannot deadlock. Nobody waits here: a call beyond a limit
     /// is refused.
-    parked: Arc<Mutex<HashMap<Option<Account>, ParkedCount>>>,
+    parked: Arc<Mutex<HashMap<Option<CallerAccount>, ParkedCount>>>,
     /// Limit of parked calls per account. A call counts once, however many questions it has open.
     calls: usize,
 }
@@ -55,7 +55,7 @@ impl ParkedCalls {
         let ParkedCount { calls, questions } = parked.get(&call.account).copied().unwrap_or_default();
         let busy = |reason: String| Err(failures::busy(reason).hint("answer or cancel one of them first"));
         // Many clients may share a proxy's address, each of which leaves a question open now and then.
-        let is_many = call.account.as_ref().is_some_and(Account::is_many);
+        let is_many = call.account.as_ref().is_some_and(CallerAccount::is_shared);
         if calls >= self.calls && !is_many && !call.is_parked() {
             return busy(format!("{calls} calls of yours wait for an answer already"));
         }
@@ -75,7 +75,7 @@ impl ParkedCalls {
         Ok(ParkedGuard { parking: self.clone(), call: Arc::clone(call) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Option<Account>, ParkedCount>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Option<CallerAccount>, ParkedCount>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

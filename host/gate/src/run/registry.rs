@@ -8,11 +8,11 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{id::RunId, state::CallState, status::Status};
-use crate::access::Origin;
+use super::{id::RunId, state::CallState, status::RunStatus};
+use crate::access::CallOrigin;
 
 /// TTL of the outcome of a run.
-pub const KEPT: Duration = Duration::from_secs(3600);
+pub const RUN_TTL: Duration = Duration::from_secs(3600);
 /// TTL of the outcome of a call that was detached only to wait for an answer. A client that lost its connection repeats the
 /// answering request, and the call must not be made twice.
 const DETACHED_TTL: Duration = Duration::from_secs(300);
@@ -51,7 +51,7 @@ impl RunRegistry {
     }
 
     /// Lists a caller's runs of one facade, newest first.
-    pub(crate) fn list(&self, origin: &Origin, facade: &str) -> Vec<(RunId, Arc<CallState>)> {
+    pub(crate) fn list(&self, origin: &CallOrigin, facade: &str) -> Vec<(RunId, Arc<CallState>)> {
         let mut runs = self.lock();
         evict(&mut runs, 0);
         let mut own: Vec<_> = runs
@@ -75,7 +75,7 @@ impl RunRegistry {
     }
 
     /// Status of each entry.
-    pub(crate) fn statuses(&self) -> Vec<Status> {
+    pub(crate) fn statuses(&self) -> Vec<RunStatus> {
         self.lock().values().map(|run| run.status()).collect()
     }
 
@@ -94,7 +94,7 @@ impl RunRegistry {
 fn evict(runs: &mut HashMap<RunId, Arc<CallState>>, more: usize) {
     let now = Instant::now();
     runs.retain(|_, kept| {
-        let ttl = if kept.is_run() { KEPT } else { DETACHED_TTL };
+        let ttl = if kept.is_run() { RUN_TTL } else { DETACHED_TTL };
         kept.ended_at().is_none_or(|ended| now.saturating_duration_since(ended) < ttl)
     });
     let mut bytes: usize = runs.values().map(|kept| kept.weight()).sum();

@@ -19,10 +19,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{event::Event, status::Status, trace::RunTrace, weight};
+use super::{event::CallEvent, status::RunStatus, trace::RunTrace, weight};
 use crate::{
-    access::{Account, Caller, Mark, Origin, Rights},
-    catalog::Entry,
+    access::{CallOrigin, Caller, CallerAccount, CallerRights, RequestIds},
+    catalog::CatalogEntry,
     flow::PermitHolder,
     plan::{PlannedBatch, PlannedCall},
 };
@@ -35,15 +35,15 @@ pub(crate) struct CallState {
     /// Caller that the call belongs to.
     pub(crate) caller: Caller,
     /// Account whose share of permits and quotas it uses.
-    pub(crate) account: Option<Account>,
+    pub(crate) account: Option<CallerAccount>,
     /// Address that its request came from.
     pub(crate) address: Option<IpAddr>,
     /// The caller's rights when the call began; later changes do not affect it.
-    pub(crate) rights: Rights,
+    pub(crate) rights: CallerRights,
     /// True if the client can ask a person.
     pub(crate) can_ask: bool,
     /// Ids of its request, for the audit log.
-    pub(crate) request_ids: Mark,
+    pub(crate) request_ids: RequestIds,
     /// Name of the facade.
     pub(crate) facade: String,
     /// Names of its actions: a batch may have several.
@@ -127,20 +127,25 @@ pub(crate) struct EventCursor {
 }
 
 impl CallState {
-    pub(crate) fn for_call(origin: Origin, planned: &PlannedCall) -> Self {
+    pub(crate) fn for_call(origin: CallOrigin, planned: &PlannedCall) -> Self {
         let actions = vec![planned.action().name.clone()];
         let run = Self::with_origin(origin, &planned.entry, &planned.command, actions);
         Self { inputs: planned.inputs.clone(), ..run.with_long_running(planned.action().long_running) }
     }
 
     /// Creates the state of a batch.
-    pub(crate) fn for_batch(origin: Origin, batch: &PlannedBatch) -> Self {
+    pub(crate) fn for_batch(origin: CallOrigin, batch: &PlannedBatch) -> Self {
         let actions: BTreeSet<&str> = batch.items.iter().map(|item| item.action().name.as_str()).collect();
         let actions = actions.into_iter().map(str::to_owned).collect();
         Self::with_origin(origin, &batch.entry, &batch.command, actions).with_long_running(true)
     }
 
-    fn with_origin(origin: Origin, entry: &Entry, command: &Command, actions: Vec<String>) -> Self {
+    fn with_origin(
+        origin: CallOrigin,
+        entry: &CatalogEntry,
+        command: &Command,
+        actions: Vec<String>,
+    ) -> Self {
         Self {
             account: origin.account(),
             address: origin.address,
@@ -170,7 +175,7 @@ impl CallState {
 
     /// Returns true if the call belongs to this caller and the caller's current rights still allow its actions: a token
     /// with narrower scopes must not see what another token of the same caller began.
-    pub(crate) fn is_visible_to(&self, origin: &Origin) -> bool {
+    pub(crate) fn is_visible_to(&self, origin: &CallOrigin) -> bool {
         self.is_visible_with(&origin.caller, &origin.rights)
     }
 
@@ -179,9 +184,9 @@ impl CallState {
         self.account == other.account && self.is_visible_with(&other.caller, &other.rights)
     }
 
-    fn is_visible_with(&self, caller: &Caller, rights: &Rights) -> bool {
-        let may_call = |action: &String| rights.allow(&self.facade, action);
-        self.caller.is(caller) && (rights.are_all() || self.actions.iter().all(may_call))
+    fn is_visible_with(&self, caller: &Caller, rights: &CallerRights) -> bool {
+        let may_call = |action: &String| rights.allows(&self.facade, action);
+        self.caller.is_same(caller) && (rights.are_unrestricted() || self.actions.iter().all(may_call))
     }
 
     /// Describes the call for permits.
@@ -235,12 +240,12 @@ impl CallState {
     }
 
     /// Current status.
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> RunStatus {
         let state = self.lock();
         match &state.outcome {
-            Some(envelope) => Status::from_envelope(envelope),
-            None if state.questions.is_empty() => Status::Running,
-            None => Status::Waiting,
+            Some(envelope) => RunStatus::from_envelope(envelope),
+            None if state.questions.is_empty() => RunStatus::Running,
+            None => RunStatus::Waiting,
         }
     }
 
@@ -396,7 +401,7 @@ impl CallState {
     }
 
     /// Waits for the next event of a follower. Cancel-safe: dropping the future loses no event.
-    pub(crate) async fn next_event(&self, seen: &mut EventCursor) -> Event {
+    pub(crate) async fn next_event(&self, seen: &mut EventCursor) -> CallEvent {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -415,19 +420,19 @@ impl CallState {
         state.progress.clone()
     }
 
-    fn poll_event(&self, seen: &mut EventCursor) -> Option<Event> {
+    fn poll_event(&self, seen: &mut EventCursor) -> Option<CallEvent> {
         if let Some(progress) = self.next_progress(seen) {
-            return Some(Event::Progress(progress));
+            return Some(CallEvent::Progress(progress));
         }
         let mut state = self.lock();
         if state.outcome.is_some() {
             let envelope = if state.keeps_outcome { state.outcome.clone() } else { state.outcome.take() };
-            return envelope.map(|envelope| Event::Done(Box::new(envelope)));
+            return envelope.map(|envelope| CallEvent::Done(Box::new(envelope)));
         }
         if state.question_count > seen.question_count && !state.questions.is_empty() {
             seen.question_count = state.question_count;
             let asks = state.questions.iter().map(|(key, (question, _))| (key.clone(), question.clone()));
-            return Some(Event::Asks(asks.collect()));
+            return Some(CallEvent::Asks(asks.collect()));
         }
         None
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// Status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum RunStatus {
     /// Running, or waiting for a permit.
     Running,
     /// Waiting for a person.
@@ -18,7 +18,7 @@ pub enum Status {
     Cancelled,
 }
 
-impl Status {
+impl RunStatus {
     /// Name in `run_status`.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -26,14 +26,14 @@ use tokio::{
 
 use super::scheduled_call::ScheduledCall;
 use crate::{
-    catalog::Entry,
+    catalog::CatalogEntry,
     flow::{CpuShares, FacadeFlow},
     run::CallState,
 };
 
 /// Policy for the first slice of calls.
 #[derive(Debug, Clone, Copy)]
-pub enum Inline {
+pub enum InlinePolicy {
     /// Every call stays on the runtime of its follower. For benchmarks of a single runtime.
     Always,
     /// At most this many first slices at once run inline, so that other I/O threads stay free.
@@ -47,7 +47,7 @@ pub enum Inline {
 /// It holds no lock and nobody waits for it: a call that finds no inline slot is spawned at once.
 pub struct Executor {
     /// `None`: calls stay on the runtime of their followers.
-    lanes: Option<Lanes>,
+    lanes: Option<RuntimeHandles>,
     /// Number of first slices that may run inline at once.
     slots: usize,
     /// Number of inline slots in use; may exceed `slots` for a moment, by the calls that are about to be refused one. A
@@ -59,7 +59,7 @@ pub struct Executor {
 
 /// Runtimes for calls that do not end within their first slice.
 #[derive(Clone)]
-pub struct Lanes {
+pub struct RuntimeHandles {
     /// Runtime for most calls; lower priority than I/O.
     pub calls: Handle,
     /// Runtime for calls that compute for long; fewer threads.
@@ -68,11 +68,11 @@ pub struct Lanes {
 
 impl Executor {
     /// Creates an executor over these runtimes.
-    pub fn new(lanes: Lanes, inline: Inline) -> Self {
+    pub fn new(lanes: RuntimeHandles, inline: InlinePolicy) -> Self {
         let (slots, lanes) = match inline {
-            Inline::Always => (usize::MAX, None),
-            Inline::Slots(slots) => (slots, Some(lanes)),
-            Inline::Never => (0, Some(lanes)),
+            InlinePolicy::Always => (usize::MAX, None),
+            InlinePolicy::Slots(slots) => (slots, Some(lanes)),
+            InlinePolicy::Never => (0, Some(lanes)),
         };
         Self { lanes, slots, inline: AtomicUsize::new(0), shares: Arc::default() }
     }
@@ -81,7 +81,7 @@ impl Executor {
     pub(crate) fn prepare(
         &self,
         state: Arc<CallState>,
-        entry: Arc<Entry>,
+        entry: Arc<CatalogEntry>,
         future: BoxFuture<'static, Envelope>,
     ) -> ScheduledCall {
         ScheduledCall::new(state, entry, future, Arc::clone(&self.shares))
@@ -103,7 +103,7 @@ impl Executor {
 
     /// Runs a call to its end on a runtime.
     pub(crate) fn spawn(&self, call: ScheduledCall) {
-        let Some(Lanes { calls, heavy }) = self.lanes.clone() else {
+        let Some(RuntimeHandles { calls, heavy }) = self.lanes.clone() else {
             tokio::spawn(call.run_to_end());
             return;
         };

@@ -9,5 +9,5 @@ mod executor;
 mod scheduled_call;
 
 pub(crate) use executor::run_cpu_bound;
-pub use executor::{Executor, Inline, Lanes};
+pub use executor::{Executor, InlinePolicy, RuntimeHandles};
 pub(crate) use scheduled_call::ScheduledCall;

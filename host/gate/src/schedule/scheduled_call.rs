@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use loggia_facade::{Envelope, Failure, Fault, FaultKind, Stop};
 use tokio::time::Instant;
 
-use crate::{catalog::Entry, flow::CpuShares, run::CallState};
+use crate::{catalog::CatalogEntry, flow::CpuShares, run::CallState};
 
 /// Time that a cancelled call has to end by itself before it is dropped.
 const CANCEL_GRACE: Duration = Duration::from_millis(250);
@@ -27,7 +27,7 @@ pub(crate) struct ScheduledCall {
     /// State of the call.
     pub state: Arc<CallState>,
     /// Facade that is charged for its CPU time.
-    pub entry: Arc<Entry>,
+    pub entry: Arc<CatalogEntry>,
     future: BoxFuture<'static, Envelope>,
     shares: Arc<CpuShares>,
 }
@@ -36,7 +36,7 @@ impl ScheduledCall {
     /// Wraps the future of a call.
     pub(crate) fn new(
         state: Arc<CallState>,
-        entry: Arc<Entry>,
+        entry: Arc<CatalogEntry>,
         future: BoxFuture<'static, Envelope>,
         shares: Arc<CpuShares>,
     ) -> Self {

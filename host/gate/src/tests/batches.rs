@@ -9,7 +9,7 @@ fn batching() -> ActionPolicy {
 }
 
 /// Counts its calls; fails where `n` is 13.
-fn counting(calls: &Arc<AtomicUsize>) -> Puppet {
+fn counting(calls: &Arc<AtomicUsize>) -> PuppetFacade {
     let calls = Arc::clone(calls);
     puppet("a", move |call: Call| {
         calls.fetch_add(1, Ordering::Relaxed);
@@ -24,7 +24,7 @@ fn counting(calls: &Arc<AtomicUsize>) -> Puppet {
 
 async fn batch(terms: ActionPolicy, arguments: Value) -> (Value, usize) {
     let calls = Arc::new(AtomicUsize::new(0));
-    let gate = gate_under(counting(&calls), Rules::default(), terms);
+    let gate = gate_under(counting(&calls), FacadeRules::default(), terms);
     let reply = finish(tool(&gate, "a", arguments)).await;
     (reply, calls.load(Ordering::Relaxed))
 }
@@ -101,7 +101,7 @@ async fn mode_decides_what_follows_a_failed_item() {
 #[tokio::test]
 async fn too_large_results_end_a_batch() {
     let large = puppet("a", async |_| Ok(Reply::data("x".repeat(900_000))));
-    let gate = gate_under(large, Rules::default(), batching());
+    let gate = gate_under(large, FacadeRules::default(), batching());
     let items = vec![json!({"action": "look"}); 6];
     let reply = finish(tool(&gate, "a", json!({"action": "batch", "items": items}))).await;
     assert_eq!(
@@ -118,7 +118,7 @@ fn confirming() -> ActionPolicy {
 #[tokio::test]
 async fn a_confirmed_action_waits_for_the_person() {
     let calls = Arc::new(AtomicUsize::new(0));
-    let gate = gate_under(counting(&calls), Rules::default(), confirming());
+    let gate = gate_under(counting(&calls), FacadeRules::default(), confirming());
     for (answer, expected) in [
         (Answer::Accepted(json!({"confirm": true})), None),
         (
@@ -133,8 +133,8 @@ async fn a_confirmed_action_waits_for_the_person() {
         let Value::Object(arguments) = json!({"action": "smash", "n": 7, "confirm": true}) else {
             unreachable!()
         };
-        let mut exec = gate.call_tool(Origin::local().asking(true), "a", arguments).unwrap();
-        let Event::Asks(asks) = exec.next().await else { panic!("it asks") };
+        let mut exec = gate.call_tool(CallOrigin::local().with_elicitation(true), "a", arguments).unwrap();
+        let CallEvent::Asks(asks) = exec.next().await else { panic!("it asks") };
         let (key, question) = asks.first_key_value().unwrap();
         assert_eq!(question.message, "[a] Run `smash` (destructive) with {\"n\":7}?");
         assert_eq!(calls.load(Ordering::Relaxed), before, "nothing runs before");
@@ -150,7 +150,7 @@ async fn a_confirmed_action_waits_for_the_person() {
 #[tokio::test]
 async fn without_elicitation_the_model_asks() {
     let calls = Arc::new(AtomicUsize::new(0));
-    let gate = gate_under(counting(&calls), Rules::default(), confirming());
+    let gate = gate_under(counting(&calls), FacadeRules::default(), confirming());
     let refused = finish(tool(&gate, "a", json!({"action": "smash"}))).await;
     assert_eq!(failed(&refused), ("denied", "access denied: `smash` needs the person's consent"));
     assert_eq!(refused["hint"], "ask the person; if they agree, make the same call with \"confirm\": true");
@@ -162,11 +162,12 @@ async fn without_elicitation_the_model_asks() {
 #[tokio::test]
 async fn nobody_gets_around_a_confirmation() {
     let calls = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::new(entry_under(counting(&calls), Rules::default(), confirming()));
+    let counted = Arc::new(entry_under(counting(&calls), FacadeRules::default(), confirming()));
     let caller = puppet("b", async |call: Call| call.session.invoke(request("a", "smash")).await);
     let caller = Arc::new(entry(caller, invoking(&["a:*"])));
     let gate = gate(Vec::new());
-    let slots = [("a", counted), ("b", caller)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
+    let slots =
+        [("a", counted), ("b", caller)].map(|(name, entry)| (name.to_owned(), CatalogSlot::Serving(entry)));
     gate.catalog().swap(BTreeMap::from(slots));
     let reply = finish(tool(&gate, "b", json!({"action": "smash"}))).await;
     assert_eq!((failed(&reply).0, calls.load(Ordering::Relaxed)), ("denied", 0));
@@ -179,7 +180,7 @@ async fn a_plugin_does_not_consent_for_the_person() {
         params
     };
     let calls = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::new(entry_under(counting(&calls), Rules::default(), confirming()));
+    let counted = Arc::new(entry_under(counting(&calls), FacadeRules::default(), confirming()));
     let caller = puppet("b", move |call: Call| async move {
         if call.action == "touch" {
             let (facade, action) = ("a".to_owned(), "smash".to_owned());
@@ -189,9 +190,10 @@ async fn a_plugin_does_not_consent_for_the_person() {
         let input = Input::Action { action: "smash".into(), params: confirmed(), detail: Detail::Standard };
         call.session.invoke(Request { input, ..request("a", "smash") }).await
     });
-    let caller = Arc::new(entry(caller, Rules { chain: Chain::Follow, ..invoking(&["a:*"]) }));
+    let caller = Arc::new(entry(caller, FacadeRules { chain: ChainRule::Follow, ..invoking(&["a:*"]) }));
     let gate = gate(Vec::new());
-    let slots = [("a", counted), ("b", caller)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
+    let slots =
+        [("a", counted), ("b", caller)].map(|(name, entry)| (name.to_owned(), CatalogSlot::Serving(entry)));
     gate.catalog().swap(BTreeMap::from(slots));
     assert_eq!(failed(&finish(tool(&gate, "b", json!({"action": "smash"}))).await).0, "denied");
     let led = finish(tool(&gate, "b", json!({"action": "touch"}))).await;
@@ -209,7 +211,7 @@ async fn every_item_keeps_its_next_call() {
         }
         Ok(Reply { next, ..Reply::default() })
     });
-    let gate = gate_under(leads, Rules::default(), batching());
+    let gate = gate_under(leads, FacadeRules::default(), batching());
     let items = json!([{"action": "look", "n": 1}, {"action": "look", "n": 13}]);
     let reply = finish(tool(&gate, "a", json!({"action": "batch", "items": items}))).await;
     let next = json!({"tool": "a", "arguments": {"action": "touch"}});

@@ -4,9 +4,9 @@ use super::*;
 
 #[tokio::test]
 async fn a_call_gets_defaults_and_an_envelope() {
-    for inline in [Inline::Slots(1), Inline::Never] {
+    for inline in [InlinePolicy::Slots(1), InlinePolicy::Never] {
         let puppet = puppet("a", async |call| Ok(Reply::data(Value::Object(call.params))));
-        let gate = gate_with(vec![(puppet, Rules::default())], inline);
+        let gate = gate_with(vec![(puppet, FacadeRules::default())], inline);
         let envelope = call(&gate, request("a", "look")).await;
         assert_eq!(
             envelope,
@@ -19,7 +19,7 @@ async fn a_call_gets_defaults_and_an_envelope() {
 async fn missing_and_unavailable_facades_differ() {
     let gate = one(puppet("a", async |_| Ok(Reply::default())));
     let mut slots = gate.catalog().snapshot().slots.clone();
-    slots.insert("b".to_owned(), Slot::Unavailable("its file was removed".to_owned()));
+    slots.insert("b".to_owned(), CatalogSlot::Unavailable("its file was removed".to_owned()));
     gate.catalog().swap(slots);
     let gone = call(&gate, request("b", "look")).await;
     assert_eq!(failed(&gone), ("unavailable", "`b` is unavailable: its file was removed"));
@@ -47,10 +47,10 @@ async fn an_immediate_call_still_reports_progress() {
         call.session.progress(Progress { done: 2.0, total: None, message: None });
         Ok(Reply::default())
     }));
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut exec = gate.start(CallOrigin::local(), request("a", "look"));
     // The latest wins.
-    assert!(matches!(exec.next().await, Event::Progress(progress) if progress.done == 2.0));
-    assert!(matches!(exec.next().await, Event::Done(envelope) if envelope.is_ok()));
+    assert!(matches!(exec.next().await, CallEvent::Progress(progress) if progress.done == 2.0));
+    assert!(matches!(exec.next().await, CallEvent::Done(envelope) if envelope.is_ok()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -63,12 +63,12 @@ async fn a_wall_timeout_names_its_limit() {
 
 #[tokio::test]
 async fn a_panic_of_the_host_ends_one_call() {
-    for inline in [Inline::Slots(1), Inline::Never] {
+    for inline in [InlinePolicy::Slots(1), InlinePolicy::Never] {
         let puppet = puppet("a", async |call: Call| match call.action.as_str() {
             "smash" => panic!("on purpose"),
             _ => Ok(Reply::default()),
         });
-        let gate = gate_with(vec![(puppet, Rules::default())], inline);
+        let gate = gate_with(vec![(puppet, FacadeRules::default())], inline);
         let envelope = call(&gate, request("a", "smash")).await;
         assert_eq!(failed(&envelope), ("internal", "the host failed while it ran this call"));
         assert_eq!(call(&gate, request("a", "look")).await["ok"], true);
@@ -88,7 +88,7 @@ async fn a_dropped_call_is_cancelled() {
             Err(Stop::Cancelled)
         }
     }));
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut exec = gate.start(CallOrigin::local(), request("a", "look"));
     assert!(exec.next().now_or_never().is_none());
     drop(exec);
     reply.notified().await;
@@ -105,17 +105,17 @@ async fn only_its_caller_attaches_to_a_call() {
             Ok(Reply::data(42))
         }
     }));
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut exec = gate.start(CallOrigin::local(), request("a", "look"));
     assert!(exec.next().now_or_never().is_none());
     let run = exec.detach().expect("it runs");
-    assert!(gate.attach(&run, &Origin::named("eve", Rights::all())).is_err());
-    assert!(gate.attach(&RunId::from_client("run_guessed"), &Origin::local()).is_err());
-    drop(gate.attach(&run, &Origin::local()).unwrap());
+    assert!(gate.attach(&run, &CallOrigin::named("eve", CallerRights::all())).is_err());
+    assert!(gate.attach(&RunId::from_client("run_guessed"), &CallOrigin::local()).is_err());
+    drop(gate.attach(&run, &CallOrigin::local()).unwrap());
     go.notify_one();
     // The outcome is kept: each handle that attaches gets it.
     for _ in 0..2 {
-        let mut exec = gate.attach(&run, &Origin::local()).unwrap();
-        let Event::Done(envelope) = exec.next().await else { panic!("it says nothing else") };
+        let mut exec = gate.attach(&run, &CallOrigin::local()).unwrap();
+        let CallEvent::Done(envelope) = exec.next().await else { panic!("it says nothing else") };
         assert_eq!(json_of(*envelope)["data"], 42);
     }
 }
@@ -123,16 +123,16 @@ async fn only_its_caller_attaches_to_a_call() {
 #[tokio::test]
 async fn an_answered_call_cannot_be_detached() {
     let gate = one(puppet("a", async |_| Ok(Reply::default())));
-    assert!(gate.start(Origin::local(), request("a", "no such action")).detach().is_none());
+    assert!(gate.start(CallOrigin::local(), request("a", "no such action")).detach().is_none());
     // One that has not begun begins.
-    let run = gate.start(Origin::local(), request("a", "look")).detach().unwrap();
-    let mut exec = gate.attach(&run, &Origin::local()).unwrap();
-    assert!(matches!(exec.next().await, Event::Done(envelope) if envelope.is_ok()));
+    let run = gate.start(CallOrigin::local(), request("a", "look")).detach().unwrap();
+    let mut exec = gate.attach(&run, &CallOrigin::local()).unwrap();
+    assert!(matches!(exec.next().await, CallEvent::Done(envelope) if envelope.is_ok()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn waiting_for_a_turn_is_not_running() {
-    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let rules = FacadeRules { concurrency: 1, ..FacadeRules::default() };
     let slow = puppet("a", async |_| {
         tokio::time::sleep(Duration::from_secs(20)).await;
         Ok(Reply::default())
@@ -171,9 +171,9 @@ async fn repeated_faults_open_the_breaker() {
             }
         }
     });
-    let rules = Rules {
+    let rules = FacadeRules {
         breaker: crate::access::BreakerConfig { faults: 3, ..Default::default() },
-        ..Rules::default()
+        ..FacadeRules::default()
     };
     let gate = gate(vec![(puppet, rules)]);
     let second = Duration::from_secs(1);
@@ -207,9 +207,9 @@ async fn repeated_faults_open_the_breaker() {
 
 #[tokio::test]
 async fn without_a_queue_no_call_waits() {
-    let rules = Rules { concurrency: 1, queue: 0, ..Rules::default() };
+    let rules = FacadeRules { concurrency: 1, queue: 0, ..FacadeRules::default() };
     let gate = gate(vec![(puppet("a", async |_| forever().await), rules)]);
-    let mut runs = gate.start(Origin::local(), request("a", "look"));
+    let mut runs = gate.start(CallOrigin::local(), request("a", "look"));
     assert!(runs.next().now_or_never().is_none());
     tokio::task::yield_now().await;
     let refused = call(&gate, request("a", "look")).await;
@@ -218,16 +218,16 @@ async fn without_a_queue_no_call_waits() {
 
 #[tokio::test]
 async fn a_queue_has_an_end() {
-    let rules = Rules { concurrency: 1, ..Rules::default() };
+    let rules = FacadeRules { concurrency: 1, ..FacadeRules::default() };
     let gate = gate(vec![(puppet("a", async |_| forever().await), rules)]);
     let mut waiting = Vec::new();
     for _ in 0..129 {
-        let mut exec = gate.start(Origin::local(), request("a", "look"));
+        let mut exec = gate.start(CallOrigin::local(), request("a", "look"));
         assert!(exec.next().now_or_never().is_none());
         waiting.push(exec);
     }
     // On a busy machine a first slice may overrun, and the calls after it start on the runtime.
-    while gate.census().facades[0].1.queued < 128 {
+    while gate.snapshot().facades[0].1.queued < 128 {
         tokio::task::yield_now().await;
     }
     let refused = call(&gate, request("a", "look")).await;
@@ -249,7 +249,7 @@ async fn concurrency_bounds_the_calls_of_a_facade() {
             Ok(Reply::default())
         }
     });
-    let gate = gate(vec![(puppet, Rules { concurrency: 1, ..Rules::default() })]);
+    let gate = gate(vec![(puppet, FacadeRules { concurrency: 1, ..FacadeRules::default() })]);
     let calls: Vec<_> = (0..5)
         .map(|_| {
             let gate = gate.clone();
@@ -352,7 +352,7 @@ impl Arbitrary {
 async fn any_input_gets_one_short_envelope() {
     let gate = gate_under(
         puppet("a", async |call: Call| Ok(Reply::data(Value::Object(call.params)))),
-        Rules::default(),
+        FacadeRules::default(),
         ActionPolicy { batch: true, confirm: vec!["smash".into()], deny: vec!["touch".into()] },
     );
     let mut arbitrary = Arbitrary(7);
@@ -364,7 +364,7 @@ async fn any_input_gets_one_short_envelope() {
             arguments.insert("action".into(), arbitrary.one(&names).into());
         }
         let sent = Value::Object(arguments.clone());
-        let envelope = finish(gate.call_tool(Origin::local(), "a", arguments).unwrap()).await;
+        let envelope = finish(gate.call_tool(CallOrigin::local(), "a", arguments).unwrap()).await;
         let failed = envelope["ok"] == false;
         assert!(failed || envelope["ok"] == true, "{sent}: {envelope}");
         if failed {
@@ -394,13 +394,13 @@ fn a_long_computation_leaves_the_runtime() {
         threads.dedup();
         Ok(Reply::data(json!(threads)))
     });
-    let lanes = Lanes { calls: calls.handle().clone(), heavy: heavy.handle().clone() };
+    let lanes = RuntimeHandles { calls: calls.handle().clone(), heavy: heavy.handle().clone() };
     let envelope = calls.block_on(async {
         let catalog = Arc::new(Catalog::default());
-        catalog.admit();
-        let entry = Arc::new(entry(puppet, Rules::default()));
-        catalog.swap(BTreeMap::from([("a".to_owned(), Slot::Serving(entry))]));
-        let gate = Gate::new(catalog, Executor::new(lanes, Inline::Never));
+        catalog.mark_admitted();
+        let entry = Arc::new(entry(puppet, FacadeRules::default()));
+        catalog.swap(BTreeMap::from([("a".to_owned(), CatalogSlot::Serving(entry))]));
+        let gate = Gate::new(catalog, Executor::new(lanes, InlinePolicy::Never));
         call(&gate, request("a", "look")).await
     });
     assert_eq!(envelope["data"], json!(["calls", "heavy"]));

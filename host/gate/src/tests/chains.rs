@@ -12,7 +12,7 @@ fn next(facade: &str, action: &str, n: i64) -> Option<Next> {
 }
 
 /// Leads to the same action of `to`, with `n` one less, while there is an `n`.
-fn leading(name: &'static str, to: &'static str) -> Puppet {
+fn leading(name: &'static str, to: &'static str) -> PuppetFacade {
     puppet(name, move |call: Call| {
         let n = call.params["n"].as_i64().unwrap_or_default();
         let next = if n > 0 { next(to, &call.action, n - 1) } else { None };
@@ -21,8 +21,8 @@ fn leading(name: &'static str, to: &'static str) -> Puppet {
     })
 }
 
-fn chained(chain: Chain, invoke: &[&str]) -> Rules {
-    Rules { chain, ..invoking(invoke) }
+fn chained(chain: ChainRule, invoke: &[&str]) -> FacadeRules {
+    FacadeRules { chain, ..invoking(invoke) }
 }
 
 async fn look(gate: &Gate, n: i64) -> Value {
@@ -32,17 +32,17 @@ async fn look(gate: &Gate, n: i64) -> Value {
 #[tokio::test]
 async fn the_policy_decides_whether_next_is_shown() {
     let of = async |chain| look(&gate(vec![(leading("a", "b"), chained(chain, &[]))]), 1).await;
-    let advised = of(Chain::Advise).await;
+    let advised = of(ChainRule::Advise).await;
     let expected = json!({"tool": "b", "arguments": {"action": "look", "n": 0}, "reason": "it says so"});
     assert_eq!(advised["next"], expected);
-    assert!(of(Chain::Off).await.get("next").is_none());
+    assert!(of(ChainRule::Off).await.get("next").is_none());
 }
 
 #[tokio::test]
 async fn a_followed_call_answers_with_the_trail() {
     let gate = gate(vec![
-        (leading("a", "b"), chained(Chain::Follow, &["b:*"])),
-        (leading("b", "a"), chained(Chain::Follow, &["a:look"])),
+        (leading("a", "b"), chained(ChainRule::Follow, &["b:*"])),
+        (leading("b", "a"), chained(ChainRule::Follow, &["a:look"])),
     ]);
     let reply = look(&gate, 2).await;
     assert_eq!(reply["data"], json!({"by": "a", "n": 0}), "the last result");
@@ -68,7 +68,7 @@ async fn what_a_trail_holds_of_results_is_bounded() {
         })
     });
     let second = puppet("b", async |_| Ok(Reply::data("done")));
-    let gate = gate(vec![(first, chained(Chain::Follow, &["b:*"])), (second, Rules::default())]);
+    let gate = gate(vec![(first, chained(ChainRule::Follow, &["b:*"])), (second, FacadeRules::default())]);
     let reply = look(&gate, 1).await;
     assert!(reply["trail"][0].get("data").is_none());
     let message = reply["trail"][0]["message"].as_str().unwrap();
@@ -78,13 +78,13 @@ async fn what_a_trail_holds_of_results_is_bounded() {
 
 #[tokio::test]
 async fn a_chain_ends_after_five_hops() {
-    let long = gate(vec![(leading("a", "a"), chained(Chain::Follow, &["a:*"]))]);
+    let long = gate(vec![(leading("a", "a"), chained(ChainRule::Follow, &["a:*"]))]);
     let reply = look(&long, 9).await;
     assert_eq!((reply["data"]["n"].clone(), reply["trail"].as_array().unwrap().len()), (json!(4), 6));
     assert_eq!(reply["next"]["arguments"]["n"], 3, "what was not followed is told");
 
     let round = puppet("a", async |_| Ok(Reply { next: next("a", "look", 1), ..Reply::default() }));
-    let reply = look(&gate(vec![(round, chained(Chain::Follow, &["a:*"]))]), 1).await;
+    let reply = look(&gate(vec![(round, chained(ChainRule::Follow, &["a:*"]))]), 1).await;
     assert!(reply.get("trail").is_none());
     assert_eq!(reply["next"]["tool"], "a");
 }
@@ -95,7 +95,7 @@ async fn policy_and_effect_bound_what_is_followed() {
         let first =
             puppet("a", move |_| async move { Ok(Reply { next: next("b", action, 1), ..Reply::default() }) });
         let second = puppet("b", async |_| Ok(Reply::data("done")));
-        let gate = gate(vec![(first, chained(Chain::Follow, invoke)), (second, Rules::default())]);
+        let gate = gate(vec![(first, chained(ChainRule::Follow, invoke)), (second, FacadeRules::default())]);
         let reply = look(&gate, 1).await;
         reply.get("trail").is_some()
     };
@@ -128,7 +128,7 @@ async fn failures_may_lead_on_and_hops_may_fail() {
         Err(Stop::Failure(failure))
     });
     let second = puppet("b", async |_| Err(Failure::new(code::NOT_FOUND, "nobody is there").into()));
-    let gate = gate(vec![(first, chained(Chain::Follow, &["b:*"])), (second, Rules::default())]);
+    let gate = gate(vec![(first, chained(ChainRule::Follow, &["b:*"])), (second, FacadeRules::default())]);
     let reply = look(&gate, 1).await;
     assert_eq!(failed(&reply), ("not_found", "nobody is there"));
     assert_eq!(reply["trail"][0]["message"], "the account is locked");
@@ -145,10 +145,10 @@ async fn content_of_hops_comes_first() {
         Ok(Reply { next: next("b", "look", 1), content: shows("locked"), ..Reply::default() })
     });
     let second = puppet("b", async |_| Ok(Reply { content: shows("an agent comes"), ..Reply::default() }));
-    let gate = gate(vec![(first, chained(Chain::Follow, &["b:*"])), (second, Rules::default())]);
+    let gate = gate(vec![(first, chained(ChainRule::Follow, &["b:*"])), (second, FacadeRules::default())]);
     let mut exec = tool(&gate, "a", json!({"action": "look"}));
     let envelope = loop {
-        if let Event::Done(envelope) = exec.next().await {
+        if let CallEvent::Done(envelope) = exec.next().await {
             break envelope;
         }
     };

@@ -1,17 +1,18 @@
 //! What is counted of calls.
 
 use super::*;
-use crate::call::Census;
+use crate::call::GateSnapshot;
 
 /// What was counted, as words.
 fn counted(gate: &Gate) -> Vec<String> {
-    let calls = gate.meters().calls.all();
+    let calls = gate.meters().calls.load();
     let mut words = Vec::new();
     for (facade, calls) in calls.iter() {
-        for (action, ends) in calls.actions.all().iter() {
-            words.extend(ends.get().map(|(outcome, count)| format!("{facade} {action} {outcome} {count}")));
+        for (action, ends) in calls.actions.load().iter() {
+            words
+                .extend(ends.counts().map(|(outcome, count)| format!("{facade} {action} {outcome} {count}")));
         }
-        let ran: u64 = calls.times.get().1.iter().sum();
+        let ran: u64 = calls.times.totals().1.iter().sum();
         words.push(format!("{facade} ran {ran}, runs {}", calls.running.get()));
     }
     words
@@ -27,7 +28,7 @@ async fn each_call_counts_once_by_how_it_ended() {
         }
     });
     let b = puppet("b", |_| async { Err(fault("b", FaultKind::Trap).into()) });
-    let gate = gate(vec![(a, invoking(&["b:*"])), (b, Rules::default())]);
+    let gate = gate(vec![(a, invoking(&["b:*"])), (b, FacadeRules::default())]);
     for _ in 0..2 {
         call(&gate, request("a", "look")).await;
     }
@@ -46,16 +47,16 @@ async fn refused_and_dropped_calls_count() {
         if call.action == "look" { forever().await } else { Err(fault("a", FaultKind::Trap).into()) }
     });
     let breaker = crate::access::BreakerConfig { faults: 2, ..crate::access::BreakerConfig::default() };
-    let rules = Rules { concurrency: 1, queue: 1, breaker, ..Rules::default() };
+    let rules = FacadeRules { concurrency: 1, queue: 1, breaker, ..FacadeRules::default() };
     let gate = gate(vec![(a, rules)]);
-    let facade = |gate: &Gate| gate.census().facades[0].1;
-    let mut first = gate.start(Origin::local(), request("a", "look"));
+    let facade = |gate: &Gate| gate.snapshot().facades[0].1;
+    let mut first = gate.start(CallOrigin::local(), request("a", "look"));
     assert!(first.next().now_or_never().is_none());
-    let mut second = gate.start(Origin::local(), request("a", "look"));
+    let mut second = gate.start(CallOrigin::local(), request("a", "look"));
     assert!(second.next().now_or_never().is_none());
     // Both are on their way to the second runtime.
     tokio::time::sleep(Duration::from_millis(1)).await;
-    assert_eq!((gate.meters().calls.of("a").running.get(), facade(&gate).queued), (1, 1));
+    assert_eq!((gate.meters().calls.get_or_insert("a").running.get(), facade(&gate).queued), (1, 1));
     // One runs, one waits, and there is room for no more.
     assert_eq!(failed(&call(&gate, request("a", "look")).await).0, code::UNAVAILABLE);
     drop((first, second));
@@ -63,9 +64,9 @@ async fn refused_and_dropped_calls_count() {
     for _ in 0..3 {
         call(&gate, request("a", "touch")).await;
     }
-    assert_eq!(facade(&gate).rests, 2);
+    assert_eq!(facade(&gate).breaker, 2);
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert_eq!(facade(&gate).rests, 1);
+    assert_eq!(facade(&gate).breaker, 1);
     insta::assert_snapshot!(counted(&gate).join("\n"));
 }
 
@@ -75,11 +76,11 @@ async fn runs_are_counted_by_how_they_stand() {
         if call.action == "look" { Ok(Reply::default()) } else { forever().await }
     });
     let gate = one(a);
-    let mut run = gate.start(Origin::local(), request("a", "dig"));
+    let mut run = gate.start(CallOrigin::local(), request("a", "dig"));
     assert!(run.next().now_or_never().is_none());
-    assert!(run.part().is_some());
+    assert!(run.detach_as_run().is_some());
     let runs = |gate: &Gate| {
-        let Census { running, waiting, ended, .. } = gate.census();
+        let GateSnapshot { running, waiting, ended, .. } = gate.snapshot();
         (running, waiting, ended)
     };
     assert_eq!(runs(&gate), (1, 0, 0));

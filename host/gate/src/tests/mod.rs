@@ -31,44 +31,46 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::{
-    access::{Chain, InvokeRule, Origin, Rights, Rules},
+    access::{CallOrigin, CallerRights, ChainRule, FacadeRules, InvokeRule},
     call::{Exec, Gate},
-    catalog::{Catalog, Entry, Exposure, Slot},
-    run::{Event, RunId},
-    schedule::{Executor, Inline, Lanes, ScheduledCall},
-    testing::{Puppet, entry, entry_under, lanes, puppet},
+    catalog::{Catalog, CatalogEntry, CatalogSlot, FacadeExposure},
+    run::{CallEvent, RunId},
+    schedule::{Executor, InlinePolicy, RuntimeHandles, ScheduledCall},
+    testing::{PuppetFacade, entry, entry_under, lanes, puppet},
 };
 
-fn invoking(rules: &[&str]) -> Rules {
+fn invoking(rules: &[&str]) -> FacadeRules {
     let invoke = rules.iter().map(|rule| InvokeRule::parse(rule).unwrap()).collect();
-    Rules { invoke, ..Rules::default() }
+    FacadeRules { invoke, ..FacadeRules::default() }
 }
 
-fn gate_with(puppets: Vec<(Puppet, Rules)>, inline: Inline) -> Gate {
+fn gate_with(puppets: Vec<(PuppetFacade, FacadeRules)>, inline: InlinePolicy) -> Gate {
     let catalog = Arc::new(Catalog::default());
-    catalog.admit();
-    let slots: BTreeMap<String, Slot> = puppets
+    catalog.mark_admitted();
+    let slots: BTreeMap<String, CatalogSlot> = puppets
         .into_iter()
-        .map(|(puppet, rules)| (puppet.surface().name.clone(), Slot::Serving(Arc::new(entry(puppet, rules)))))
+        .map(|(puppet, rules)| {
+            (puppet.surface().name.clone(), CatalogSlot::Serving(Arc::new(entry(puppet, rules))))
+        })
         .collect();
     catalog.swap(slots);
     Gate::new(catalog, Executor::new(lanes(), inline))
 }
 
-fn gate(puppets: Vec<(Puppet, Rules)>) -> Gate {
-    gate_with(puppets, Inline::Slots(4))
+fn gate(puppets: Vec<(PuppetFacade, FacadeRules)>) -> Gate {
+    gate_with(puppets, InlinePolicy::Slots(4))
 }
 
-fn gate_under(puppet: Puppet, rules: Rules, terms: ActionPolicy) -> Gate {
+fn gate_under(puppet: PuppetFacade, rules: FacadeRules, terms: ActionPolicy) -> Gate {
     let gate = gate(Vec::new());
     let name = puppet.surface().name.clone();
     let entry = Arc::new(entry_under(puppet, rules, terms));
-    gate.catalog().swap(BTreeMap::from([(name, Slot::Serving(entry))]));
+    gate.catalog().swap(BTreeMap::from([(name, CatalogSlot::Serving(entry))]));
     gate
 }
 
-fn one(puppet: Puppet) -> Gate {
-    gate(vec![(puppet, Rules::default())])
+fn one(puppet: PuppetFacade) -> Gate {
+    gate(vec![(puppet, FacadeRules::default())])
 }
 
 fn request(facade: &str, action: &str) -> Request {
@@ -79,15 +81,15 @@ fn request(facade: &str, action: &str) -> Request {
 /// A call as an MCP client makes it.
 fn tool(gate: &Gate, name: &str, arguments: Value) -> Exec {
     let Value::Object(arguments) = arguments else { unreachable!() };
-    gate.call_tool(Origin::local(), name, arguments).unwrap()
+    gate.call_tool(CallOrigin::local(), name, arguments).unwrap()
 }
 
 async fn finish(mut exec: Exec) -> Value {
     loop {
         match exec.next().await {
-            Event::Done(envelope) => return json_of(*envelope),
-            Event::Asks(asks) => exec.decline(&asks),
-            Event::Progress(_) => {}
+            CallEvent::Done(envelope) => return json_of(*envelope),
+            CallEvent::Asks(asks) => exec.decline_all(&asks),
+            CallEvent::Progress(_) => {}
         }
     }
 }
@@ -101,12 +103,12 @@ fn json_of(envelope: Envelope) -> Value {
 }
 
 async fn call(gate: &Gate, request: Request) -> Value {
-    let mut exec = gate.start(Origin::local(), request);
+    let mut exec = gate.start(CallOrigin::local(), request);
     loop {
         match exec.next().await {
-            Event::Done(envelope) => return json_of(*envelope),
-            Event::Asks(asks) => exec.decline(&asks),
-            Event::Progress(_) => {}
+            CallEvent::Done(envelope) => return json_of(*envelope),
+            CallEvent::Asks(asks) => exec.decline_all(&asks),
+            CallEvent::Progress(_) => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Calls another facade's action with its own call's session, and passes on what it gets.
-fn forwards(name: &str, to: &'static str, action: &'static str) -> Puppet {
+fn forwards(name: &str, to: &'static str, action: &'static str) -> PuppetFacade {
     puppet(name, move |call: Call| async move { call.session.invoke(request(to, action)).await })
 }
 
@@ -11,7 +11,8 @@ fn forwards(name: &str, to: &'static str, action: &'static str) -> Puppet {
 async fn policy_and_effect_bound_nested_calls() {
     let check = async |own: &str, rules: &[&str], target: &'static str, expected: (&str, &str)| {
         let callee = puppet("b", async |_| Ok(Reply::data("done")));
-        let gate = gate(vec![(forwards("a", "b", target), invoking(rules)), (callee, Rules::default())]);
+        let gate =
+            gate(vec![(forwards("a", "b", target), invoking(rules)), (callee, FacadeRules::default())]);
         let envelope = call(&gate, request("a", own)).await;
         let got = if envelope["ok"] == true { ("ok", "done") } else { failed(&envelope) };
         assert_eq!(got, expected, "{own} calls {target} by {rules:?}");
@@ -43,11 +44,11 @@ async fn cyclic_calls_are_refused() {
 async fn calls_nest_five_deep() {
     const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let check = async |length: usize, ok: bool| {
-        let mut puppets: Vec<(Puppet, Rules)> = NAMES[..length]
+        let mut puppets: Vec<(PuppetFacade, FacadeRules)> = NAMES[..length]
             .windows(2)
             .map(|pair| (forwards(pair[0], pair[1], "look"), invoking(&[&format!("{}:*", pair[1])])))
             .collect();
-        puppets.push((puppet(NAMES[length - 1], async |_| Ok(Reply::data("deep"))), Rules::default()));
+        puppets.push((puppet(NAMES[length - 1], async |_| Ok(Reply::data("deep"))), FacadeRules::default()));
         let envelope = call(&gate(puppets), request("a", "look")).await;
         assert_eq!(envelope["ok"], ok, "{length}: {envelope}");
     };
@@ -65,7 +66,7 @@ async fn a_nested_timeout_leaves_its_caller_running() {
             other => Ok(Reply::data(format!("{other:?}"))),
         }
     });
-    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, FacadeRules::default())]);
     assert_eq!(call(&gate, request("a", "look")).await["data"], code::TIMED_OUT);
 }
 
@@ -81,7 +82,7 @@ async fn nested_calls_wait_for_their_turn() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         Ok(Reply::default())
     });
-    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, FacadeRules::default())]);
     let begun = tokio::time::Instant::now();
     assert_eq!(call(&gate, request("a", "look")).await["data"], 25);
     assert_eq!(begun.elapsed().as_secs(), 3, "ten at once");
@@ -100,14 +101,14 @@ async fn nested_progress_is_not_reported() {
         call.session.progress(finish(5.0));
         Ok(Reply::default())
     });
-    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, Rules::default())]);
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let gate = gate(vec![(caller, invoking(&["b:*"])), (callee, FacadeRules::default())]);
+    let mut exec = gate.start(CallOrigin::local(), request("a", "look"));
     let mut seen = Vec::new();
     loop {
         match exec.next().await {
-            Event::Progress(progress) => seen.push(progress.done),
-            Event::Done(_) => break,
-            Event::Asks(_) => {}
+            CallEvent::Progress(progress) => seen.push(progress.done),
+            CallEvent::Done(_) => break,
+            CallEvent::Asks(_) => {}
         }
     }
     assert_eq!(seen, [1.0]);
@@ -119,8 +120,8 @@ async fn an_empty_name_means_the_default_action() {
     let only = puppet("b", async |_| Ok(Reply::default()));
     let mut surface = (*only.surface).clone();
     surface.default_action = Some("touch".to_owned());
-    let only = Puppet { surface: Arc::new(surface), ..only };
-    let gate = gate(vec![(a, invoking(&["b:touch"])), (only, Rules::default())]);
+    let only = PuppetFacade { surface: Arc::new(surface), ..only };
+    let gate = gate(vec![(a, invoking(&["b:touch"])), (only, FacadeRules::default())]);
     assert_eq!(call(&gate, request("a", "look")).await["data"], "touch");
 }
 
@@ -128,7 +129,8 @@ async fn an_empty_name_means_the_default_action() {
 async fn without_a_grant_nothing_is_revealed() {
     for action in ["describe", "nothing", "look"] {
         let other = puppet("b", async |_| Ok(Reply::default()));
-        let gate = gate(vec![(forwards("a", "b", action), Rules::default()), (other, Rules::default())]);
+        let gate =
+            gate(vec![(forwards("a", "b", action), FacadeRules::default()), (other, FacadeRules::default())]);
         let reply = call(&gate, request("a", "look")).await;
         assert_eq!(failed(&reply).1, "access denied: the policy does not let `a` call `b`", "{action}");
     }
@@ -149,7 +151,8 @@ async fn a_narrow_grant_reveals_nothing_else() {
         });
         let b = puppet("b", async |_| panic!("it was called"));
         let hidden = puppet("hidden", async |_| Ok(Reply::default()));
-        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default()), (hidden, Rules::default())]);
+        let gate =
+            gate(vec![(a, invoking(rules)), (b, FacadeRules::default()), (hidden, FacadeRules::default())]);
         let reply = call(&gate, request("a", "look")).await["data"].to_string();
         assert!(reply.contains(expected), "{facade}.{action}: {reply}");
         for unknown in ["smash", "hidden", "Some(\"touch("] {
@@ -187,8 +190,8 @@ async fn parameters_cannot_name_another_action() {
         let b = puppet("b", async |_| panic!("it was called"));
         let mut surface = (*b.surface).clone();
         surface.default_action = Some("look".to_owned());
-        let b = Puppet { surface: Arc::new(surface), ..b };
-        let gate = gate(vec![(a, invoking(&["b:look"])), (b, Rules::default())]);
+        let b = PuppetFacade { surface: Arc::new(surface), ..b };
+        let gate = gate(vec![(a, invoking(&["b:look"])), (b, FacadeRules::default())]);
         let reply = call(&gate, request("a", "look")).await["data"].to_string();
         assert!(reply.contains("invalid_params"), "{params}: {reply}");
         for other in ["smash(", "\"touch", "`touch", "dig", "destructive"] {
@@ -200,8 +203,8 @@ async fn parameters_cannot_name_another_action() {
     let b = asks("b", |_| Ok("b"));
     let mut surface = (*b.surface).clone();
     surface.default_action = Some("smash".to_owned());
-    let b = Puppet { surface: Arc::new(surface), ..b };
-    let gate = gate(vec![(a, invoking(&["b:look"])), (b, Rules::default())]);
+    let b = PuppetFacade { surface: Arc::new(surface), ..b };
+    let gate = gate(vec![(a, invoking(&["b:look"])), (b, FacadeRules::default())]);
     assert_eq!(call(&gate, request("a", "look")).await["data"], "None");
 }
 
@@ -209,7 +212,7 @@ async fn parameters_cannot_name_another_action() {
 fn asks<T: Into<Value>>(
     name: &str,
     ask: impl Fn(&Call) -> Result<T, Failure> + Send + Sync + 'static,
-) -> Puppet {
+) -> PuppetFacade {
     puppet(name, move |call: Call| {
         let asked = ask(&call).map(|reply| Reply::data(reply)).map_err(Stop::Failure);
         async move { asked }
@@ -234,11 +237,13 @@ async fn a_facade_sees_only_what_it_may_call() {
         let a = asks("a", |call| call.session.facades().map(named));
         let gate = gate(vec![(a, invoking(rules))]);
         let entries = [
-            entry_under(asks("b", |_| Ok("b")), Rules::default(), terms),
-            entry(asks("c", |_| Ok("c")), Rules::default()),
+            entry_under(asks("b", |_| Ok("b")), FacadeRules::default(), terms),
+            entry(asks("c", |_| Ok("c")), FacadeRules::default()),
         ];
         let mut slots = gate.catalog().snapshot().slots.clone();
-        slots.extend(entries.map(|entry| (entry.surface().name.clone(), Slot::Serving(Arc::new(entry)))));
+        slots.extend(
+            entries.map(|entry| (entry.surface().name.clone(), CatalogSlot::Serving(Arc::new(entry)))),
+        );
         gate.catalog().swap(slots);
         let reply = call(&gate, request("a", "look")).await;
         let reply = if reply["ok"] == true { &reply["data"] } else { &reply["error"] };
@@ -256,7 +261,7 @@ async fn lookup_shows_only_callable_actions() {
     let check = async |rules: &[&str], facade: &'static str, action: &'static str, expected: &str| {
         let a = asks("a", move |call| call.session.lookup(facade, action).map(|action| action.name));
         let b = asks("b", |_| Ok("b"));
-        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default())]);
+        let gate = gate(vec![(a, invoking(rules)), (b, FacadeRules::default())]);
         let reply = call(&gate, request("a", "look")).await;
         let reply = if reply["ok"] == true { &reply["data"] } else { &reply["error"] };
         assert_eq!(reply, expected, "{rules:?} {facade}.{action}");
@@ -275,7 +280,7 @@ async fn a_check_runs_nothing() {
     let check = async |own: &str, rules: &[&str], action: &'static str, expected: Option<&str>| {
         let a = asks("a", move |call| call.session.check(request("b", action)).map(|()| "yes"));
         let b = puppet("b", async |_| panic!("it was called"));
-        let gate = gate(vec![(a, invoking(rules)), (b, Rules::default())]);
+        let gate = gate(vec![(a, invoking(rules)), (b, FacadeRules::default())]);
         let reply = call(&gate, request("a", own)).await;
         assert_eq!(reply["error"].as_str(), expected, "{own} {rules:?} {action}");
     };
@@ -293,7 +298,7 @@ async fn a_check_runs_nothing() {
 async fn each_hop_has_its_own_grant() {
     let direct = gate(vec![
         (forwards("a", "c", "look"), invoking(&["b:look"])),
-        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+        (puppet("c", async |_| Ok(Reply::data("c"))), FacadeRules::default()),
     ]);
     let reply = call(&direct, request("a", "look")).await;
     assert_eq!(failed(&reply).1, "access denied: the policy does not let `a` call `c`");
@@ -301,7 +306,7 @@ async fn each_hop_has_its_own_grant() {
     let through = gate(vec![
         (forwards("a", "b", "look"), invoking(&["b:look"])),
         (forwards("b", "c", "look"), invoking(&["c:look"])),
-        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+        (puppet("c", async |_| Ok(Reply::data("c"))), FacadeRules::default()),
     ]);
     assert_eq!(call(&through, request("a", "look")).await["data"], "c");
 
@@ -309,31 +314,32 @@ async fn each_hop_has_its_own_grant() {
     let further = gate(vec![
         (forwards("a", "b", "look"), invoking(&["b:*"])),
         (forwards("b", "c", "touch"), invoking(&["c:*"])),
-        (puppet("c", async |_| Ok(Reply::data("c"))), Rules::default()),
+        (puppet("c", async |_| Ok(Reply::data("c"))), FacadeRules::default()),
     ]);
     let reply = call(&further, request("a", "look")).await;
     assert_eq!(failed(&reply).1, "access denied: a read action may not call `c.touch`, which is write");
 }
 
 /// Only `a`, which calls `b`, as just after a start.
-fn half_loaded() -> (Gate, Arc<Entry>) {
+fn half_loaded() -> (Gate, Arc<CatalogEntry>) {
     let catalog = Arc::new(Catalog::default());
     let caller = Arc::new(entry(forwards("a", "b", "look"), invoking(&["b:*"])));
-    catalog.swap(BTreeMap::from([("a".to_owned(), Slot::Serving(Arc::clone(&caller)))]));
-    (Gate::new(catalog, Executor::new(lanes(), Inline::Slots(4))), caller)
+    catalog.swap(BTreeMap::from([("a".to_owned(), CatalogSlot::Serving(Arc::clone(&caller)))]));
+    (Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(4))), caller)
 }
 
 #[tokio::test]
 async fn invoking_facades_wait_for_the_first_admission() {
     let (gate, caller) = half_loaded();
-    let mut exec = gate.start(Origin::local(), request("a", "look"));
+    let mut exec = gate.start(CallOrigin::local(), request("a", "look"));
     let mut soon = std::pin::pin!(exec.next());
     assert!(futures_util::poll!(soon.as_mut()).is_pending());
-    let callee = Arc::new(entry(puppet("b", async |_| Ok(Reply::data("done"))), Rules::default()));
-    let slots = [("a", caller), ("b", callee)].map(|(name, entry)| (name.to_owned(), Slot::Serving(entry)));
+    let callee = Arc::new(entry(puppet("b", async |_| Ok(Reply::data("done"))), FacadeRules::default()));
+    let slots =
+        [("a", caller), ("b", callee)].map(|(name, entry)| (name.to_owned(), CatalogSlot::Serving(entry)));
     gate.catalog().swap(slots.into());
-    gate.catalog().admit();
-    let Event::Done(envelope) = soon.await else { panic!("it asked or told something") };
+    gate.catalog().mark_admitted();
+    let CallEvent::Done(envelope) = soon.await else { panic!("it asked or told something") };
     assert_eq!(json_of(*envelope)["data"], "done");
 }
 
@@ -348,12 +354,12 @@ async fn waiting_for_the_first_admission_times_out() {
 /// A facade that waits for another is not charged with the other's timeout.
 #[tokio::test(start_paused = true)]
 async fn a_nested_timeout_leaves_the_breaker_closed() {
-    let rules = || Rules {
+    let rules = || FacadeRules {
         breaker: crate::access::BreakerConfig { faults: 2, ..Default::default() },
         ..invoking(&["b:*"])
     };
     let sleeps = || puppet("b", async |_| forever().await);
-    let gate = gate(vec![(forwards("a", "b", "look"), rules()), (sleeps(), Rules::default())]);
+    let gate = gate(vec![(forwards("a", "b", "look"), rules()), (sleeps(), FacadeRules::default())]);
     for _ in 0..5 {
         let envelope = call(&gate, request("a", "look")).await;
         assert_eq!(failed(&envelope).0, "timed_out", "{envelope}");

@@ -6,11 +6,11 @@ use loggia_facade::Next;
 use loggia_schema::ToolSplit;
 
 use super::{workflows::beside, *};
-use crate::catalog::Publisher;
+use crate::catalog::ToolPublisher;
 
-fn holder(scopes: &str) -> Origin {
+fn holder(scopes: &str) -> CallOrigin {
     let scopes = scopes.split_whitespace().map(|scope| scope.parse().unwrap());
-    Origin::named("ada", Rights::of(scopes))
+    CallOrigin::named("ada", CallerRights::from_scopes(scopes))
 }
 
 /// Calls a tool with these scopes. `None` if the tool does not exist for them.
@@ -19,11 +19,11 @@ async fn called(gate: &Gate, scopes: &str, name: &str, arguments: Value) -> Opti
     Some(finish(gate.call_tool(holder(scopes), name, arguments)?).await)
 }
 
-fn works(name: &str) -> Puppet {
+fn works(name: &str) -> PuppetFacade {
     puppet(name, async |call: Call| Ok(Reply::data(call.action)))
 }
 
-fn forwards(name: &str, to: &'static str, action: &'static str) -> Puppet {
+fn forwards(name: &str, to: &'static str, action: &'static str) -> PuppetFacade {
     puppet(name, move |call: Call| async move { call.session.invoke(request(to, action)).await })
 }
 
@@ -31,9 +31,9 @@ const UNREACHED: &str = "access denied: the caller's scopes do not allow all tha
 
 #[tokio::test]
 async fn without_a_scope_nothing_exists() {
-    let gate = gate(vec![(works("a"), Rules::default()), (works("hidden"), Rules::default())]);
+    let gate = gate(vec![(works("a"), FacadeRules::default()), (works("hidden"), FacadeRules::default())]);
     let mut slots = gate.catalog().snapshot().slots.clone();
-    slots.insert("broken".into(), Slot::Unavailable("it does not load".into()));
+    slots.insert("broken".into(), CatalogSlot::Unavailable("it does not load".into()));
     gate.catalog().swap(slots);
     let check = async |scopes: &str, name: &str, arguments: Value, expected: Option<&str>| {
         let reply = called(&gate, scopes, name, arguments.clone()).await;
@@ -83,10 +83,10 @@ async fn denials_name_the_missing_scope() {
 
 #[tokio::test]
 async fn hidden_facades_are_not_named() {
-    let gate = gate(vec![(works("a"), Rules::default()), (works("hidden"), Rules::default())]);
+    let gate = gate(vec![(works("a"), FacadeRules::default()), (works("hidden"), FacadeRules::default())]);
     for (facade, mine) in [("hidden", "a:look"), ("never", "a:look"), ("a", "a:nothing")] {
         let mut exec = gate.start(holder(mine), request(facade, "look"));
-        let Event::Done(envelope) = exec.next().await else { panic!("it ran") };
+        let CallEvent::Done(envelope) = exec.next().await else { panic!("it ran") };
         let reply = json_of(*envelope);
         assert_eq!(failed(&reply), ("not_found", &*format!("not found: there is no facade `{facade}`")));
         let own = if mine == "a:look" { "available facades: a" } else { "available facades: none" };
@@ -96,13 +96,18 @@ async fn hidden_facades_are_not_named() {
 
 #[tokio::test]
 async fn a_tool_needs_one_callable_action() {
-    let catalog = Arc::new(Catalog::new(Publisher { split: ToolSplit::Effect, ..Publisher::default() }));
-    catalog.admit();
-    let slots =
-        || BTreeMap::from([("a".to_owned(), Slot::Serving(Arc::new(entry(works("a"), Rules::default()))))]);
+    let catalog =
+        Arc::new(Catalog::new(ToolPublisher { split: ToolSplit::Effect, ..ToolPublisher::default() }));
+    catalog.mark_admitted();
+    let slots = || {
+        BTreeMap::from([(
+            "a".to_owned(),
+            CatalogSlot::Serving(Arc::new(entry(works("a"), FacadeRules::default()))),
+        )])
+    };
     catalog.swap(slots());
-    let gate = Gate::new(Arc::clone(&catalog), Executor::new(lanes(), Inline::Slots(4)));
-    let names = |scopes: &str| catalog.snapshot().names(&holder(scopes).rights);
+    let gate = Gate::new(Arc::clone(&catalog), Executor::new(lanes(), InlinePolicy::Slots(4)));
+    let names = |scopes: &str| catalog.snapshot().tool_names(&holder(scopes).rights);
     let got = [names("*"), names("a:look"), names("a:smash"), names("a:look a:touch"), names("b:*")];
     assert_eq!(got, ["a, a_write", "a", "a_write", "a, a_write", "none"]);
     let call = async |scopes: &str, tool: &str, action: &str| {
@@ -123,7 +128,7 @@ async fn rights_hold_at_every_hop() {
         let gate = gate(vec![
             (forwards("a", "b", "smash"), invoking(&["b:*"])),
             (forwards("b", "c", "touch"), invoking(&["c:*"])),
-            (works("c"), Rules::default()),
+            (works("c"), FacadeRules::default()),
         ]);
         let reply = called(&gate, scopes, "a", json!({"action": "smash"})).await.unwrap();
         let got = match reply["ok"] == true {
@@ -150,7 +155,10 @@ async fn rights_hold_at_every_hop() {
 
 #[tokio::test]
 async fn scopes_do_not_widen_a_policy() {
-    let gate = gate(vec![(forwards("a", "b", "look"), Rules::default()), (works("b"), Rules::default())]);
+    let gate = gate(vec![
+        (forwards("a", "b", "look"), FacadeRules::default()),
+        (works("b"), FacadeRules::default()),
+    ]);
     let reply = called(&gate, "a:* b:*", "a", json!({"action": "look"})).await.unwrap();
     assert_eq!(failed(&reply).1, "access denied: the policy does not let `a` call `b`");
 }
@@ -177,8 +185,8 @@ async fn peers_are_limited_to_the_callers_rights() {
         });
         let gate = gate(vec![
             (a, invoking(&["b:*", "c:look"])),
-            (works("b"), Rules::default()),
-            (works("c"), Rules::default()),
+            (works("b"), FacadeRules::default()),
+            (works("c"), FacadeRules::default()),
         ]);
         let reply = called(&gate, scopes, "a", json!({"action": "smash"})).await.unwrap();
         let data = &reply["data"];
@@ -214,7 +222,7 @@ async fn a_batch_needs_rights_to_all_items() {
         async { Ok(Reply::default()) }
     });
     let gate =
-        gate_under(counting, Rules::default(), ActionPolicy { batch: true, ..ActionPolicy::default() });
+        gate_under(counting, FacadeRules::default(), ActionPolicy { batch: true, ..ActionPolicy::default() });
     let batch = |actions: [&str; 2]| json!({"action": "batch", "items": actions.map(|action| json!({"action": action}))});
     let denied = called(&gate, "a:look", "a", batch(["look", "smash"])).await.unwrap();
     assert_eq!(failed(&denied).0, "denied", "{denied}");
@@ -233,17 +241,17 @@ async fn next_calls_need_the_callers_rights() {
             Ok(Reply { next: Some(next), ..Reply::data("first") })
         })
     };
-    let check = async |chain: Chain, scopes: &str, expected: (&str, bool)| {
-        let rules = Rules { chain, ..invoking(&["b:*"]) };
-        let gate = gate(vec![(leads(), rules), (works("b"), Rules::default())]);
+    let check = async |chain: ChainRule, scopes: &str, expected: (&str, bool)| {
+        let rules = FacadeRules { chain, ..invoking(&["b:*"]) };
+        let gate = gate(vec![(leads(), rules), (works("b"), FacadeRules::default())]);
         let reply = called(&gate, scopes, "a", json!({"action": "touch"})).await.unwrap();
         let got = (reply["data"].as_str().unwrap(), reply.get("next").is_some());
         assert_eq!(got, expected, "{chain:?} {scopes}");
     };
-    check(Chain::Advise, "*", ("first", true)).await;
-    check(Chain::Advise, "a:* b:touch", ("first", true)).await;
-    check(Chain::Follow, "a:* b:touch", ("touch", false)).await;
-    for chain in [Chain::Advise, Chain::Follow] {
+    check(ChainRule::Advise, "*", ("first", true)).await;
+    check(ChainRule::Advise, "a:* b:touch", ("first", true)).await;
+    check(ChainRule::Follow, "a:* b:touch", ("touch", false)).await;
+    for chain in [ChainRule::Advise, ChainRule::Follow] {
         for scopes in ["a:*", "a:* b:look", "a:* b:nothing"] {
             check(chain, scopes, ("first", false)).await;
         }
@@ -251,7 +259,7 @@ async fn next_calls_need_the_callers_rights() {
 }
 
 /// Calls another facade after a notification.
-fn waits(go: &Arc<Notify>) -> Puppet {
+fn waits(go: &Arc<Notify>) -> PuppetFacade {
     let go = Arc::clone(go);
     puppet("a", move |call: Call| {
         let go = Arc::clone(&go);
@@ -266,14 +274,14 @@ fn waits(go: &Arc<Notify>) -> Puppet {
 async fn a_run_keeps_its_original_rights() {
     for (began, succeeds) in [("a:dig b:touch", true), ("a:dig b:look", false)] {
         let go = Arc::new(Notify::new());
-        let gate = gate(vec![(waits(&go), invoking(&["b:*"])), (works("b"), Rules::default())]);
+        let gate = gate(vec![(waits(&go), invoking(&["b:*"])), (works("b"), FacadeRules::default())]);
         let Value::Object(arguments) = json!({"action": "dig", "wait": false}) else { unreachable!() };
-        let begun = json_of(gate.call_tool(holder(began), "a", arguments).unwrap().part().unwrap());
+        let begun = json_of(gate.call_tool(holder(began), "a", arguments).unwrap().detach_as_run().unwrap());
         let id = begun["data"]["run"]["id"].as_str().unwrap().to_owned();
         let handle = RunId::from_client(&id);
         // Another token of the same caller, that may do something else.
         let lesser = holder("a:look b:*");
-        assert!(gate.attach(&handle, &lesser).is_err() && gate.look(&handle, &lesser).is_err());
+        assert!(gate.attach(&handle, &lesser).is_err() && gate.find_run(&handle, &lesser).is_err());
         let status = json!({"action": "run_status", "run_id": id});
         for action in ["run_status", "run_cancel"] {
             let asked = json!({"action": action, "run_id": id});
@@ -285,7 +293,7 @@ async fn a_run_keeps_its_original_rights() {
         go.notify_one();
         // With whatever rights it is followed.
         let mut exec = gate.attach(&handle, &holder("a:dig")).unwrap();
-        let Event::Done(envelope) = exec.next().await else { panic!("it asked") };
+        let CallEvent::Done(envelope) = exec.next().await else { panic!("it asked") };
         assert_eq!(envelope.is_ok(), succeeds, "{began}");
         let reply = called(&gate, "a:dig", "a", status).await.unwrap();
         let word = if succeeds { "succeeded" } else { "failed" };
@@ -300,14 +308,14 @@ async fn a_run_keeps_its_original_rights() {
 async fn finding_a_batch_needs_all_its_rights() {
     let gate = gate_under(
         puppet("a", async |_| forever().await),
-        Rules::default(),
+        FacadeRules::default(),
         ActionPolicy { batch: true, ..ActionPolicy::default() },
     );
     let items = json!([{"action": "look"}, {"action": "touch"}]);
     let Value::Object(batch) = json!({"action": "batch", "items": items, "wait": false}) else {
         unreachable!()
     };
-    let begun = json_of(gate.call_tool(holder("a:*"), "a", batch).unwrap().part().unwrap());
+    let begun = json_of(gate.call_tool(holder("a:*"), "a", batch).unwrap().detach_as_run().unwrap());
     let id = begun["data"]["run"]["id"].as_str().unwrap().to_owned();
     let status = json!({"action": "run_status", "run_id": id});
     let lesser = called(&gate, "a:look", "a", status.clone()).await.unwrap();
@@ -325,16 +333,16 @@ async fn an_answered_question_gives_no_rights() {
         call.session.elicit(question).await?;
         call.session.invoke(request("b", "touch")).await
     });
-    let rules = Rules { elicit: true, ..invoking(&["b:*"]) };
-    let gate = gate(vec![(asks, rules), (works("b"), Rules::default())]);
-    let mut exec = gate.start(holder("a:* b:look").asking(true), request("a", "touch"));
-    let Event::Asks(asks) = exec.next().await else { panic!("it did not ask") };
+    let rules = FacadeRules { elicit: true, ..invoking(&["b:*"]) };
+    let gate = gate(vec![(asks, rules), (works("b"), FacadeRules::default())]);
+    let mut exec = gate.start(holder("a:* b:look").with_elicitation(true), request("a", "touch"));
+    let CallEvent::Asks(asks) = exec.next().await else { panic!("it did not ask") };
     let id = exec.detach().unwrap();
     let mut exec = gate.attach(&id, &holder("a:* b:*")).unwrap();
     for key in asks.keys() {
         assert!(exec.answer(key, Answer::Accepted(json!({}))));
     }
-    let Event::Done(envelope) = exec.next().await else { panic!("it asked again") };
+    let CallEvent::Done(envelope) = exec.next().await else { panic!("it asked again") };
     let reply = json_of(*envelope);
     assert_eq!(reply["details"]["scope"], "b:touch", "{reply}");
 }

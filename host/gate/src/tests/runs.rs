@@ -3,7 +3,7 @@
 use super::*;
 
 /// `dig` ends after a notification.
-fn digger(done: &Arc<Notify>) -> Puppet {
+fn digger(done: &Arc<Notify>) -> PuppetFacade {
     let done = Arc::clone(done);
     puppet("a", move |call: Call| {
         let done = Arc::clone(&done);
@@ -27,7 +27,7 @@ async fn without_waiting_a_call_answers_its_run() {
     let gate = one(digger(&done));
     let exec = tool(&gate, "a", json!({"action": "dig", "wait": false}));
     assert_eq!(exec.patience(), Some(Duration::ZERO));
-    let envelope = json_of(exec.part().unwrap());
+    let envelope = json_of(exec.detach_as_run().unwrap());
     let (run, id) = run_of(&envelope);
     assert_eq!((&run["status"], &run["action"]), (&json!("running"), &json!("dig")));
     assert!(id.starts_with("run_") && id.len() == 4 + 22, "128 bits: {id}");
@@ -61,7 +61,8 @@ async fn only_long_running_calls_have_a_soft_deadline() {
 #[tokio::test]
 async fn run_status_reports_progress_and_trace() {
     let gate = one(digger(&Arc::new(Notify::new())));
-    let envelope = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
+    let envelope =
+        json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).detach_as_run().unwrap());
     let id = run_of(&envelope).1;
     let ask = async |arguments: Value| {
         loop {
@@ -93,7 +94,8 @@ async fn run_status_reports_progress_and_trace() {
 #[tokio::test]
 async fn a_run_is_ended_by_its_caller() {
     let gate = one(digger(&Arc::new(Notify::new())));
-    let envelope = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
+    let envelope =
+        json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).detach_as_run().unwrap());
     let id = run_of(&envelope).1;
     let cancelled = finish(tool(&gate, "a", json!({"action": "run_cancel", "run_id": id}))).await;
     assert_eq!(cancelled["message"], "the run is being cancelled");
@@ -107,20 +109,20 @@ async fn a_run_is_ended_by_its_caller() {
 #[tokio::test]
 async fn a_run_is_its_callers_alone() {
     let gate = gate(vec![
-        (digger(&Arc::new(Notify::new())), Rules::default()),
-        (puppet("b", async |_| Ok(Reply::default())), Rules::default()),
+        (digger(&Arc::new(Notify::new())), FacadeRules::default()),
+        (puppet("b", async |_| Ok(Reply::default())), FacadeRules::default()),
     ]);
-    let named = |name: &str| Origin::named(name, Rights::all());
-    let call = |origin: Origin, facade: &str, arguments: Value| {
+    let named = |name: &str| CallOrigin::named(name, CallerRights::all());
+    let call = |origin: CallOrigin, facade: &str, arguments: Value| {
         let Value::Object(arguments) = arguments else { unreachable!() };
         gate.call_tool(origin, facade, arguments).unwrap()
     };
-    let begun = call(named("ada"), "a", json!({"action": "dig", "wait": false})).part().unwrap();
+    let begun = call(named("ada"), "a", json!({"action": "dig", "wait": false})).detach_as_run().unwrap();
     let begun = json_of(begun);
     let id = run_of(&begun).1;
     let status = json!({"action": "run_status", "run_id": id});
     assert_eq!(finish(call(named("ada"), "a", status.clone())).await["ok"], true);
-    for stranger in [named("eve"), Origin::local(), Origin::anonymous()] {
+    for stranger in [named("eve"), CallOrigin::local(), CallOrigin::anonymous()] {
         for arguments in [status.clone(), json!({"action": "run_cancel", "run_id": id})] {
             let refused = finish(call(stranger.clone(), "a", arguments)).await;
             assert_eq!(failed(&refused), ("not_found", "not found: no such run"));
@@ -133,7 +135,7 @@ async fn a_run_is_its_callers_alone() {
     let own = list(named("ada")).await;
     assert_eq!((&own["count"], &own["data"]["runs"][0]["id"]), (&json!(1), &json!(id)));
     assert_eq!(list(named("eve")).await["data"], json!({"runs": []}));
-    assert_eq!(failed(&list(Origin::anonymous()).await).0, "invalid_params");
+    assert_eq!(failed(&list(CallOrigin::anonymous()).await).0, "invalid_params");
     let nobodys = finish(call(named("ada"), "a", json!({"action": "run_status", "run_id": "run_x"}))).await;
     assert_eq!(failed(&nobodys).0, "not_found");
 }
@@ -142,7 +144,8 @@ async fn a_run_is_its_callers_alone() {
 async fn outcomes_expire_after_an_hour() {
     let done = Arc::new(Notify::new());
     let gate = one(digger(&done));
-    let envelope = json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).part().unwrap());
+    let envelope =
+        json_of(tool(&gate, "a", json!({"action": "dig", "wait": false})).detach_as_run().unwrap());
     let id = run_of(&envelope).1;
     done.notify_one();
     let status = json!({"action": "run_status", "run_id": id, "wait": true});
@@ -159,7 +162,7 @@ async fn draining_waits_and_then_cancels() {
     let gate = one(digger(&done));
     let begun = |gate: &Gate| {
         let exec = tool(gate, "a", json!({"action": "dig", "wait": false}));
-        run_of(&json_of(exec.part().unwrap())).1.to_owned()
+        run_of(&json_of(exec.detach_as_run().unwrap())).1.to_owned()
     };
     let status = async |id: &str| {
         let reply = finish(tool(&gate, "a", json!({"action": "run_status", "run_id": id}))).await;
@@ -185,7 +188,7 @@ async fn of_a_thousand_results_the_oldest_goes() {
     let mut ids = Vec::new();
     for _ in 0..1001 {
         let exec = tool(&gate, "a", json!({"action": "dig", "wait": false}));
-        let id = run_of(&json_of(exec.part().unwrap())).1.to_owned();
+        let id = run_of(&json_of(exec.detach_as_run().unwrap())).1.to_owned();
         finish(tool(&gate, "a", json!({"action": "run_status", "run_id": id, "wait": true}))).await;
         ids.push(id);
     }

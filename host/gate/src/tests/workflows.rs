@@ -6,11 +6,11 @@ use loggia_workflow::{WorkflowFacade, definition, surface::build_surface};
 use super::*;
 
 /// The facade `flow` of these workflows' text, beside these puppets.
-pub(super) fn beside(text: &str, concurrency: usize, puppets: Vec<Puppet>) -> Gate {
+pub(super) fn beside(text: &str, concurrency: usize, puppets: Vec<PuppetFacade>) -> Gate {
     let invoke: Vec<String> = puppets.iter().map(|puppet| format!("{}:*", puppet.surface.name)).collect();
     let invoke: Vec<&str> = invoke.iter().map(String::as_str).collect();
-    let rules = Rules { elicit: true, questions: 16, concurrency, ..invoking(&invoke) };
-    let asking = Rules { elicit: true, ..Rules::default() };
+    let rules = FacadeRules { elicit: true, questions: 16, concurrency, ..invoking(&invoke) };
+    let asking = FacadeRules { elicit: true, ..FacadeRules::default() };
     let gate = gate(puppets.into_iter().map(|puppet| (puppet, asking.clone())).collect());
     let definition = definition::parse_file(text).unwrap_or_else(|problems| panic!("{problems}"));
     let workflows: Vec<_> = definition.workflows.iter().cloned().map(Arc::new).collect();
@@ -19,22 +19,23 @@ pub(super) fn beside(text: &str, concurrency: usize, puppets: Vec<Puppet>) -> Ga
     let surface = Arc::new(sanitise_surface(build_surface("flow", &definition, &workflows, &peers).surface));
     let contract = Contract::new(Arc::clone(&surface)).unwrap();
     let facade = WorkflowFacade::new(surface, workflows, None);
-    let flow = Entry::new(Arc::new(facade), contract, rules, Exposure::default(), "test".to_owned());
+    let flow =
+        CatalogEntry::new(Arc::new(facade), contract, rules, FacadeExposure::default(), "test".to_owned());
     let mut slots = snapshot.slots.clone();
-    slots.insert("flow".to_owned(), Slot::Serving(Arc::new(flow)));
+    slots.insert("flow".to_owned(), CatalogSlot::Serving(Arc::new(flow)));
     gate.catalog().swap(slots);
     gate
 }
 
-fn person() -> Origin {
-    Origin::local().asking(true)
+fn person() -> CallOrigin {
+    CallOrigin::local().with_elicitation(true)
 }
 
 /// Follows a call without answering its questions.
 async fn unanswered(gate: &Gate, request: Request) -> Value {
     let mut exec = gate.start(person(), request);
     loop {
-        if let Event::Done(envelope) = exec.next().await {
+        if let CallEvent::Done(envelope) = exec.next().await {
             return json_of(*envelope);
         }
     }
@@ -104,9 +105,9 @@ async fn one_caller_cannot_use_up_all_questions() {
     for exec in &mut execs {
         loop {
             match exec.next().await {
-                Event::Asks(asks) => break open.push(asks.len()),
-                Event::Done(envelope) => panic!("{}", json_of(*envelope)),
-                Event::Progress(_) => {}
+                CallEvent::Asks(asks) => break open.push(asks.len()),
+                CallEvent::Done(envelope) => panic!("{}", json_of(*envelope)),
+                CallEvent::Progress(_) => {}
             }
         }
     }
@@ -129,9 +130,9 @@ steps:
     });
     let gate = beside(text, 1, vec![slow]);
     for round in 1..=4 {
-        let mut exec = gate.start(Origin::local(), request("flow", "many"));
+        let mut exec = gate.start(CallOrigin::local(), request("flow", "many"));
         while begun.load(Ordering::Relaxed) < 10 * round {
-            let Event::Progress(_) = exec.next().await else { panic!("it ended") };
+            let CallEvent::Progress(_) = exec.next().await else { panic!("it ended") };
         }
         drop(exec);
         // The one call at a time that may run has ended: the next begins.

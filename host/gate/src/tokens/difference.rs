@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::figures::{Figures, Forms, ServedList};
+use super::figures::{FormFootprints, ServedList, TokenFigures};
 
 /// Name of the row for the form that is served.
 pub const SERVED: &str = "served";
 
 /// Change of one facade, or of the whole list, in one form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct FootprintChange {
     /// Name of the facade. `None`: the whole list.
     pub facade: Option<String>,
     /// Name of the form, or [`SERVED`].
@@ -22,9 +22,9 @@ pub struct Change {
     pub after: Option<usize>,
 }
 
-impl Change {
+impl FootprintChange {
     /// Difference in tokens, and in percent of the tokens before.
-    pub fn by(&self) -> Option<(i64, Option<f64>)> {
+    pub fn delta(&self) -> Option<(i64, Option<f64>)> {
         let (before, after) = (i64::try_from(self.before?).ok()?, i64::try_from(self.after?).ok()?);
         let percent = (before > 0).then(|| 100.0 * (after - before) as f64 / before as f64);
         Some((after - before, percent))
@@ -33,11 +33,11 @@ impl Change {
 
 /// Compares every form of every facade in either of the figures, and then the whole list. Each ends with the served form,
 /// if both have it: the other rows show possible savings, this one the actual change.
-pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
-    let none = Forms::new();
+pub fn compare_figures(before: &TokenFigures, after: &TokenFigures) -> Vec<FootprintChange> {
+    let none = FormFootprints::new();
     let names: BTreeSet<&String> = before.facades.keys().chain(after.facades.keys()).collect();
     let facades = names.into_iter().map(|name| {
-        let of = |figures: &Figures| figures.facades.get(name).unwrap_or(&none).clone();
+        let of = |figures: &TokenFigures| figures.facades.get(name).unwrap_or(&none).clone();
         (Some(name.clone()), of(before), of(after))
     });
     let total = (None, before.total.clone(), after.total.clone());
@@ -51,20 +51,28 @@ pub fn changes(before: &Figures, after: &Figures) -> Vec<Change> {
 }
 
 /// Compares the served form of a facade, or of the whole list, if both figures have it.
-fn compare_served(facade: Option<String>, before: &Figures, after: &Figures) -> Option<Change> {
+fn compare_served(
+    facade: Option<String>,
+    before: &TokenFigures,
+    after: &TokenFigures,
+) -> Option<FootprintChange> {
     let (list_before, list_after) = (before.served.as_ref()?, after.served.as_ref()?);
     let tokens = |list: &ServedList| match &facade {
         Some(name) => list.facades.get(name).map(|facade| facade.cost.tokens),
         None => Some(list.total.tokens),
     };
     let (before, after) = (tokens(list_before), tokens(list_after));
-    Some(Change { facade, form: SERVED.to_owned(), before, after })
+    Some(FootprintChange { facade, form: SERVED.to_owned(), before, after })
 }
 
-fn compare_forms(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Change> {
+fn compare_forms(
+    facade: Option<&str>,
+    before: &FormFootprints,
+    after: &FormFootprints,
+) -> Vec<FootprintChange> {
     let forms: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let tokens = |forms: &Forms, form: &str| forms.get(form).map(|cost| cost.tokens);
-    let change = |form: &String| Change {
+    let tokens = |forms: &FormFootprints, form: &str| forms.get(form).map(|cost| cost.tokens);
+    let change = |form: &String| FootprintChange {
         facade: facade.map(str::to_owned),
         form: form.clone(),
         before: tokens(before, form),
@@ -76,24 +84,26 @@ fn compare_forms(facade: Option<&str>, before: &Forms, after: &Forms) -> Vec<Cha
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::{Footprint, figures::ServedFacade};
+    use crate::tokens::{TokenFootprint, figures::ServedFacade};
 
-    fn figures(served: Option<(&str, usize)>) -> Figures {
-        let cost = |tokens: usize| Footprint { tokens, bytes: tokens * 4 };
-        let forms: Forms = [("flat", 100), ("names", 20)].map(|(form, n)| (form.to_owned(), cost(n))).into();
+    fn figures(served: Option<(&str, usize)>) -> TokenFigures {
+        let cost = |tokens: usize| TokenFootprint { tokens, bytes: tokens * 4 };
+        let forms: FormFootprints =
+            [("flat", 100), ("names", 20)].map(|(form, n)| (form.to_owned(), cost(n))).into();
         let served = served.map(|(form, tokens)| ServedList {
             total: cost(tokens),
             facades: [("notes".to_owned(), ServedFacade { form: form.to_owned(), cost: cost(tokens) })]
                 .into(),
         });
-        Figures { total: forms.clone(), facades: [("notes".to_owned(), forms)].into(), served }
+        TokenFigures { total: forms.clone(), facades: [("notes".to_owned(), forms)].into(), served }
     }
 
     #[test]
     fn what_is_served_changes_though_no_form_does() {
-        let all = changes(&figures(Some(("flat", 100))), &figures(Some(("names", 20))));
-        let changed: Vec<&Change> = all.iter().filter(|change| change.before != change.after).collect();
-        let change = |facade: Option<&str>| Change {
+        let all = compare_figures(&figures(Some(("flat", 100))), &figures(Some(("names", 20))));
+        let changed: Vec<&FootprintChange> =
+            all.iter().filter(|change| change.before != change.after).collect();
+        let change = |facade: Option<&str>| FootprintChange {
             facade: facade.map(str::to_owned),
             form: SERVED.to_owned(),
             before: Some(100),
@@ -106,10 +116,10 @@ mod tests {
     fn old_figures_compare_without_served_forms() {
         let (old, new) = (figures(None), figures(Some(("flat", 100))));
         for (before, after) in [(&old, &new), (&new, &old), (&old, &old)] {
-            assert!(changes(before, after).iter().all(|change| change.form != SERVED));
+            assert!(compare_figures(before, after).iter().all(|change| change.form != SERVED));
         }
         let text = serde_json::to_string(&old).unwrap();
         assert!(!text.contains("served"), "{text}");
-        assert_eq!(serde_json::from_str::<Figures>(&text).unwrap(), old);
+        assert_eq!(serde_json::from_str::<TokenFigures>(&text).unwrap(), old);
     }
 }

@@ -5,18 +5,18 @@ use std::{borrow::Borrow, collections::BTreeMap};
 use loggia_schema::{Contract, ExposeOptions, PublishedTool, SchemaForm, ToolSplit};
 use serde::{Deserialize, Serialize};
 
-use super::footprint::{Footprint, measure_tool};
+use super::footprint::{TokenFootprint, measure_tool};
 
 /// Cost in each form, by the name of the form. A file may name forms of another version.
-pub type Forms = BTreeMap<String, Footprint>;
+pub type FormFootprints = BTreeMap<String, TokenFootprint>;
 
 /// Cost of a tool list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct TokenFigures {
     /// Whole list, in the forms that all facades have.
-    pub total: Forms,
+    pub total: FormFootprints,
     /// Each facade, in its forms.
-    pub facades: BTreeMap<String, Forms>,
+    pub facades: BTreeMap<String, FormFootprints>,
     /// List as it is served. Missing in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<ServedList>,
@@ -26,7 +26,7 @@ pub struct Figures {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServedList {
     /// Whole list.
-    pub total: Footprint,
+    pub total: TokenFootprint,
     /// Each published facade.
     pub facades: BTreeMap<String, ServedFacade>,
 }
@@ -38,18 +38,18 @@ pub struct ServedFacade {
     pub form: String,
     /// Cost of its tools.
     #[serde(flatten)]
-    pub cost: Footprint,
+    pub cost: TokenFootprint,
 }
 
 impl ServedList {
     /// What these facades cost, each by its name, in its form and with its tools.
-    pub fn of<'a, T: Borrow<PublishedTool>>(
+    pub fn measure<'a, T: Borrow<PublishedTool>>(
         facades: impl IntoIterator<Item = (&'a str, SchemaForm, Vec<T>)>,
     ) -> Self {
         let facades: BTreeMap<String, ServedFacade> = facades
             .into_iter()
             .map(|(name, form, tools)| {
-                (name.to_owned(), ServedFacade { form: form.as_str().to_owned(), cost: measured(tools) })
+                (name.to_owned(), ServedFacade { form: form.as_str().to_owned(), cost: measure_tools(tools) })
             })
             .collect();
         Self { total: facades.values().map(|facade| facade.cost).sum(), facades }
@@ -57,42 +57,43 @@ impl ServedList {
 }
 
 /// Measures several tools together.
-pub fn measured(tools: impl IntoIterator<Item: Borrow<PublishedTool>>) -> Footprint {
+pub fn measure_tools(tools: impl IntoIterator<Item: Borrow<PublishedTool>>) -> TokenFootprint {
     tools.into_iter().map(|tool| measure_tool(tool.borrow())).sum()
 }
 
 /// Measures facades in every form, each split into tools as its policy says. Does not set the served form.
 ///
 /// `granular` is measured as a server without Loggia would list its tools, without anything that the host adds.
-pub fn figures<'a>(facades: impl IntoIterator<Item = (&'a Contract, ToolSplit)>) -> Figures {
-    let facades: BTreeMap<String, Forms> = facades
+pub fn measure_facades<'a>(facades: impl IntoIterator<Item = (&'a Contract, ToolSplit)>) -> TokenFigures {
+    let facades: BTreeMap<String, FormFootprints> = facades
         .into_iter()
         .map(|(contract, split)| (contract.surface().name.clone(), measure_forms(contract, split)))
         .collect();
-    let mut total = Forms::new();
+    let mut total = FormFootprints::new();
     for form in SchemaForm::ALL.map(SchemaForm::as_str) {
-        let costs: Option<Vec<Footprint>> = facades.values().map(|forms| forms.get(form).copied()).collect();
+        let costs: Option<Vec<TokenFootprint>> =
+            facades.values().map(|forms| forms.get(form).copied()).collect();
         if let Some(costs) = costs {
             total.insert(form.to_owned(), costs.into_iter().sum());
         }
     }
-    Figures { total, facades, served: None }
+    TokenFigures { total, facades, served: None }
 }
 
-fn measure_forms(contract: &Contract, split: ToolSplit) -> Forms {
+fn measure_forms(contract: &Contract, split: ToolSplit) -> FormFootprints {
     let of_its_own = SchemaForm::ALL.into_iter().filter(|form| contract.effective_form(*form) == *form);
     let costs = of_its_own.map(|form| {
         let tools = match form {
             SchemaForm::Granular => contract.baseline_tools(),
             _ => contract.publish(&ExposeOptions { form, split, ..ExposeOptions::default() }),
         };
-        (form.as_str().to_owned(), measured(&tools))
+        (form.as_str().to_owned(), measure_tools(&tools))
     });
     costs.collect()
 }
 
 /// Savings of a form over `granular`, in percent. Negative if it costs more.
-pub fn saved(forms: &Forms, form: &str) -> Option<f64> {
+pub fn savings_percent(forms: &FormFootprints, form: &str) -> Option<f64> {
     let tokens = |form: &str| forms.get(form).map(|cost| cost.tokens as f64);
     let whole = tokens(SchemaForm::Granular.as_str()).filter(|whole| *whole > 0.0)?;
     Some(100.0 - 100.0 * tokens(form)? / whole)

@@ -8,21 +8,21 @@ use serde_json::json;
 
 /// Cost of a tool or a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Footprint {
+pub struct TokenFootprint {
     /// Tokens in the vocabulary o200k_base; those of other models differ by some percent.
     pub tokens: usize,
     /// Bytes of JSON.
     pub bytes: usize,
 }
 
-impl AddAssign for Footprint {
+impl AddAssign for TokenFootprint {
     fn add_assign(&mut self, other: Self) {
         self.tokens += other.tokens;
         self.bytes += other.bytes;
     }
 }
 
-impl Sum for Footprint {
+impl Sum for TokenFootprint {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |mut sum, one| {
             sum += one;
@@ -32,7 +32,7 @@ impl Sum for Footprint {
 }
 
 /// Measures a tool: its name, description, input schema and annotations, as MCP lists them.
-pub fn measure_tool(tool: &PublishedTool) -> Footprint {
+pub fn measure_tool(tool: &PublishedTool) -> TokenFootprint {
     let text = json!({
         "name": tool.name,
         "description": tool.description,
@@ -46,5 +46,5 @@ pub fn measure_tool(tool: &PublishedTool) -> Footprint {
     })
     .to_string();
     // Plugins contribute to the text, so the tokeniser must take linear time for any text; this one does.
-    Footprint { tokens: bpe_openai::o200k_base().count(&text), bytes: text.len() }
+    TokenFootprint { tokens: bpe_openai::o200k_base().count(&text), bytes: text.len() }
 }

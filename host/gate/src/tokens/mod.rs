@@ -11,6 +11,8 @@ mod difference;
 mod figures;
 mod footprint;
 
-pub use difference::{Change, SERVED, changes};
-pub use figures::{Figures, Forms, ServedFacade, ServedList, figures, measured, saved};
-pub use footprint::{Footprint, measure_tool};
+pub use difference::{FootprintChange, SERVED, compare_figures};
+pub use figures::{
+    FormFootprints, ServedFacade, ServedList, TokenFigures, measure_facades, measure_tools, savings_percent,
+};
+pub use footprint::{TokenFootprint, measure_tool};

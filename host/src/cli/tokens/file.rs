@@ -9,17 +9,17 @@ use std::{
 };
 
 use anyhow::Context;
-use loggia_gate::tokens::Figures;
+use loggia_gate::tokens::TokenFigures;
 
 /// Reads figures of [`write_figures`].
-pub fn read_figures(path: &Path) -> anyhow::Result<Figures> {
+pub fn read_figures(path: &Path) -> anyhow::Result<TokenFigures> {
     let text = fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
     let what = || format!("{} is not an output of `loggia tokens DIR --output FILE`", path.display());
     serde_json::from_str(&text).with_context(what)
 }
 
 /// Writes figures atomically.
-pub fn write_figures(path: &Path, figures: &Figures) -> anyhow::Result<()> {
+pub fn write_figures(path: &Path, figures: &TokenFigures) -> anyhow::Result<()> {
     let failed = || format!("failed to write {}", path.display());
     let mut text = serde_json::to_vec_pretty(figures).with_context(failed)?;
     text.push(b'\n');

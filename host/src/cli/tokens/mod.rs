@@ -16,7 +16,7 @@ use std::{
 };
 
 use clap::{Command, error::ErrorKind};
-use loggia_gate::tokens::{Figures, ServedList, changes, figures};
+use loggia_gate::tokens::{ServedList, TokenFigures, compare_figures, measure_facades};
 use loggia_schema::PublishedTool;
 use loggia_text::printable;
 
@@ -97,16 +97,16 @@ impl TokensCommand {
     fn measure_plugins(&self, plugins: &[LoadedPlugin]) -> anyhow::Result<ExitCode> {
         let publisher = self.publishing.publisher();
         let slots = catalog_slots(plugins);
-        let shown = publisher.shown(&slots);
+        let shown = publisher.publish(&slots);
         let list = shown.iter().map(|shown| {
             let tools = shown.tools.iter().map(|tool| &**tool).collect();
             (shown.facade.as_str(), shown.expose.form, tools)
         });
-        let list = ServedList::of::<&PublishedTool>(list);
+        let list = ServedList::measure::<&PublishedTool>(list);
         let served = list.total;
         let entries: Vec<_> = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok()).collect();
         let contracts = entries.iter().map(|(entry, _)| (&entry.contract, publisher.expose(entry).split));
-        let now = Figures { served: Some(list), ..figures(contracts) };
+        let now = TokenFigures { served: Some(list), ..measure_facades(contracts) };
         let refused: Vec<&LoadedPlugin> = plugins.iter().filter(|plugin| plugin.loaded.is_err()).collect();
         for plugin in &refused {
             let why = plugin.refusal().unwrap_or_default();
@@ -145,9 +145,9 @@ impl TokensCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn print_changes(&self, before: &Path, after: &Figures) -> anyhow::Result<()> {
+    fn print_changes(&self, before: &Path, after: &TokenFigures) -> anyhow::Result<()> {
         let figures = file::read_figures(before)?;
-        let changes = changes(&figures, after);
+        let changes = compare_figures(&figures, after);
         if self.json {
             term::print(&serde_json::to_string_pretty(&changes)?);
         } else {

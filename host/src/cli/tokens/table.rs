@@ -1,8 +1,8 @@
 //! Renders figures: a table for people, one line per form and facade for programs.
 
 use loggia_gate::{
-    catalog::Shown,
-    tokens::{Change, Figures, Footprint, Forms, SERVED, saved},
+    catalog::PublishedFacade,
+    tokens::{FootprintChange, FormFootprints, SERVED, TokenFigures, TokenFootprint, savings_percent},
 };
 use loggia_schema::SchemaForm;
 use loggia_text::printable;
@@ -15,7 +15,7 @@ const ABSENT: &str = "-";
 const TOTAL: &str = "total";
 
 /// Renders the figures, with the served forms marked, and their sum.
-pub fn render_figures(figures: &Figures, shown: &[Shown], served: Footprint) -> String {
+pub fn render_figures(figures: &TokenFigures, shown: &[PublishedFacade], served: TokenFootprint) -> String {
     if term::stdout_is_terminal() {
         let table = columns::build_table(&WIDE, &wide_rows(figures, shown), 2);
         format!("{table}\n{}", summary_line(served, figures))
@@ -25,7 +25,7 @@ pub fn render_figures(figures: &Figures, shown: &[Shown], served: Footprint) -> 
 }
 
 /// Renders changes of figures.
-pub fn render_changes(changes: &[Change]) -> String {
+pub fn render_changes(changes: &[FootprintChange]) -> String {
     let rows: Vec<_> = changes.iter().map(change_row).collect();
     if term::stdout_is_terminal() {
         columns::build_table(&CHANGE, &rows, 2).to_string()
@@ -39,7 +39,7 @@ const LONG: [&str; 6] = ["facade", "form", "tokens", "bytes", "percent", "served
 const CHANGE: [&str; 6] = ["facade", "form", "before", "after", "change", "percent"];
 
 /// Builds one row of three lines for each facade and the total: tokens, percentage against `granular`, bytes.
-fn wide_rows(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
+fn wide_rows(figures: &TokenFigures, shown: &[PublishedFacade]) -> Vec<[String; 8]> {
     let facades =
         figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, served_form(shown, name)));
     let all = facades.chain([(TOTAL, &figures.total, None)]);
@@ -58,7 +58,7 @@ fn wide_rows(figures: &Figures, shown: &[Shown]) -> Vec<[String; 8]> {
 }
 
 /// Builds one row for each form of each facade and of the total, then one for the served list.
-fn long_rows(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[String; 6]> {
+fn long_rows(figures: &TokenFigures, shown: &[PublishedFacade], served: TokenFootprint) -> Vec<[String; 6]> {
     let facades =
         figures.facades.iter().map(|(name, forms)| (name.as_str(), forms, served_form(shown, name)));
     let all = facades.chain([(TOTAL, &figures.total, None)]);
@@ -67,7 +67,7 @@ fn long_rows(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[Stri
             SchemaForm::ALL.map(|form| {
                 let cost = forms.get(form.as_str());
                 let number =
-                    |of: fn(&Footprint) -> usize| cost.map_or(ABSENT.to_owned(), |c| of(c).to_string());
+                    |of: fn(&TokenFootprint) -> usize| cost.map_or(ABSENT.to_owned(), |c| of(c).to_string());
                 let percent = percent_against_granular(forms, form).unwrap_or_else(|| ABSENT.to_owned());
                 let mark = if served == Some(form) { "*" } else { "" };
                 [
@@ -94,24 +94,24 @@ fn long_rows(figures: &Figures, shown: &[Shown], served: Footprint) -> Vec<[Stri
     rows
 }
 
-fn summary_line(served: Footprint, figures: &Figures) -> String {
+fn summary_line(served: TokenFootprint, figures: &TokenFigures) -> String {
     let percent =
         figures.total.get(SchemaForm::Granular.as_str()).and_then(|whole| percent_change(served, *whole));
     let percent = percent.map_or(String::new(), |percent| format!(", {percent} % against granular"));
     format!("* served: {} tokens, {} bytes in all{percent}", served.tokens, served.bytes)
 }
 
-fn served_form(shown: &[Shown], facade: &str) -> Option<SchemaForm> {
+fn served_form(shown: &[PublishedFacade], facade: &str) -> Option<SchemaForm> {
     shown.iter().find(|shown| shown.facade == facade).map(|shown| shown.expose.form)
 }
 
 /// Percentage of a form against `granular`; `None` for `granular` itself.
-fn percent_against_granular(forms: &Forms, form: SchemaForm) -> Option<String> {
-    let saved = saved(forms, form.as_str()).filter(|_| form != SchemaForm::Granular)?;
+fn percent_against_granular(forms: &FormFootprints, form: SchemaForm) -> Option<String> {
+    let saved = savings_percent(forms, form.as_str()).filter(|_| form != SchemaForm::Granular)?;
     Some(format_percent(-saved))
 }
 
-fn percent_change(served: Footprint, whole: Footprint) -> Option<String> {
+fn percent_change(served: TokenFootprint, whole: TokenFootprint) -> Option<String> {
     (whole.tokens > 0).then(|| format_percent(100.0 * served.tokens as f64 / whole.tokens as f64 - 100.0))
 }
 
@@ -121,9 +121,9 @@ fn format_percent(percent: f64) -> String {
     if whole == 0.0 { "0".to_owned() } else { format!("{whole:+}") }
 }
 
-fn change_row(change: &Change) -> [String; 6] {
+fn change_row(change: &FootprintChange) -> [String; 6] {
     let number = |tokens: Option<usize>| tokens.map_or(ABSENT.to_owned(), |tokens| tokens.to_string());
-    let (difference, percent) = match change.by() {
+    let (difference, percent) = match change.delta() {
         None => (ABSENT.to_owned(), ABSENT.to_owned()),
         Some((0, _)) => ("0".to_owned(), "0".to_owned()),
         Some((by, percent)) => (format!("{by:+}"), percent.map_or(ABSENT.to_owned(), format_percent)),
@@ -145,8 +145,8 @@ mod tests {
 
     use super::*;
 
-    fn forms(costs: &[(SchemaForm, usize)]) -> Forms {
-        let cost = |tokens: usize| Footprint { tokens, bytes: tokens * 4 };
+    fn forms(costs: &[(SchemaForm, usize)]) -> FormFootprints {
+        let cost = |tokens: usize| TokenFootprint { tokens, bytes: tokens * 4 };
         costs.iter().map(|(form, tokens)| (form.as_str().to_owned(), cost(*tokens))).collect()
     }
 
@@ -158,16 +158,16 @@ mod tests {
         let total = forms(&[(Flat, 1020), (Signatures, 501), (Names, 250), (Union, 2140), (Granular, 2080)]);
         let facades = [("notes".to_owned(), notes), ("one".to_owned(), forms(&one))].into();
         let shown = [("notes", Signatures), ("one", Raw)];
-        let shown = shown.map(|(name, form)| Shown {
+        let shown = shown.map(|(name, form)| PublishedFacade {
             facade: name.to_owned(),
             expose: ExposeOptions { form, ..ExposeOptions::default() },
             tools: Vec::new(),
             hidden: Vec::new(),
         });
-        let figures = Figures { total, facades, served: None };
+        let figures = TokenFigures { total, facades, served: None };
         let mut table = columns::build_table(&WIDE, &wide_rows(&figures, &shown), 2);
         table.force_no_tty().set_width(100);
-        let served = Footprint { tokens: 491, bytes: 1964 };
+        let served = TokenFootprint { tokens: 491, bytes: 1964 };
         insta::assert_snapshot!(format!("{table}\n{}", summary_line(served, &figures)));
     }
 

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::ensure;
-use loggia_gate::catalog::Snapshot;
+use loggia_gate::catalog::CatalogSnapshot;
 use loggia_text::printable;
 use loggia_workflow::{FileProblem, bind};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ impl WorkflowCheckCommand {
             ensure!(folder.is_dir(), "there is no folder {}", folder.display());
             logs::start_plain(Level::Error);
             let plugins = loaded::load_path(folder, &self.common.host_options()?)?;
-            let beside = Snapshot::of(loaded::catalog_slots(&plugins));
+            let beside = CatalogSnapshot::from_slots(loaded::catalog_slots(&plugins));
             checked.iter_mut().for_each(|checked| check_calls(checked, &beside));
         }
         if self.json {
@@ -91,10 +91,10 @@ impl WorkflowCheckCommand {
 }
 
 /// Adds problems of the steps' calls, given these facades.
-fn check_calls(checked: &mut CheckedFile, beside: &Snapshot) {
+fn check_calls(checked: &mut CheckedFile, beside: &CatalogSnapshot) {
     let workflows = checked.sound.iter().flat_map(|definition| &definition.workflows);
     let own = facade_name(checked);
-    let peers = |facade: &str, action: &str| beside.sought(&own, facade, action);
+    let peers = |facade: &str, action: &str| beside.lookup_for_workflow(&own, facade, action);
     let problems = workflows.filter_map(|workflow| bind(&Arc::new(workflow.clone()), &peers).err());
     let problems: Vec<FileProblem> = problems.flatten().collect();
     checked.problems.extend(problems);

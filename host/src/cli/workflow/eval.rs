@@ -163,7 +163,8 @@ mod tests {
         assert_eq!(eval(&["{{.params.title}}", "--parse"], ""), "(nothing)");
         let printed = eval(&["a\n  {{.steps.my-step.output}}", "--parse"], "");
         assert!(
-            printed.starts_with("error: line 2, column 11: `.my-step` is not one name because it contains `-`"),
+            printed
+                .starts_with("error: line 2, column 11: `.my-step` is not one name because it contains `-`"),
             "{printed}"
         );
         assert!(printed.ends_with("write `(index .steps \"my-step\")`"), "{printed}");

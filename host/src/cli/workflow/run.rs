@@ -10,10 +10,10 @@ use std::{
 use anyhow::{Context, anyhow, bail, ensure};
 use loggia_facade::{Answer, Input, Object, Question, Request, code};
 use loggia_gate::{
-    access::Origin,
+    access::CallOrigin,
     call::Exec,
-    catalog::{Entry, Slot},
-    run::Event,
+    catalog::{CatalogEntry, CatalogSlot},
+    run::CallEvent,
 };
 use loggia_schema::nearest;
 use loggia_text::printable;
@@ -80,7 +80,7 @@ impl RunCommand {
             }
         };
         let can_ask = TerminalForm::can_ask() || !self.answer.is_empty();
-        let exec = host.gate.start(Origin::local().asking(can_ask), request);
+        let exec = host.gate.start(CallOrigin::local().with_elicitation(can_ask), request);
         let envelope = runtime.block_on(follow(exec, answers, &progress));
         progress.close();
         runtime.shutdown_background();
@@ -124,16 +124,16 @@ impl RunCommand {
             Err(error) => return refused(format!("{file} cannot be served: {error}")),
         };
         let facade = entry.surface().name.clone();
-        if let Some(Slot::Serving(other)) = slots.get(&facade)
+        if let Some(CatalogSlot::Serving(other)) = slots.get(&facade)
             && !is_same_file(&self.file, other)
         {
             return refused(format!(
                 "{file} cannot be served: another plugin of the folder has its name, `{facade}`"
             ));
         }
-        slots.insert(facade.clone(), Slot::Serving(Arc::new(entry)));
+        slots.insert(facade.clone(), CatalogSlot::Serving(Arc::new(entry)));
         host.gate.catalog().swap(slots);
-        host.gate.catalog().admit();
+        host.gate.catalog().mark_admitted();
         let mut arguments = Object::new();
         arguments.insert("action".into(), tool.into());
         arguments.insert("params".into(), params.into());
@@ -156,7 +156,7 @@ struct RunRefusal {
 }
 
 /// Whether an entry comes from this very file.
-fn is_same_file(file: &Path, entry: &Entry) -> bool {
+fn is_same_file(file: &Path, entry: &CatalogEntry) -> bool {
     let digest =
         std::fs::read(file).map(|bytes| format!("sha256:{}", loggia_sandbox::ArtifactDigest::of(&bytes)));
     digest.is_ok_and(|digest| digest == entry.origin)
@@ -211,9 +211,9 @@ async fn follow(
             }
         };
         match event {
-            Event::Done(envelope) => return *envelope,
-            Event::Progress(_) => {}
-            Event::Asks(asks) => {
+            CallEvent::Done(envelope) => return *envelope,
+            CallEvent::Progress(_) => {}
+            CallEvent::Asks(asks) => {
                 for (key, question) in asks {
                     if asked.insert(key.clone(), ()).is_none() {
                         let answer = match answers.pop_front() {

@@ -1,6 +1,6 @@
 //! `[actions]`: what is done with some of a plugin's actions.
 
-use loggia_gate::access::Chain;
+use loggia_gate::access::ChainRule;
 use loggia_schema::ActionPolicy;
 
 use super::{
@@ -9,7 +9,8 @@ use super::{
     problem::Problems,
 };
 
-const CHAINS: &[(&str, Chain)] = &[("off", Chain::Off), ("advise", Chain::Advise), ("follow", Chain::Follow)];
+const CHAINS: &[(&str, ChainRule)] =
+    &[("off", ChainRule::Off), ("advise", ChainRule::Advise), ("follow", ChainRule::Follow)];
 
 /// The section.
 pub const ACTIONS: Section = Section {
@@ -54,9 +55,9 @@ pub const ACTIONS: Section = Section {
 };
 
 /// Reads the section.
-pub fn read(field: &Field<'_>, problems: &mut Problems) -> (ActionPolicy, Chain) {
+pub fn read(field: &Field<'_>, problems: &mut Problems) -> (ActionPolicy, ChainRule) {
     let mut terms = ActionPolicy::default();
-    let mut chain = Chain::default();
+    let mut chain = ChainRule::default();
     let Some(fields) = field.fields(ACTIONS.names(), problems) else { return (terms, chain) };
     let mut names = |key: &str| {
         let Some(field) = fields.get(key) else { return Vec::new() };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loggia_gate::access::Rules;
+use loggia_gate::access::FacadeRules;
 use loggia_sandbox::{PluginGrants, PluginLimits};
 use loggia_schema::ActionPolicy;
 
@@ -16,7 +16,7 @@ pub struct Policy {
     /// How much of it.
     pub limits: PluginLimits,
     /// What the gate holds its calls to.
-    pub rules: Rules,
+    pub rules: FacadeRules,
     /// What it says itself of calls to others and of questions: a workflow may do what its steps do where it says nothing.
     pub stated: StatedRules,
     /// What is said of its actions.

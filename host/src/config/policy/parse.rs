@@ -1,6 +1,6 @@
 //! From the text of a policy file to a policy.
 
-use loggia_gate::access::{Clocks, Rules};
+use loggia_gate::access::{FacadeRules, WallClocks};
 
 use super::{
     actions, expose,
@@ -62,10 +62,10 @@ fn read(file: &Fields<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
         let (budget, _, wall) = limits.budget(long);
         (budget.wall, wall)
     };
-    let wall = Clocks { call: clock(false), long: clock(true) };
+    let wall = WallClocks { call: clock(false), long: clock(true) };
     let stated = StatedRules { invoke: invoke.is_some(), elicit: elicit.is_some() };
     let (invoke, elicit) = (invoke.unwrap_or_default(), elicit.unwrap_or_default());
-    let rules = Rules { wall, invoke, elicit, chain, ..rules };
+    let rules = FacadeRules { wall_clocks: wall, invoke, elicit, chain, ..rules };
     Policy { grants, limits, rules, stated, terms, expose }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loggia_egress::{HostPattern, SecretSource, UrlScheme};
-use loggia_gate::access::{Chain, Rules};
+use loggia_gate::access::{ChainRule, FacadeRules};
 use loggia_sandbox::{PluginGrants, PluginLimits};
 use loggia_schema::{ActionPolicy, SchemaForm, ToolSplit};
 use proptest::prelude::*;
@@ -47,10 +47,10 @@ fn the_guide_shows_a_policy_that_sets_what_holds_without_it() {
     let block = block.strip_prefix("toml").unwrap();
     let policy = parse(block).unwrap();
     assert_eq!(policy.limits, PluginLimits::default());
-    assert_eq!(policy.rules, Rules::default());
+    assert_eq!(policy.rules, FacadeRules::default());
     assert_eq!(policy.grants.dirs.len(), 1);
     assert_eq!(policy.terms, ActionPolicy::default());
-    assert_eq!((policy.rules.chain, policy.rules.elicit), (Chain::default(), false));
+    assert_eq!((policy.rules.chain, policy.rules.elicit), (ChainRule::default(), false));
     assert!(policy.rules.invoke.is_empty());
     let exposed = Exposed {
         form: Some(SchemaForm::default()),
@@ -155,7 +155,7 @@ fn limits_are_set() {
     assert_eq!((limits.memory, limits.log_rate, limits.written), (128 << 20, 5, 1 << 30));
     assert_eq!((limits.call.cpu.as_millis(), limits.http.time.as_secs()), (500, 60));
     assert_eq!((limits.http.redirects, policy.rules.concurrency), (5, 2));
-    assert_eq!(policy.rules.wall.long.1.value, "1h");
+    assert_eq!(policy.rules.wall_clocks.long.1.value, "1h");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn actions_and_exposure_are_read() {
     .unwrap();
     assert!(policy.rules.may_invoke("search", "web") && !policy.rules.may_invoke("projects", "list"));
     assert!(policy.rules.elicit);
-    assert_eq!(policy.rules.chain, Chain::Follow);
+    assert_eq!(policy.rules.chain, ChainRule::Follow);
     let terms = ActionPolicy { deny: vec!["purge".into()], confirm: vec!["delete".into()], batch: true };
     assert_eq!(policy.terms, terms);
     let exposed = Exposed {

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, num::NonZero};
 
-use loggia_gate::flow::Quotas;
+use loggia_gate::flow::CallerQuotas;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -76,9 +76,9 @@ pub struct PerCaller {
 
 impl PerCaller {
     /// What the gate holds each caller to.
-    pub fn quotas(&self) -> Quotas {
-        let usual = Quotas::default();
-        Quotas {
+    pub fn quotas(&self) -> CallerQuotas {
+        let usual = CallerQuotas::default();
+        CallerQuotas {
             runs: self.runs.map_or(usual.runs, |runs| NonZero::new(runs as usize)),
             parked: self.questions.map_or(usual.parked, |questions| questions as usize),
         }

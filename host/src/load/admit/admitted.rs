@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use loggia_gate::catalog::Entry;
+use loggia_gate::catalog::CatalogEntry;
 use loggia_sandbox::ArtifactDigest;
 
 use crate::load::{fence::VersionGrants, workflow_bundle::WorkflowBundle};
@@ -10,7 +10,7 @@ use crate::load::{fence::VersionGrants, workflow_bundle::WorkflowBundle};
 /// A plugin that passed all checks.
 pub struct AdmittedPlugin {
     /// Entry for the catalog.
-    pub entry: Entry,
+    pub entry: CatalogEntry,
     /// Workflow file from which to rebuild the entry when the facades that it calls change; `None` for components.
     pub workflow_file: Option<Arc<WorkflowBundle>>,
     /// Grants that concern the fence and the name record.

@@ -10,8 +10,8 @@ use std::{
 use loggia_egress::SecretSource;
 use loggia_facade::Surface;
 use loggia_gate::{
-    access::Scopes,
-    catalog::{Entry, Exposure},
+    access::CallerKeys,
+    catalog::{CatalogEntry, FacadeExposure},
 };
 use loggia_sandbox::{
     ArtifactDigest, CodeCache, LoadError, PluginArtifact, PluginGrants, SandboxConfig, SandboxEngine,
@@ -148,9 +148,9 @@ impl PluginAdmitter {
         }
         let origin = format!("sha256:{}", facts.digest);
         let Exposed { form, split, output_schema, .. } = policy.expose;
-        let exposure = Exposure::new(form, split, output_schema);
-        let entry =
-            Entry::new(Arc::new(facade), contract, policy.rules, exposure, origin).with_scopes(kept.scopes);
+        let exposure = FacadeExposure::new(form, split, output_schema);
+        let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
+            .with_caller_keys(kept.scopes);
         Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
     }
 
@@ -174,7 +174,7 @@ impl PluginAdmitter {
         }
         let folder = self.open_state_folder()?;
         let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
-        Ok(FacadeState { store, scopes: Some(Scopes::new(folder.secret()?)) })
+        Ok(FacadeState { store, scopes: Some(CallerKeys::new(folder.secret()?)) })
     }
 
     /// Checks the granted directories against the fence.
@@ -223,5 +223,5 @@ fn with_name(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
 #[derive(Default)]
 struct FacadeState {
     store: Option<StateStore>,
-    scopes: Option<Scopes>,
+    scopes: Option<CallerKeys>,
 }

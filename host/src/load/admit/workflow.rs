@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use loggia_gate::catalog::Snapshot;
+use loggia_gate::catalog::CatalogSnapshot;
 use loggia_sandbox::ArtifactDigest;
 use loggia_workflow::{
     WorkflowFile,
@@ -48,7 +48,7 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
     let (digest, grants) = (ArtifactDigest::of(&text), VersionGrants::from_policy(&policy));
     let workflow_file = WorkflowBundle::new(name, definition, policy, digest, refers);
     // Without other facades: finds the problems of the file itself.
-    let entry = workflow_file.entry(&Snapshot::default())?;
+    let entry = workflow_file.entry(&CatalogSnapshot::default())?;
     let bytes = text.len();
     let facts = AdmissionFacts { digest, bytes, imports: Vec::new(), compiled: false, took: begun.elapsed() };
     Ok(AdmittedPlugin { entry, workflow_file: Some(Arc::new(workflow_file)), grants, facts })

@@ -181,7 +181,7 @@ async fn metrics_page(Axum((AdminState(context), stop)): AdminExtract, headers: 
         .map(|runtimes| ["io", "calls", "heavy"].into_iter().zip(TaskCounts::read(runtimes).0));
     let figures = MetricsSnapshot {
         meters: Arc::clone(context.gate.meters()),
-        census: context.gate.census(),
+        census: context.gate.snapshot(),
         plugins: load::LoadState::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
         reloads: context.standing.version_counts(),
         ready: context.readiness(&stop, &report).ready,

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
-use loggia_gate::access::Origin;
+use loggia_gate::access::CallOrigin;
 
 use super::{
     bearer::{self, BearerToken, strip_credentials},
@@ -25,7 +25,7 @@ pub struct Authenticator(pub(super) Arc<AuthenticatorState>);
 #[derive(Debug)]
 pub struct AuthenticatedCaller {
     /// Identity and rights.
-    pub origin: Origin,
+    pub origin: CallOrigin,
     /// Lifetime of the token, which bounds the streams that it opens.
     pub lifetime: TokenLifetime,
 }
@@ -126,14 +126,14 @@ impl Authenticator {
             (BearerToken::Own(token), _) => {
                 let tokens = self.0.tokens.load();
                 let known = tokens.find(token, token::now())?;
-                let origin = Origin::named(&known.name, known.rights.clone());
+                let origin = CallOrigin::named(&known.name, known.rights.clone());
                 let lifetime = TokenLifetime { revoked: Some(known.revoked.clone()), expires: known.expires };
                 Ok(AuthenticatedCaller { origin, lifetime })
             }
             (BearerToken::Foreign(token), Some(oauth)) => {
                 let (name, rights, expires) = oauth.validator.validate(token).await?;
                 let lifetime = TokenLifetime { revoked: None, expires: Some(expires) };
-                Ok(AuthenticatedCaller { origin: Origin::named(&name, rights), lifetime })
+                Ok(AuthenticatedCaller { origin: CallOrigin::named(&name, rights), lifetime })
             }
             (BearerToken::Foreign(_), None) => {
                 Err(RefusalReason::Invalid("the token was not issued by this server"))

@@ -5,7 +5,7 @@ use std::{fmt::Write, sync::Arc, time::Duration};
 use jsonwebtoken::{
     Algorithm, DecodingKey, Header, TokenData, Validation, decode, decode_header, errors::ErrorKind,
 };
-use loggia_gate::access::{Rights, Scope};
+use loggia_gate::access::{AccessScope, CallerRights};
 use serde::Deserialize;
 
 use super::{
@@ -87,7 +87,7 @@ impl JwtValidator {
     }
 
     /// Validates a token; returns the caller's name, its rights and the expiry.
-    pub async fn validate(&self, token: &str) -> Result<(String, Rights, i64), RefusalReason> {
+    pub async fn validate(&self, token: &str) -> Result<(String, CallerRights, i64), RefusalReason> {
         let header = decode_header(token)
             .map_err(|_| RefusalReason::Invalid("the token is malformed or not supported"))?;
         self.check_header(&header)?;
@@ -124,7 +124,7 @@ impl JwtValidator {
         token: &str,
         algorithm: Algorithm,
         key: &DecodingKey,
-    ) -> Result<(String, Rights, i64), RefusalReason> {
+    ) -> Result<(String, CallerRights, i64), RefusalReason> {
         let validation = Validation { algorithms: vec![algorithm], ..self.validation.clone() };
         let TokenData { claims, .. } =
             decode::<Claims>(token, key, &validation).map_err(|error| to_reason(error.kind()))?;
@@ -139,7 +139,7 @@ impl JwtValidator {
         }
         let subject = claims.sub.filter(|sub| !sub.is_empty() && sub.len() <= MAX_SUBJECT);
         let subject = subject.ok_or(RefusalReason::Invalid("the token lacks a valid subject (sub)"))?;
-        let scopes: Vec<Scope> = match claims.scope.or(claims.scp) {
+        let scopes: Vec<AccessScope> = match claims.scope.or(claims.scp) {
             None => Vec::new(),
             Some(words) => {
                 let ours = words.iter().filter(|word| self.allow_star || *word != "*");
@@ -153,7 +153,7 @@ impl JwtValidator {
         #[allow(clippy::cast_possible_truncation, reason = "what is further away than i64 holds never comes")]
         let expires =
             (claims.exp.and_then(|exp| exp.as_f64()).unwrap_or_default() + self.leeway.as_secs_f64()) as i64;
-        Ok((caller_name(&self.issuer, &subject), Rights::of(scopes), expires))
+        Ok((caller_name(&self.issuer, &subject), CallerRights::from_scopes(scopes), expires))
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use jsonwebtoken::Algorithm;
 use loggia_egress::RuleDestination;
-use loggia_gate::access::{Rights, Scope};
+use loggia_gate::access::{AccessScope, CallerRights};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
@@ -148,17 +148,17 @@ fn validate_tokens(settings: &[server::Token], problems: &mut MistakeList) -> Ve
             problems.collect::<()>(&at("scopes"), Err(why));
         }
         let read = |(n, text): (usize, &String)| {
-            let scope = text.parse::<Scope>().map_err(|why| of_it(&format!("has {text:.80?}: {why}")));
+            let scope = text.parse::<AccessScope>().map_err(|why| of_it(&format!("has {text:.80?}: {why}")));
             problems.collect(&at(&format!("scopes.{n}")), scope)
         };
         // Parse all of them, so that each mistake is reported.
-        let scopes: Vec<Option<Scope>> = token.scopes.iter().enumerate().map(read).collect();
+        let scopes: Vec<Option<AccessScope>> = token.scopes.iter().enumerate().map(read).collect();
         let scopes = scopes.into_iter().collect::<Option<Vec<_>>>().filter(|scopes| !scopes.is_empty());
         let expires = token.expires.as_deref().map(|day| {
             let none = || of_it(&format!("must be a date such as \"2027-06-30\" (got {day:.40?})"));
             problems.collect(&at("expires"), token::parse_expiry(day).ok_or_else(none))
         });
-        if let (Some(()), Some(hash), Some(rights)) = (named, hash, scopes.map(Rights::of)) {
+        if let (Some(()), Some(hash), Some(rights)) = (named, hash, scopes.map(CallerRights::from_scopes)) {
             let expires = expires.flatten();
             let revoked = CancellationToken::new();
             known.push(KnownToken { name: name.to_owned(), hash, rights, expires, revoked });

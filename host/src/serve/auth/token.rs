@@ -9,7 +9,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::NaiveDate;
-use loggia_gate::access::Rights;
+use loggia_gate::access::CallerRights;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use tokio_util::sync::CancellationToken;
@@ -102,7 +102,7 @@ fn has_valid_checksum(token: &str) -> bool {
 pub(super) struct KnownToken {
     pub name: String,
     pub hash: TokenHash,
-    pub rights: Rights,
+    pub rights: CallerRights,
     pub expires: Option<i64>,
     /// Cancelled when the token is revoked.
     pub revoked: CancellationToken,
@@ -171,7 +171,7 @@ mod tests {
         KnownToken {
             name: name.into(),
             hash,
-            rights: Rights::all(),
+            rights: CallerRights::all(),
             expires,
             revoked: CancellationToken::new(),
         }
@@ -220,15 +220,15 @@ mod tests {
     #[test]
     fn removed_or_changed_tokens_are_revoked() {
         let [kept, gone, changed] = [(); 3].map(|()| generate());
-        let all = |rights: Rights| {
+        let all = |rights: CallerRights| {
             let mut changed = known("changed", &changed, None);
             changed.rights = rights;
             vec![known("kept", &kept, None), changed]
         };
-        let mut before = all(Rights::all());
+        let mut before = all(CallerRights::all());
         before.push(known("gone", &gone, None));
         let before = TokenSet::new(before);
-        let mut after = TokenSet::new(all(Rights::of([])));
+        let mut after = TokenSet::new(all(CallerRights::from_scopes([])));
         after.keep_unchanged(&before);
         before.revoke_missing_from(&after);
         let over = |tokens: &TokenSet| -> Vec<bool> {

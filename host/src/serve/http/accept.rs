@@ -101,7 +101,7 @@ pub async fn accept(
         };
         connection.clock.start();
         let serving = serve_connection(connection, router.clone(), head, times.write, open.watcher());
-        let counted = count.enter();
+        let counted = count.track();
         tokio::spawn(async move {
             serving.await;
             drop(counted);

@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::http::HeaderMap;
-use loggia_gate::call::{TARGET as AUDIT, is_on as is_audited};
+use loggia_gate::call::{TARGET as AUDIT, is_enabled as is_audited};
 use tokio::time::Instant;
 
 use super::request_id;

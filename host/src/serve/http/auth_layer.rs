@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::StreamExt;
-use loggia_gate::{access::Origin, flow::Meters};
+use loggia_gate::{access::CallOrigin, flow::GateMeters};
 
 use super::{auth_failures::AuthFailureLog, per_caller::is_stream};
 use crate::serve::{
@@ -22,7 +22,7 @@ pub struct AuthState {
     /// `None` if access is unauthenticated.
     pub authenticator: Option<Authenticator>,
     /// Counters of responses and refusals.
-    pub meters: Arc<Meters>,
+    pub meters: Arc<GateMeters>,
     /// Records refusals in the audit trail.
     pub failures: AuthFailureLog,
 }
@@ -37,21 +37,21 @@ pub async fn authenticate(State(state): State<Arc<AuthState>>, request: Request,
     let authenticated = match &state.authenticator {
         None => {
             auth::strip_credentials(&mut parts.headers);
-            Ok(AuthenticatedCaller { origin: Origin::anonymous(), lifetime: TokenLifetime::default() })
+            Ok(AuthenticatedCaller { origin: CallOrigin::anonymous(), lifetime: TokenLifetime::default() })
         }
         Some(authenticator) => authenticator.admit(&mut parts).await,
     };
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     match authenticated {
         Ok(AuthenticatedCaller { origin, lifetime: ends }) => {
-            parts.extensions.insert(origin.sent_from(address));
+            parts.extensions.insert(origin.with_address(address));
             parts.extensions.insert(ends);
             let mut response = next.run(Request::from_parts(parts, body)).await;
             response.extensions_mut().insert(KnownCaller);
             response
         }
         Err(refusal) => {
-            state.meters.http.refused(refusal.reason().label());
+            state.meters.http.record_refusal(refusal.reason().label());
             state.failures.record(&refusal, address, &parts.headers);
             refusal.into_response()
         }
@@ -74,6 +74,6 @@ pub async fn end_expired_streams(mut request: Request, next: Next) -> Response {
 /// Counts responses by status.
 pub async fn count_response(State(state): State<Arc<AuthState>>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
-    state.meters.http.answered(response.status().as_u16());
+    state.meters.http.record_status(response.status().as_u16());
     response
 }

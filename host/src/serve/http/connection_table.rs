@@ -114,7 +114,7 @@ impl ConnectionTable {
         from: IpAddr,
         clock: &Arc<ConnectionClock>,
     ) -> Option<ConnectionPlace> {
-        let from = AddressBlock::of(from);
+        let from = AddressBlock::containing(from);
         let mut has_evicted = false;
         loop {
             {

@@ -19,7 +19,7 @@ use governor::{
     clock::{Clock, DefaultClock},
     state::keyed::HashMapStateStore,
 };
-use loggia_gate::access::{Account, Caller, Origin};
+use loggia_gate::access::{CallOrigin, Caller, CallerAccount};
 
 use super::{guarded_body::GuardedBody, message::MessageKind};
 use crate::config::server::PerCaller;
@@ -50,21 +50,21 @@ impl CallerBound {
         Self { most: NonZero::new(set.unwrap_or(default)), is_explicit: set.is_some() }
     }
 
-    fn applies_to(self, who: &Account) -> Option<NonZero<u32>> {
-        self.most.filter(|_| self.is_explicit || !who.is_many())
+    fn applies_to(self, who: &CallerAccount) -> Option<NonZero<u32>> {
+        self.most.filter(|_| self.is_explicit || !who.is_shared())
     }
 }
 
 /// Limits and usage of all callers.
 pub struct CallerLimits {
     rate: CallerBound,
-    rates: Option<RateLimiter<Account, HashMapStateStore<Account>, DefaultClock>>,
+    rates: Option<RateLimiter<CallerAccount, HashMapStateStore<CallerAccount>, DefaultClock>>,
     /// Concurrent calls.
     calls: CallerBound,
     streams: CallerBound,
     /// Permits in use, by caller and kind; entries without permits are removed. Locked only to count up or down: a caller at
     /// its limit is refused, so no task waits for a permit, or while it holds the lock.
-    open: Mutex<HashMap<(Account, PermitKind), usize>>,
+    open: Mutex<HashMap<(CallerAccount, PermitKind), usize>>,
 }
 
 impl CallerLimits {
@@ -86,7 +86,7 @@ impl CallerLimits {
         }
     }
 
-    fn limit(&self, who: &Account, kind: PermitKind) -> Option<usize> {
+    fn limit(&self, who: &CallerAccount, kind: PermitKind) -> Option<usize> {
         let bound = match kind {
             PermitKind::Call => self.calls,
             PermitKind::Stream => self.streams,
@@ -95,7 +95,7 @@ impl CallerLimits {
     }
 
     /// Checks the rate limit, and counts a request.
-    fn check_rate(&self, who: &Account) -> Result<(), LimitExceeded> {
+    fn check_rate(&self, who: &CallerAccount) -> Result<(), LimitExceeded> {
         let (Some(rates), Some(_)) = (&self.rates, self.rate.applies_to(who)) else { return Ok(()) };
         if rates.len() > MAX_IDLE_RATES {
             rates.retain_recent();
@@ -109,7 +109,7 @@ impl CallerLimits {
     /// Acquires a permit; `None` if there is no limit.
     fn acquire(
         self: &Arc<Self>,
-        who: Account,
+        who: CallerAccount,
         kind: PermitKind,
     ) -> Result<Option<CallerPermit>, LimitExceeded> {
         let Some(most) = self.limit(&who, kind) else { return Ok(None) };
@@ -145,7 +145,7 @@ impl IntoResponse for LimitExceeded {
 /// Permit of a caller, returned when it is dropped.
 struct CallerPermit {
     limits: Arc<CallerLimits>,
-    who: Account,
+    who: CallerAccount,
     kind: PermitKind,
 }
 
@@ -194,9 +194,9 @@ pub async fn limit_concurrency(
 struct CallPermit(#[allow(dead_code, reason = "it is held, not read")] Arc<CallerPermit>);
 
 /// Returns the account of a request. Anonymous callers are distinguished by address.
-fn account(request: &Request) -> Account {
-    let account = request.extensions().get::<Origin>().and_then(Origin::account);
-    account.unwrap_or(Account::Caller(Caller::Anonymous))
+fn account(request: &Request) -> CallerAccount {
+    let account = request.extensions().get::<CallOrigin>().and_then(CallOrigin::account);
+    account.unwrap_or(CallerAccount::Caller(Caller::Anonymous))
 }
 
 /// Returns which permit a request needs.
@@ -217,8 +217,8 @@ pub fn is_stream(request: &Request) -> bool {
 mod tests {
     use super::*;
 
-    fn named(name: &str) -> Account {
-        Account::Caller(Caller::Named(name.into()))
+    fn named(name: &str) -> CallerAccount {
+        CallerAccount::Caller(Caller::Named(name.into()))
     }
 
     #[test]
@@ -239,8 +239,8 @@ mod tests {
     fn rates_are_limited_per_caller() {
         let settings = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
         let accounts = Arc::new(CallerLimits::new(settings));
-        let taken = |who: &Account| (0..5).filter(|_| accounts.check_rate(who).is_ok()).count();
-        let address = |last| Account::at([127, 0, 0, last].into());
+        let taken = |who: &CallerAccount| (0..5).filter(|_| accounts.check_rate(who).is_ok()).count();
+        let address = |last| CallerAccount::at_address([127, 0, 0, last].into());
         assert_eq!(taken(&address(1)), 3);
         assert_eq!(taken(&address(2)), 3);
         let refused = accounts.check_rate(&address(1)).err().unwrap();
@@ -250,8 +250,8 @@ mod tests {
     /// H73: anonymous callers share the limits of their network. On loopback they may be behind a proxy, so there are none.
     #[test]
     fn anonymous_callers_share_limits_per_network() {
-        let address = |text: &str| Account::at(text.parse().unwrap());
-        let bounds = |settings, who: &Account| {
+        let address = |text: &str| CallerAccount::at_address(text.parse().unwrap());
+        let bounds = |settings, who: &CallerAccount| {
             let accounts = CallerLimits::new(settings);
             (
                 accounts.rate.applies_to(who),
@@ -263,7 +263,7 @@ mod tests {
         for who in [named("ada"), address("192.0.2.1"), address("2001:db8::1")] {
             assert_eq!(bounds(PerCaller::default(), &who), usual, "{who:?}");
         }
-        for who in [address("127.0.0.1"), address("::1"), Account::Caller(Caller::Anonymous)] {
+        for who in [address("127.0.0.1"), address("::1"), CallerAccount::Caller(Caller::Anonymous)] {
             assert_eq!(bounds(PerCaller::default(), &who), (None, None, None), "{who:?}");
             let settings = PerCaller {
                 rate: Some(5),

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use axum::{body::Body, extract::Request, response::Response};
-use loggia_gate::flow::Meters;
+use loggia_gate::flow::GateMeters;
 use tokio::sync::watch;
 use tower::{ServiceExt, service_fn};
 
@@ -14,7 +14,7 @@ use crate::config::server::PerCaller;
 fn panicky() -> Router {
     let per_caller = PerCaller { concurrency: Some(1), ..PerCaller::default() };
     let http = Http { per_caller, ..Http::default() };
-    let meters = Arc::new(Meters::default());
+    let meters = Arc::new(GateMeters::default());
     let (_, news) = watch::channel(());
     let sessions = Arc::new(BoundedSessions::new(&http, news, Arc::clone(&meters.http.sessions)));
     let names = HostAllowlist::new(http.listen, &[], &[]);

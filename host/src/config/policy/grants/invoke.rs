@@ -1,7 +1,7 @@
 //! `invoke`: actions of other facades.
 
 use loggia_facade::Effect;
-use loggia_gate::access::{Chain, InvokeRule};
+use loggia_gate::access::{ChainRule, InvokeRule};
 
 use super::{
     super::{field::Field, key::Key, model::Policy, problem::Problems},
@@ -67,7 +67,8 @@ impl Grant for InvokeGrant {
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
         let rules = &policy.rules;
-        let called = if rules.chain == Chain::Follow { "call, or have the host call next," } else { "call" };
+        let called =
+            if rules.chain == ChainRule::Follow { "call, or have the host call next," } else { "call" };
         let says = self
             .is_given(policy)
             .then(|| format!("{called} {}", listed(rules.invoke.iter().map(action_text))));

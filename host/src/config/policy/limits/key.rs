@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loggia_gate::access::Rules;
+use loggia_gate::access::FacadeRules;
 use loggia_sandbox::PluginLimits;
 use loggia_text::units;
 
@@ -14,7 +14,7 @@ pub struct Bounds {
     /// What the sandbox holds a plugin to.
     pub limits: PluginLimits,
     /// What the gate holds its calls to.
-    pub rules: Rules,
+    pub rules: FacadeRules,
 }
 
 /// In what a limit is measured, and how it is written.

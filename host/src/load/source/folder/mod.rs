@@ -217,7 +217,7 @@ impl FolderSource {
                     if let Some(state) = self.files.get_mut(&file) {
                         state.remove();
                         self.versions.record_removed(&file);
-                        self.load_status.removed.up();
+                        self.load_status.removed.increment();
                         changed = true;
                     }
                 }
@@ -255,7 +255,7 @@ impl FolderSource {
             self.watch.mark_writing(&file);
         } else {
             let count = if admitted.is_ok() { &self.load_status.loaded } else { &self.load_status.failed };
-            count.up();
+            count.increment();
             match (&admitted, version) {
                 (Ok(_), Some(version)) => self.versions.record_loaded(&file, version),
                 (Ok(_), None) => {}

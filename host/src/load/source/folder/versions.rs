@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loggia_gate::call::{TARGET as AUDIT, is_on as is_audited};
+use loggia_gate::call::{TARGET as AUDIT, is_enabled as is_audited};
 use loggia_sandbox::ArtifactDigest;
 
 use crate::load::{

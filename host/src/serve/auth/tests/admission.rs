@@ -42,11 +42,11 @@ async fn valid_tokens_give_name_and_rights() {
         assert_eq!(origin.caller, Caller::Named((*name).into()));
         for scope in allowed.split(' ') {
             let (facade, action) = scope.split_once(':').unwrap();
-            assert!(origin.rights.allow(facade, action), "{name} {scope}");
+            assert!(origin.rights.allows(facade, action), "{name} {scope}");
         }
     }
     let origin = authenticate(&auth, &bearer(&cases[1].0), "/mcp").await.unwrap();
-    assert!(!origin.rights.allow("notes", "delete") && !origin.rights.reach("files"));
+    assert!(!origin.rights.allows("notes", "delete") && !origin.rights.reaches("files"));
 
     let lower = HeaderMap::from_iter([(AUTHORIZATION, format!("bearer {made}").parse().unwrap())]);
     assert!(authenticate(&auth, &lower, "/mcp").await.is_ok());
@@ -71,7 +71,7 @@ async fn a_star_scope_needs_allow_star() {
             Authenticator::new(&serde_json::from_value(auth).unwrap(), folder.path()).unwrap().unwrap();
         let token = keys.sign(&json!({"alg": "EdDSA", "kid": "ed"}), &claims(json!({"scope": scope})));
         let admitted = authenticate(&auth, &bearer(&token), "/mcp").await.ok();
-        let all = admitted.map(|origin| origin.rights.allow("any", "thing"));
+        let all = admitted.map(|origin| origin.rights.allows("any", "thing"));
         assert_eq!(all, expected, "{allow_star} {scope}");
     };
     check(false, "notes:read *", Some(false)).await;

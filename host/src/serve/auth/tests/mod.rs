@@ -18,7 +18,7 @@ use axum::{
     http::{HeaderMap, Uri, header::AUTHORIZATION},
     response::IntoResponse,
 };
-use loggia_gate::access::Origin;
+use loggia_gate::access::CallOrigin;
 use serde_json::{Value, json};
 
 use self::signing::{SigningKeys, claims};
@@ -52,7 +52,7 @@ async fn authenticate(
     auth: &Authenticator,
     headers: &HeaderMap,
     url: &str,
-) -> Result<Origin, (u16, String, String)> {
+) -> Result<CallOrigin, (u16, String, String)> {
     match auth.authenticate(headers, &url.parse::<Uri>().unwrap()).await {
         Ok(admitted) => Ok(admitted.origin),
         Err(refusal) => {

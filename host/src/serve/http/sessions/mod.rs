@@ -19,7 +19,7 @@ use axum::{
 };
 use futures_util::{Stream, StreamExt, stream::BoxStream};
 use loggia_gate::{
-    access::{Caller, Origin},
+    access::{CallOrigin, Caller},
     flow::Gauge,
 };
 use rmcp::{
@@ -62,7 +62,7 @@ pub async fn attach_session(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let origin = request.extensions().get::<Origin>();
+    let origin = request.extensions().get::<CallOrigin>();
     let caller = origin.map_or(Caller::Anonymous, |origin| origin.caller.clone());
     let headers = request.headers();
     let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(SessionId::from);

@@ -68,7 +68,7 @@ pub struct SessionTable(pub HashMap<SessionId, SessionEntry>);
 impl SessionTable {
     /// Marks a session as used, and returns a guard that keeps it busy. Returns `None` for other callers' sessions.
     pub fn touch(&mut self, id: &SessionId, caller: &Caller, now: Instant) -> Option<Arc<()>> {
-        let session = self.0.get_mut(id).filter(|session| session.owner.is(caller))?;
+        let session = self.0.get_mut(id).filter(|session| session.owner.is_same(caller))?;
         (session.last_active, session.last_present) = (now, now);
         Some(Arc::clone(&session.activity))
     }
