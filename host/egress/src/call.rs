@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     BodyIn, BodyOut, RequestRefusal, SendError, SendTimeouts, attach,
-    call_state::{CallState, LONGEST},
+    call_state::{LONGEST, SendCallState},
     connect::PluginNetwork,
     destination::RequestTarget,
     exchange::{self, ExchangeJob},
@@ -18,11 +18,11 @@ use crate::{
 
 /// Egress of one call. Cheap to clone; all clones count together.
 #[derive(Clone)]
-pub struct CallEgress(Arc<CallState>);
+pub struct CallEgress(Arc<SendCallState>);
 
 impl CallEgress {
     pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<EgressLimits>, mode: EgressMode) -> Self {
-        Self(Arc::new(CallState::new(network, limits, mode)))
+        Self(Arc::new(SendCallState::new(network, limits, mode)))
     }
 
     /// Checks a request against the policy, before anything is resolved or opened. An admitted request counts, sent or not; a
@@ -64,7 +64,7 @@ impl CallEgress {
 
 /// A request that has been admitted.
 pub struct SendTicket {
-    call: Arc<CallState>,
+    call: Arc<SendCallState>,
     target: RequestTarget,
     method: Method,
     uri: Uri,

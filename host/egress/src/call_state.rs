@@ -25,7 +25,7 @@ use crate::{
 pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Shared by all clones of a call and by its exchanges.
-pub(crate) struct CallState {
+pub(crate) struct SendCallState {
     pub network: Arc<PluginNetwork>,
     pub limits: Arc<EgressLimits>,
     mode: EgressMode,
@@ -37,7 +37,7 @@ pub(crate) struct CallState {
     pub running: Arc<Semaphore>,
 }
 
-impl CallState {
+impl SendCallState {
     pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<EgressLimits>, mode: EgressMode) -> Self {
         let running = Arc::new(Semaphore::new(limits.at_once.clamp(1, Semaphore::MAX_PERMITS)));
         Self { network, limits, mode, sent: AtomicUsize::new(0), running }

@@ -14,7 +14,7 @@ use tokio::{
 use crate::{
     BodyIn, BodyOut, RequestRefusal, SendError, SendTimeouts, attach,
     body::{ExchangeState, UploadBody, UploadLimits},
-    call_state::{CallState, LONGEST},
+    call_state::{LONGEST, SendCallState},
     destination::RequestTarget,
     download::{ConnectionLease, DownloadBody, DownloadTerms, OpenDownload},
     error::{ExchangePhase, MessagePart},
@@ -25,7 +25,7 @@ use crate::{
 
 /// State shared by all hops of an exchange.
 pub(crate) struct ExchangeJob {
-    pub call: Arc<CallState>,
+    pub call: Arc<SendCallState>,
     pub timeouts: SendTimeouts,
     pub end: Instant,
 }

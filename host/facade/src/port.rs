@@ -12,7 +12,7 @@ pub trait Port: Send + Sync + 'static {
     /// Tells how far the call has come. Coalesced: the latest wins. Never blocks.
     fn progress(&self, progress: Progress);
     /// Writes a line to the host's log, under the facade's name.
-    fn log(&self, level: Level, text: &str);
+    fn log(&self, level: LogLevel, text: &str);
     /// Whether the caller has gone away or said stop.
     fn is_cancelled(&self) -> bool;
     /// Resolves when the caller has gone away or said stop.
@@ -76,7 +76,7 @@ pub struct Progress {
 
 /// The weight of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum LogLevel {
     /// Finest.
     Trace,
     /// For the author.
@@ -89,7 +89,7 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl LogLevel {
     /// The word in logs and traces.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use loggia_facade::{Level, Session};
+use loggia_facade::{LogLevel, Session};
 use loggia_text::{redact, seam};
 use parking_lot::Mutex;
 use wasmtime_wasi::{
@@ -54,10 +54,10 @@ enum Stream {
 }
 
 impl Stream {
-    fn level(self) -> Level {
+    fn level(self) -> LogLevel {
         match self {
-            Self::Stdout => Level::Info,
-            Self::Stderr => Level::Warn,
+            Self::Stdout => LogLevel::Info,
+            Self::Stderr => LogLevel::Warn,
         }
     }
 }
@@ -86,7 +86,7 @@ impl CallLog {
     }
 
     /// Logs a text of the plugin's, in lines.
-    pub(crate) fn log(&self, level: Level, text: &str) {
+    pub(crate) fn log(&self, level: LogLevel, text: &str) {
         let (mut state, mut rest) = (self.0.lock(), text);
         loop {
             if state.left == 0 {
@@ -115,12 +115,14 @@ impl CallLog {
             (std::mem::take(&mut state.dropped), std::mem::take(&mut state.rate_limited));
         if let Some(session) = &state.session {
             if dropped > 0 {
-                session
-                    .log(Level::Warn, &format!("{dropped} further bytes of output dropped (`limits.logs`)"));
+                session.log(
+                    LogLevel::Warn,
+                    &format!("{dropped} further bytes of output dropped (`limits.logs`)"),
+                );
             }
             if rate_limited > 0 {
                 session.log(
-                    Level::Warn,
+                    LogLevel::Warn,
                     &format!("{rate_limited} lines dropped that came too fast (`limits.log-rate`)"),
                 );
             }
@@ -132,7 +134,7 @@ impl CallLog {
 }
 
 impl LogState {
-    fn line(&mut self, level: Level, text: &str) {
+    fn line(&mut self, level: LogLevel, text: &str) {
         let cost = text.len() + LINE_OVERHEAD;
         if cost > self.left {
             self.left = 0;

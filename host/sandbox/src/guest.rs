@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loggia_facade::Level;
+use loggia_facade::LogLevel;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
@@ -33,7 +33,7 @@ impl GuestState {
     /// of stderr.
     pub(crate) fn finish_log(&self) -> String {
         if let Some(text) = self.capabilities.files.exceeded_limit() {
-            self.log.log(Level::Warn, &text);
+            self.log.log(LogLevel::Warn, &text);
         }
         self.log.finish()
     }

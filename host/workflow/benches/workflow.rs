@@ -10,7 +10,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use loggia_facade::{Object, Reply};
 use loggia_workflow::{
     definition,
-    engine::{CallTarget, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, begin, step},
+    engine::{RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, StepTarget, begin, step},
 };
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn plan(chain: bool) -> RunPlan {
         Err(problems) => panic!("{problems}"),
     };
     let params = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
-    let target = CallTarget {
+    let target = StepTarget {
         facade: "notes".into(),
         action: "get".into(),
         params: Arc::new(object(params)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use loggia_facade::{Level, Progress, Session};
+use loggia_facade::{LogLevel, Progress, Session};
 
 use loggia_text::sanitise_line;
 
@@ -31,8 +31,8 @@ impl<'a> ProgressReporter<'a> {
     pub(crate) fn report(&mut self, news: &StepNews) {
         let message = self.describe(news);
         let level = match news.change {
-            StepChange::Failed(_) | StepChange::Retrying(..) => Level::Warn,
-            _ => Level::Debug,
+            StepChange::Failed(_) | StepChange::Retrying(..) => LogLevel::Warn,
+            _ => LogLevel::Debug,
         };
         self.session.log(level, &message);
         if news.item.is_none() {

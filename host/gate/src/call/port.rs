@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Action, Answer, Failure, Level, Port, Progress, Question, Reply, Request, Stop, Surface,
+    Action, Answer, Failure, LogLevel, Port, Progress, Question, Reply, Request, Stop, Surface,
 };
 use loggia_text::printable;
 
@@ -21,16 +21,16 @@ impl Port for FramePort {
         }
     }
 
-    fn log(&self, level: Level, text: &str) {
+    fn log(&self, level: LogLevel, text: &str) {
         let facade = self.0.name();
         self.0.state.record_log(level, text);
         let text = printable(text);
         match level {
-            Level::Trace => tracing::trace!(target: "plugin", facade, "{text}"),
-            Level::Debug => tracing::debug!(target: "plugin", facade, "{text}"),
-            Level::Info => tracing::info!(target: "plugin", facade, "{text}"),
-            Level::Warn => tracing::warn!(target: "plugin", facade, "{text}"),
-            Level::Error => tracing::error!(target: "plugin", facade, "{text}"),
+            LogLevel::Trace => tracing::trace!(target: "plugin", facade, "{text}"),
+            LogLevel::Debug => tracing::debug!(target: "plugin", facade, "{text}"),
+            LogLevel::Info => tracing::info!(target: "plugin", facade, "{text}"),
+            LogLevel::Warn => tracing::warn!(target: "plugin", facade, "{text}"),
+            LogLevel::Error => tracing::error!(target: "plugin", facade, "{text}"),
         }
     }
 

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use loggia_facade::{Answer, Command, Envelope, Level, Object, Progress, Question};
+use loggia_facade::{Answer, Command, Envelope, LogLevel, Object, Progress, Question};
 use serde_json::Value;
 use tokio::{
     sync::{Notify, oneshot},
@@ -231,7 +231,7 @@ impl CallState {
     }
 
     /// Adds a log line to the trace of a call that may become a run.
-    pub(crate) fn record_log(&self, level: Level, text: &str) {
+    pub(crate) fn record_log(&self, level: LogLevel, text: &str) {
         if self.long_running
             && let Some(trace) = &mut self.lock().trace
         {

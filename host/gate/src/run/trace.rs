@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, mem::size_of};
 
-use loggia_facade::{Level, Progress};
+use loggia_facade::{LogLevel, Progress};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -32,7 +32,7 @@ struct TraceEntry {
 
 enum TraceKind {
     Progress { done: f64, total: Option<f64> },
-    Log(Level),
+    Log(LogLevel),
 }
 
 impl TraceEntry {
@@ -51,7 +51,7 @@ impl RunTrace {
         self.push(kind, progress.message.as_deref());
     }
 
-    pub(super) fn log(&mut self, level: Level, text: &str) {
+    pub(super) fn log(&mut self, level: LogLevel, text: &str) {
         self.push(TraceKind::Log(level), Some(text));
     }
 
@@ -109,12 +109,12 @@ mod tests {
     fn the_latest_entries_are_kept() {
         let mut trace = RunTrace::start();
         trace.progress(&Progress { done: 1.0, total: Some(4.0), message: Some("reading".into()) });
-        trace.log(Level::Warn, "odd");
+        trace.log(LogLevel::Warn, "odd");
         let reply = trace.to_json();
         assert_eq!(reply[0]["progress"], json!({"done": 1, "total": 4}));
         assert_eq!((&reply[1]["level"], &reply[1]["log"]), (&json!("warn"), &json!("odd")));
         for _ in 0..1000 {
-            trace.log(Level::Info, &"x".repeat(2000));
+            trace.log(LogLevel::Info, &"x".repeat(2000));
         }
         let reply = trace.to_json();
         let reply = reply.as_array().unwrap();

@@ -9,7 +9,7 @@ fn digger(done: &Arc<Notify>) -> PuppetFacade {
         let done = Arc::clone(&done);
         async move {
             call.session.progress(Progress { done: 1.0, total: Some(2.0), message: Some("digging".into()) });
-            call.session.log(loggia_facade::Level::Info, "found a shard");
+            call.session.log(loggia_facade::LogLevel::Info, "found a shard");
             done.notified().await;
             Ok(Reply::data("a hole"))
         }

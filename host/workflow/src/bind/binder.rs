@@ -10,7 +10,7 @@ use super::lookup::ActionLookup;
 use crate::{
     FileProblem, Workflow,
     definition::{ToolCall, WorkflowStep},
-    engine::{CallTarget, RunPlan},
+    engine::{RunPlan, StepTarget},
 };
 
 /// Workflow bound to the actions that it calls.
@@ -74,12 +74,12 @@ impl CallSite<'_> {
         FileProblem::new(self.call.line, path, format!("step `{}`: {}", self.step.id, message.as_ref()))
     }
 
-    fn resolve_target(&self, peers: &dyn ActionLookup) -> Result<(CallTarget, Action), FileProblem> {
+    fn resolve_target(&self, peers: &dyn ActionLookup) -> Result<(StepTarget, Action), FileProblem> {
         let mut first = None;
         for candidate in self.call.candidates() {
             match peers.lookup(&candidate.facade, &candidate.action) {
                 Ok(action) => {
-                    let target = CallTarget {
+                    let target = StepTarget {
                         facade: candidate.facade,
                         action: action.name.clone(),
                         params: Arc::clone(&action.params),
@@ -113,7 +113,7 @@ impl CallSite<'_> {
     }
 
     /// Checks the names of the arguments against the action's schema.
-    fn check_arguments(&self, target: &CallTarget) -> Vec<FileProblem> {
+    fn check_arguments(&self, target: &StepTarget) -> Vec<FileProblem> {
         let named = format!("`{}.{}`", target.facade, target.action);
         let given = |name: &str| self.call.arguments.iter().any(|(known, _)| known == name);
         let required = target.params.get("required").and_then(Value::as_array).into_iter().flatten();

@@ -35,7 +35,7 @@ mod values;
 
 pub use self::{
     model::{
-        CallTarget, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, StepChange, StepNews,
+        RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, StepChange, StepNews, StepTarget,
         TaskId,
     },
     run::{begin, step},

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loggia_facade::{Action, Block, Detail, Effect, Level, Object, Page, Surface, Want};
+use loggia_facade::{Action, Block, Detail, Effect, LogLevel, Object, Page, Surface, Want};
 use loggia_state::{ChangeCondition, ChangeOperation, StateChange};
 
 use super::bindings::{host, state, types};
@@ -116,13 +116,13 @@ pub(super) fn request(request: host::Request) -> RawRequest {
     }
 }
 
-pub(super) fn level(level: host::Level) -> Level {
+pub(super) fn level(level: host::Level) -> LogLevel {
     match level {
-        host::Level::Trace => Level::Trace,
-        host::Level::Debug => Level::Debug,
-        host::Level::Info => Level::Info,
-        host::Level::Warn => Level::Warn,
-        host::Level::Error => Level::Error,
+        host::Level::Trace => LogLevel::Trace,
+        host::Level::Debug => LogLevel::Debug,
+        host::Level::Info => LogLevel::Info,
+        host::Level::Warn => LogLevel::Warn,
+        host::Level::Error => LogLevel::Error,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use loggia_egress::{ExchangePhase, MessagePart, RequestRefusal, SendError};
-use loggia_facade::Level;
+use loggia_facade::LogLevel;
 use parking_lot::Mutex;
 use wasmtime_wasi_http::Error;
 
@@ -49,12 +49,12 @@ impl FailureReporter {
 }
 
 /// Warns of failures that the operator can prevent by changing the policy.
-fn level(error: &SendError) -> Level {
+fn level(error: &SendError) -> LogLevel {
     match error {
         SendError::Denied(_) | SendError::TooMany(_) | SendError::TooLarge { .. } | SendError::Secret(_) => {
-            Level::Warn
+            LogLevel::Warn
         }
-        _ => Level::Debug,
+        _ => LogLevel::Debug,
     }
 }
 

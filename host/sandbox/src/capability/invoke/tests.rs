@@ -4,7 +4,7 @@ use std::sync::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{Answer, Detail, Level, Port, Progress, Question, Stop};
+use loggia_facade::{Answer, Detail, LogLevel, Port, Progress, Question, Stop};
 
 use super::*;
 
@@ -16,7 +16,7 @@ struct CountingPort {
 
 impl Port for CountingPort {
     fn progress(&self, _: Progress) {}
-    fn log(&self, _: Level, _: &str) {}
+    fn log(&self, _: LogLevel, _: &str) {}
     fn is_cancelled(&self) -> bool {
         false
     }

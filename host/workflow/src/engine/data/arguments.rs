@@ -7,7 +7,7 @@ use crate::{
     definition::{ArgumentValue, ToolCall},
     engine::{
         failure::StepError,
-        model::CallTarget,
+        model::StepTarget,
         values::{SchemaCursor, SchemaKind, SizeBudget, coerce, size_budget::ARGUMENTS},
     },
     template::{EvalError, ExpandedText, TemplateScope},
@@ -20,7 +20,7 @@ const DEPTH: usize = 100;
 pub(crate) fn expand_parameters(
     step: &str,
     call: &ToolCall,
-    target: &CallTarget,
+    target: &StepTarget,
     scope: &TemplateScope<'_>,
     strict: bool,
 ) -> Result<Object, StepError> {

@@ -11,7 +11,7 @@ use crate::{
         data::{arguments, reply},
         failure::{SecretRedactor, StepError},
         model::{StepChange, TaskId},
-        state::{CallState, StepPhase},
+        state::{StepCallState, StepPhase},
         values::size_budget,
     },
 };
@@ -127,7 +127,7 @@ impl RunMachine<'_> {
     }
 
     /// Returns the active attempt of a task, and its step's deadline.
-    fn find_attempt(&self, task: TaskId) -> Option<(&CallState, Duration)> {
+    fn find_attempt(&self, task: TaskId) -> Option<(&StepCallState, Duration)> {
         let (call, deadline) = match (self.state.phases.get(task.step)?, task.item) {
             (StepPhase::Calling { call, deadline }, None) => (call, *deadline),
             (StepPhase::Each(each), Some(item)) => {
@@ -138,7 +138,7 @@ impl RunMachine<'_> {
         call.is_attempting(task.attempt).then_some((call, deadline))
     }
 
-    fn find_call_mut(&mut self, task: TaskId) -> Option<&mut CallState> {
+    fn find_call_mut(&mut self, task: TaskId) -> Option<&mut StepCallState> {
         match (self.state.phases.get_mut(task.step)?, task.item) {
             (StepPhase::Calling { call, .. }, None) => Some(call),
             (StepPhase::Each(each), Some(item)) => {

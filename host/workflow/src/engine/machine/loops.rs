@@ -10,7 +10,7 @@ use crate::{
         data::arguments,
         failure::StepError,
         model::{StepChange, TaskId},
-        state::{CallState, LoopState, StepPhase, context},
+        state::{LoopState, StepCallState, StepPhase, context},
         values::size_budget,
     },
     template::ExpandedText,
@@ -93,7 +93,7 @@ impl<'a> RunMachine<'a> {
             Err(error) => self.fail_item(index, item, error),
             Ok((target, params)) => {
                 if let StepPhase::Each(each) = &mut self.state.phases[index] {
-                    each.calls.push((item, CallState::new(params.clone())));
+                    each.calls.push((item, StepCallState::new(params.clone())));
                 }
                 self.notify(index, Some(item), StepChange::Started);
                 self.request_call(TaskId { step: index, item: Some(item), attempt: 0 }, target, params);

@@ -9,7 +9,7 @@ use crate::{
     definition::{OnError, PARALLEL, ToolCall, WorkflowStep},
     engine::{
         failure::{SecretRedactor, StepError},
-        model::{CallTarget, RunEffect, RunOutcome, RunPlan, StepChange, StepNews, TaskId},
+        model::{RunEffect, RunOutcome, RunPlan, StepChange, StepNews, StepTarget, TaskId},
         state::{RunState, StepEnd, StepPhase, context},
     },
 };
@@ -50,7 +50,7 @@ impl<'a> RunMachine<'a> {
     }
 
     /// Requests one attempt of a call.
-    pub(crate) fn request_call(&mut self, task: TaskId, target: &CallTarget, params: Object) {
+    pub(crate) fn request_call(&mut self, task: TaskId, target: &StepTarget, params: Object) {
         let step = &self.definition(task.step).id;
         let step = escape_key_part(step);
         let idempotency_key = match task.item {
@@ -62,7 +62,7 @@ impl<'a> RunMachine<'a> {
     }
 
     /// Returns the target of a step's call.
-    pub(crate) fn target(&self, index: usize, call: &ToolCall) -> Result<&'a CallTarget, StepError> {
+    pub(crate) fn target(&self, index: usize, call: &ToolCall) -> Result<&'a StepTarget, StepError> {
         self.plan.targets.get(index).and_then(Option::as_ref).ok_or_else(|| {
             let id = &self.definition(index).id;
             StepError::new(format!(

@@ -15,7 +15,7 @@ use crate::{
         data::{arguments, condition, output},
         failure::STEP_FAILED,
         model::{RunEffect, RunEvent, RunOutcome, StepChange, TaskId},
-        state::{CallState, StepPhase},
+        state::{StepCallState, StepPhase},
     },
 };
 
@@ -149,7 +149,7 @@ impl RunMachine<'_> {
                 self.enter_phase(
                     index,
                     StepPhase::Calling {
-                        call: CallState::new(params.clone()),
+                        call: StepCallState::new(params.clone()),
                         deadline: self.deadline(step),
                     },
                 );

@@ -17,5 +17,5 @@ pub use self::{
     event::{RunEvent, RunStart, TaskId},
     news::{StepChange, StepNews},
     outcome::{RunOutcome, RunReport},
-    plan::{CallTarget, RunPlan},
+    plan::{RunPlan, StepTarget},
 };

@@ -12,12 +12,12 @@ pub struct RunPlan {
     /// Definition.
     pub workflow: Arc<Workflow>,
     /// Targets by step; `None` for steps that call nothing.
-    pub targets: Vec<Option<CallTarget>>,
+    pub targets: Vec<Option<StepTarget>>,
 }
 
 /// Target of a step's call.
 #[derive(Debug, Clone)]
-pub struct CallTarget {
+pub struct StepTarget {
     /// Facade.
     pub facade: String,
     /// Action.

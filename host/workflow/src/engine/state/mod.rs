@@ -11,5 +11,5 @@ mod run_state;
 pub use self::run_state::RunState;
 pub(super) use self::{
     context::TemplateContext,
-    run_state::{CallState, LoopState, RunClock, StepEnd, StepPhase},
+    run_state::{LoopState, RunClock, StepCallState, StepEnd, StepPhase},
 };

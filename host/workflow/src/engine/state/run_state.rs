@@ -43,7 +43,7 @@ pub(crate) enum StepPhase {
     Waiting,
     /// Calling, or waiting for a retry.
     Calling {
-        call: CallState,
+        call: StepCallState,
         /// Deadline of the step.
         deadline: Duration,
     },
@@ -65,7 +65,7 @@ pub(crate) enum StepEnd {
 
 /// Call with its attempts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct CallState {
+pub(crate) struct StepCallState {
     pub params: Object,
     /// Attempt, from 0.
     pub attempt: u32,
@@ -83,7 +83,7 @@ pub(crate) struct LoopState {
     /// Index of the next item to start.
     pub next: usize,
     /// Active calls by item.
-    pub calls: Vec<(usize, CallState)>,
+    pub calls: Vec<(usize, StepCallState)>,
     pub completed: usize,
     pub failed: usize,
     /// Deadline of the step.
@@ -160,7 +160,7 @@ impl StepPhase {
     }
 }
 
-impl CallState {
+impl StepCallState {
     pub(crate) fn new(params: Object) -> Self {
         Self { params, attempt: 0, retry_at: None }
     }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
-use super::super::{CallTarget, RunPlan};
+use super::super::{RunPlan, StepTarget};
 use crate::{
     Workflow,
     definition::{
@@ -48,7 +48,7 @@ pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
             object(json!({"type": "object", "properties": tools.get(tool).cloned().unwrap_or(json!({}))}));
         let action_argument = Some("action");
         let changes = action != "look";
-        CallTarget {
+        StepTarget {
             facade: facade.into(),
             action: action.into(),
             params: Arc::new(params),
