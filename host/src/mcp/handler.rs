@@ -61,7 +61,7 @@ pub(super) struct HandlerState {
 }
 
 impl McpHandler {
-    /// Creates a server for callers of one origin. Over HTTP, the authentication layer puts an [`Origin`] into the extensions
+    /// Creates a server for callers of one origin. Over HTTP, the authentication layer puts a [`CallOrigin`] into the extensions
     /// of each request, which takes precedence. Must be called on a runtime: it spawns a task that notifies clients of
     /// changes until `draining`.
     pub fn new(gate: Gate, origin: CallOrigin, draining: CancellationToken) -> Self {
