@@ -49,7 +49,7 @@ impl CallEgress {
     ///
     /// # Errors
     ///
-    /// As for [`CallEgress::admit`] and [`Ticket::send`].
+    /// As for [`CallEgress::admit`] and [`SendTicket::send`].
     pub fn send(
         &self,
         request: Request<BodyIn>,

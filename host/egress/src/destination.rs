@@ -43,7 +43,7 @@ impl RequestTarget {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Scheme`] and [`Refusal::Url`].
+    /// [`RequestRefusal::Scheme`] and [`RequestRefusal::Url`].
     pub fn parse(uri: &http::Uri) -> Result<Self, RequestRefusal> {
         let scheme = match uri.scheme_str().map(str::to_ascii_lowercase).as_deref() {
             Some("http") => UrlScheme::Http,

@@ -84,7 +84,7 @@ impl UrlHost {
     ///
     /// # Errors
     ///
-    /// As for [`Host::parse`]; a user name; an invalid port.
+    /// As for [`UrlHost::parse`]; a user name; an invalid port.
     pub fn parse_with_port(text: &str) -> Result<(Self, Option<u16>), HostError> {
         if text.contains('@') {
             return Err(HostError::User);

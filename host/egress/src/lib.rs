@@ -1,7 +1,7 @@
 //! Requests that a plugin may send: which, where to, how many, and with which secrets.
 //!
-//! A [`Client`] holds the grants and connections of one plugin; a [`CallEgress`] counts the requests of one call. A request is
-//! *admitted* at once by pure rules ([`policy`]), then its host is resolved once, every address is checked ([`Class`]), and
+//! A [`EgressClient`] holds the grants and connections of one plugin; a [`CallEgress`] counts the requests of one call. A request is
+//! *admitted* at once by pure rules ([`policy`]), then its host is resolved once, every address is checked ([`AddressClass`]), and
 //! only a checked address is connected to. Secrets are added last and redacted from responses.
 //!
 //! Nothing here depends on WebAssembly, and proxies of the environment are ignored: a proxy would resolve names itself.

@@ -44,7 +44,7 @@ pub enum RequestRefusal {
     #[error("{0} is never sent")]
     Forbidden(String),
     /// A granted name resolves only to addresses that are not public, or are this machine's own. The text is the same for all
-    /// of them: a plugin could otherwise map an internal network by its names. [`Refusal::class`] is for the log.
+    /// of them: a plugin could otherwise map an internal network by its names. [`RequestRefusal::class`] is for the log.
     #[error(
         "the name `{name}` leads to an address that is not public, or is this machine's own; such an address must be \
          granted itself, by its number, beside the name: `http = [\"{scheme}://ADDRESS:{port}\"]`"

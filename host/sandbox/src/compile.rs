@@ -37,7 +37,7 @@ const STDERR: u64 = 2000;
 pub struct CompilerCommand {
     /// The host's own binary.
     pub program: PathBuf,
-    /// Arguments that make it call [`child`]; the limits are appended.
+    /// Arguments that make it call [`run_child`]; the limits are appended.
     pub args: Vec<String>,
     /// Limits of the child.
     pub limits: CompileLimits,

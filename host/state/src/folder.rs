@@ -49,7 +49,7 @@ impl StateFolder {
     ///
     /// # Errors
     ///
-    /// As [`Folder::open`].
+    /// As [`StateFolder::open`].
     pub fn with_clock(path: impl AsRef<Path>, clock: StateClock) -> Result<Self, StateError> {
         let path = path.as_ref();
         let path =
@@ -117,7 +117,7 @@ impl StateFolder {
     }
 
     /// Removes a store's file, if it exists. Processes that use it continue with an empty store, whose versions are higher
-    /// than all before. [`Store::clear`] keeps the file.
+    /// than all before. [`StateStore::clear`] keeps the file.
     ///
     /// # Errors
     ///

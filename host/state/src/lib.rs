@@ -1,6 +1,6 @@
 //! Durable key-value state of plugins: one SQLite file each, shared safely by several host processes.
 //!
-//! A [`Folder`] holds the stores of all plugins; a [`Store`] is one plugin's. All functions block, mostly for microseconds, a
+//! A [`StateFolder`] holds the stores of all plugins; a [`StateStore`] is one plugin's. All functions block, mostly for microseconds, a
 //! commit until it is on the disk; a caller that must not block uses a thread.
 //!
 //! An acknowledged commit is on the disk: it survives `kill -9` and a power failure. Several processes may use one

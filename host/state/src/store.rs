@@ -126,7 +126,7 @@ impl StateStore {
         written.map_or_else(|| export::export_empty(&self.name, &mut writer), Ok)
     }
 
-    /// Imports an export of [`Store::export`]: all of it, or nothing. With `replace` the store holds nothing else afterwards;
+    /// Imports an export of [`StateStore::export`]: all of it, or nothing. With `replace` the store holds nothing else afterwards;
     /// without, other entries stay. Expired entries are skipped. The quota does not apply.
     ///
     /// # Errors

@@ -45,12 +45,12 @@ fn split(text: &str) -> (Option<u64>, &str) {
     (text[..digits].parse().ok(), text[digits..].trim_start())
 }
 
-/// Formats a size as [`bytes`] parses it, in the largest unit that gives a whole number.
+/// Formats a size as [`parse_bytes`] parses it, in the largest unit that gives a whole number.
 pub fn format_bytes(bytes: u64) -> String {
     largest(bytes, &[(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")])
 }
 
-/// Formats a time as [`duration`] parses it, in the largest unit that gives a whole number. Fractions of a millisecond are
+/// Formats a time as [`parse_duration`] parses it, in the largest unit that gives a whole number. Fractions of a millisecond are
 /// cut off.
 pub fn format_duration(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);

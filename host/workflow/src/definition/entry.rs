@@ -1,4 +1,4 @@
-//! Entry points: text to a [`Definition`] or to a list of problems.
+//! Entry points: text to a [`WorkflowFile`] or to a list of problems.
 
 use super::{
     model::{FileForm, Workflow, WorkflowFile},
