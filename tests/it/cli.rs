@@ -28,7 +28,7 @@ async fn check_tells_of_two_files_that_claim_one_name() -> Result<()> {
     let (code, stdout, stderr) = loggia(&["check"], &folder).await?;
     assert_eq!(code, Some(10), "{stdout}");
     let lines: Vec<&str> = stdout.lines().map(str::trim_end).collect();
-    let refused = "a\tnot served: `version.wasm` owns the name `version`; if this file is to have";
+    let refused = "a\tnot served: `version.wasm` owns the name `version`; to give this file the name";
     assert!(lines[1].starts_with(refused), "{}", lines[1]);
     assert!(lines[2].starts_with("version\tget\t"), "{stdout}");
     assert_eq!(stderr, "1 of 2 would not be served\n");
@@ -184,7 +184,7 @@ async fn a_wrong_command_line_ends_with_2_and_says_what_is_right() -> Result<()>
         }
     }
     for (words, said) in [
-        (&["dev", "--http", "0.0.0.0:0"][..], "use a loopback address"),
+        (&["dev", "--http", "0.0.0.0:0"][..], "use an address such as 127.0.0.1:0"),
         (&["policy", "init", "notes.toml"], "name a .wasm file"),
         (&["completions", "cmd"], "possible values"),
     ] {

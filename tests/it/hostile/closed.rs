@@ -75,7 +75,7 @@ async fn a_server_whose_last_token_was_taken_away_lets_nobody_in_and_does_not_st
     })
     .await;
     assert_eq!(wire::answered(&served.host, "", "echo", &add).await?.status, 401);
-    served.logs(|line| line.contains("no token any more") && line.contains("nobody may call")).await;
+    served.logs(|line| line.contains("no tokens any more") && line.contains("all callers are refused")).await;
     let plugins = folder.path().display().to_string();
     let (code, said) = loggia(&folder, &["serve", &plugins, "--config"], &fs::read_to_string(file)?).await?;
     assert!(code == Some(1) && said.contains("`auth` has no credential"), "{said}");
