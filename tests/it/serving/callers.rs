@@ -123,7 +123,7 @@ async fn tokens_come_and_go_while_the_server_runs() -> Result<()> {
         ("nonsense = 1", &[&bob], [200, 200], "unknown key `nonsense`"),
         ("", &[&bob], [401, 200], "came=\"\" went=\"ada\""),
         ("", &[], [401, 401], "went=\"bob\""),
-        ("[http]\nsessions = 5", &[&ada], [200, 401], "when the server starts again"),
+        ("[http]\nsessions = 5", &[&ada], [200, 401], "takes effect at the next start"),
     ];
     for (settings, tokens, expected, said) in steps {
         Served::settings(&folder, settings, tokens)?;
