@@ -19,7 +19,7 @@ pub const SAME_CONCEPT: &[&str] = &[];
 pub struct NamedType {
     /// `CallFrame`.
     pub name: String,
-    /// `host/src/gate/frame.rs:12`.
+    /// `host/gate/src/call/frame.rs:12`.
     pub place: String,
     /// `loggia_gate`.
     pub krate: String,
