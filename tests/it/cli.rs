@@ -185,7 +185,7 @@ async fn a_wrong_command_line_ends_with_2_and_says_what_is_right() -> Result<()>
     }
     for (words, said) in [
         (&["dev", "--http", "0.0.0.0:0"][..], "use an address such as 127.0.0.1:0"),
-        (&["policy", "init", "notes.toml"], "name a .wasm file"),
+        (&["policy", "init", "notes.toml"], "pass a .wasm file"),
         (&["completions", "cmd"], "possible values"),
     ] {
         let (code, _, stderr) = plain(words).await?;

@@ -186,8 +186,7 @@ async fn start_admin(
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let Some(Admin { listen, hosts }) = settings.admin.clone() else { return Ok(()) };
-    let listener = tokio::net::TcpListener::bind(listen)
-        .await
+    let listener = crate::serve::listen(listen)
         .with_context(|| format!("failed to listen on {listen}: choose another address with --admin ADDR"))?;
     let address = listener.local_addr()?;
     let serving = admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), stop.clone());
@@ -241,8 +240,7 @@ pub async fn serve_http(
 ) -> anyhow::Result<()> {
     host.log_vitals_on_signal()?;
     let address = http.listen;
-    let listener = tokio::net::TcpListener::bind(address)
-        .await
+    let listener = crate::serve::listen(address)
         .with_context(|| format!("failed to listen on {address}: choose another address with --http ADDR"))?;
     let address = listener.local_addr()?;
     let shutdown: CancellationToken = signals::shutdown()?;

@@ -8,6 +8,7 @@
 //! | `ids.rs` | ids of requests, even invalid ones |
 //! | `duplicates.rs` | detection of duplicate names in JSON objects, which both transports refuse |
 //! | `endpoint.rs` | path of MCP over HTTP |
+//! | `listener.rs` | the listening sockets |
 //! | `http/` | many clients over streamable HTTP |
 //! | `auth/` | authentication over HTTP |
 //! | `admin/` | health, readiness and metrics |
@@ -24,6 +25,7 @@ mod host;
 pub mod http;
 mod ids;
 mod lines;
+mod listener;
 pub mod memory;
 mod opening;
 mod runtimes;
@@ -33,3 +35,4 @@ pub mod vitals;
 
 pub use endpoint::PATH as ENDPOINT_PATH;
 pub use host::{HostOptions, PluginHost, StartError};
+pub use listener::listen;

@@ -197,7 +197,7 @@ const ENDED: &str = "\r\n0\r\n\r\n";
 #[tokio::test]
 async fn too_many_streams_of_one_session_end_and_do_not_come_back() -> Result<()> {
     let folder = Folder::with(&["echo"]);
-    let served = Served::configured(&folder, "[http]\nsession-sleep = '15s'", &[]).await?;
+    let served = Served::configured(&folder, "[http]\nsession-sleep = '5s'", &[]).await?;
     let host = &served.host;
     let session = wire::session(host, "", INITIALIZE).await?;
     let mut streams = Vec::new();
