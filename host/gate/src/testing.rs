@@ -43,7 +43,7 @@ fn action(name: &str, effect: Effect) -> Action {
     };
     Action {
         name: name.to_owned(),
-        summary: "Does as it is told.".to_owned(),
+        summary: "Runs the given closure.".to_owned(),
         effect,
         idempotent: false,
         open_world: false,

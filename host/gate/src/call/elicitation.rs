@@ -82,7 +82,7 @@ impl CallFrame {
         // Withdraws the question however the wait ends.
         let _open = OpenQuestion { state: &self.state, key };
         let answer = tokio::time::timeout(patience, answer).await.map_err(|_| {
-            timed_out("nobody answered the question")
+            timed_out("the question was not answered in time")
                 .hint(format!("it stayed open for {}", units::format_duration(patience)))
         });
         // Catalog and policies may have changed: from the outermost call inwards, each is checked and permitted again.

@@ -39,7 +39,7 @@ pub(crate) struct CallFrame {
     /// and a holder waits only for a permit, with a timeout, so they cannot deadlock.
     pub(super) permit: Mutex<Option<CallPermit>>,
     /// Failure that ends a call which may not resume after it was parked. Set once, by the branch that finds out; the
-    /// future in `answer.rs` looks at it after each poll, so nobody waits for it.
+    /// future in `answer.rs` reads it after each poll, so no task waits for it.
     pub(super) stop_reason: OnceLock<Failure>,
     /// Set when this call ends while a nested call is running: it is then unknown which of the two used up the time, so
     /// neither is charged with a fault. Relaxed, since no other data depends on it.

@@ -158,8 +158,8 @@ pub(crate) struct FacadeFlow {
     permits: FairPool,
     /// Bounds the permits that long-running calls hold.
     long: FairPool,
-    /// Root calls that may wait for a permit (`limits.queue`). A place in the queue is held while the call waits; nobody waits
-    /// for a place.
+    /// Root calls that may wait for a permit (`limits.queue`). A call holds a place in the queue while it waits; without a
+    /// free place it is refused at once.
     queue: FairPool,
     /// Time that a call waits for a permit (`limits.queue-time`).
     queue_time: Duration,

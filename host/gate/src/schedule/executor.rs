@@ -44,7 +44,7 @@ pub enum InlinePolicy {
 
 /// Schedules calls: first slice inline, then the `calls` runtime, then `heavy`.
 ///
-/// It holds no lock and nobody waits for it: a call that finds no inline slot is spawned at once.
+/// It holds no lock and no task waits for it: a call that finds no inline slot is spawned at once.
 pub struct Executor {
     /// `None`: calls stay on the runtime of their followers.
     lanes: Option<RuntimeHandles>,

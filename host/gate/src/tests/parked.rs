@@ -120,7 +120,10 @@ async fn a_question_that_nobody_answers_ends_the_wait() {
     let mut exec = gate.start(person(), request("a", "look"));
     assert!(matches!(exec.next().await, CallEvent::Asks(_)));
     let CallEvent::Done(envelope) = exec.next().await else { panic!("it ends") };
-    assert_eq!(failed(&json_of(*envelope)), ("timed_out", "timed out: nobody answered the question"));
+    assert_eq!(
+        failed(&json_of(*envelope)),
+        ("timed_out", "timed out: the question was not answered in time")
+    );
 }
 
 #[tokio::test(start_paused = true)]
