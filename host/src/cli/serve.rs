@@ -163,7 +163,7 @@ impl ServeCommand {
         Ok(HostOptions {
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
-            keys: file.and_then(|file| auth::key_file(settings.auth(), file)),
+            keys: auth::key_file(settings.auth()),
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
             publisher: settings.publish.into(),
             quotas: settings.http.as_ref().map_or(usual.quotas, |http| http.per_caller.quotas()),

@@ -13,7 +13,7 @@ use loggia_text::units::format_bytes;
 use crate::{
     config::{
         places,
-        server::{Http, Reading, Settings, SettingsError},
+        server::{Http, Settings, SettingsError, SettingsReading},
     },
     serve::{auth, auth::Authenticator},
 };
@@ -45,7 +45,7 @@ pub fn read_file(file: &Path, look: impl FnOnce(&Settings)) -> anyhow::Result<Se
 pub fn read_and_check(file: &Path) -> anyhow::Result<Settings> {
     let mut reading = read_with_keys(file)?;
     for SettingsConflict { keys, message } in find_conflicts(&reading.settings) {
-        reading.tell_together(keys, &message);
+        reading.add(keys, &message);
     }
     reading.finish().map_err(|error| error_by_line(file, &error))
 }
@@ -57,23 +57,21 @@ pub fn read_and_check(file: &Path) -> anyhow::Result<Settings> {
 ///
 /// Those of [`read_file`], on one line for the log.
 pub fn reread_file(file: &Path) -> anyhow::Result<Settings> {
-    let (reading, _) = start_reading(file)?;
-    reading.finish().map_err(|error| anyhow!("{}: {error}", file.display()))
+    start_reading(file)?.finish().map_err(|error| anyhow!("{}: {error}", file.display()))
 }
 
-fn read_with_keys(file: &Path) -> anyhow::Result<Reading> {
-    let (mut reading, folder) = start_reading(file)?;
-    reading.tell(auth::check_key_file(reading.settings.auth(), &folder).into_iter().collect());
+fn read_with_keys(file: &Path) -> anyhow::Result<SettingsReading> {
+    let mut reading = start_reading(file)?;
+    if let Some(problem) = reading.jwks.as_ref().and_then(auth::check_key_file) {
+        reading.add(&["auth.oauth.jwks"], &problem.to_string());
+    }
     Ok(reading)
 }
 
-/// Starts reading a file; returns the base folder of its relative paths, too.
-fn start_reading(file: &Path) -> anyhow::Result<(Reading, PathBuf)> {
+fn start_reading(file: &Path) -> anyhow::Result<SettingsReading> {
     let text = read_text(file).with_context(|| format!("failed to read {}", file.display()))?;
     let folder = base_folder(file).with_context(|| format!("failed to resolve {}", file.display()))?;
-    let mut reading = Reading::of(&text, &places::setting(&folder));
-    reading.tell(auth::mistakes(reading.settings.auth(), &folder));
-    Ok((reading, folder))
+    Ok(SettingsReading::new(&text, &places::setting(&folder)))
 }
 
 fn error_by_line(file: &Path, error: &SettingsError) -> anyhow::Error {
@@ -199,14 +197,13 @@ pub fn folder_warning(settings: &Settings) -> Option<String> {
 ///
 /// # Errors
 ///
-/// All problems of `[auth]`.
+/// If the key file is unusable.
 pub fn build_authenticator(
     settings: &Settings,
     file: Option<&Path>,
 ) -> anyhow::Result<Option<Authenticator>> {
     let Some(file) = file else { return Ok(None) };
-    let folder = base_folder(file).with_context(|| format!("failed to resolve {}", file.display()))?;
-    Authenticator::new(settings.auth(), &folder).with_context(|| file.display().to_string())
+    Authenticator::new(settings.auth()).with_context(|| file.display().to_string())
 }
 
 /// Summarises on one line what a server with these settings does.

@@ -1,37 +1,31 @@
-//! How facades are published, in the words of the command line.
+//! Forms of publishing, as words of the command line and of the settings.
 
 use clap::ValueEnum;
 use loggia_schema::{SchemaForm, ToolSplit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// What tools show of their actions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+/// Form of the input schemas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FormWord {
-    /// Every parameter once, with the actions that take it
-    #[default]
+    /// All parameters once, each with the actions that use it
     Flat,
-    /// One line for each action
+    /// One signature per action
     Signatures,
-    /// Names only; the rest by `describe`
+    /// Names only; `describe` shows the parameters
     Names,
-    /// One schema for each action
+    /// One schema per action
     Union,
-    /// A one-action plugin's schema as it gave it
+    /// The schema of a one-action plugin, unchanged
     Raw,
-    /// Each action as a tool of its own
+    /// One tool per action
     Granular,
 }
 
-/// Into how many tools a facade is published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+/// Whether a facade is published as one tool or two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SplitWord {
     /// One tool
-    #[default]
     None,
-    /// `notes` for what reads, `notes_write` for the rest
+    /// `notes` for read actions, `notes_write` for the others
     Effect,
 }
 

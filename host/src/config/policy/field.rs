@@ -19,21 +19,24 @@ pub struct Field<'a> {
 /// A table whose keys are known.
 #[derive(Debug)]
 pub struct Fields<'a> {
-    path: String,
-    line: usize,
+    /// Of the table.
+    pub path: String,
+    /// Of the table.
+    pub line: usize,
     table: &'a Table,
     /// A key is unknown, which may be the one that is missing.
     misspelt: bool,
 }
 
 impl<'a> Field<'a> {
-    fn new(path: String, node: &'a Node) -> Self {
+    /// The value of a node, at a path.
+    pub fn new(path: String, node: &'a Node) -> Self {
         Self { path, line: node.line, value: &node.value }
     }
 
     /// Adds a problem that begins with the key.
     pub fn wrong(&self, said: impl AsRef<str>, problems: &mut Problems) {
-        problems.add(self.line, format!("`{}` {}", self.path, said.as_ref()));
+        problems.add_at(self.line, &self.path, format!("`{}` {}", self.path, said.as_ref()));
     }
 
     /// A value that is not what it has to be. Of one that is broken, a problem was told already.
@@ -56,12 +59,17 @@ impl<'a> Field<'a> {
         self.value
     }
 
-    /// A string; `must` says of what kind.
-    pub fn text_of(&self, must: &str, problems: &mut Problems) -> Option<&'a Text> {
+    /// The string, if it is one.
+    pub fn as_text(&self) -> Option<&'a Text> {
         match self.value {
             Value::Text(text) => Some(text),
-            _ => self.unfit(must, problems),
+            _ => None,
         }
+    }
+
+    /// A string; `must` says of what kind.
+    pub fn text_of(&self, must: &str, problems: &mut Problems) -> Option<&'a Text> {
+        self.as_text().or_else(|| self.unfit(must, problems))
     }
 
     /// A string.
@@ -114,20 +122,37 @@ impl<'a> Field<'a> {
         items.into_iter().filter_map(|item| Some((item.clone(), item.text(problems)?))).collect()
     }
 
+    /// The value of a key such as `http.listen` in it, or the nearest table around that.
+    pub fn nearest(&self, path: &str) -> Self {
+        let mut field = self.clone();
+        for key in path.split('.') {
+            match field.table().and_then(|fields| fields.get(key)) {
+                Some(found) => field = found,
+                None => break,
+            }
+        }
+        field
+    }
+
+    /// The keys of a table, whatever they are.
+    pub fn table(&self) -> Option<Fields<'a>> {
+        match self.value {
+            Value::Table(table) => {
+                Some(Fields { path: self.path.clone(), line: self.line, table, misspelt: false })
+            }
+            _ => None,
+        }
+    }
+
     /// A table with these keys and no other.
     pub fn fields<'k>(
         &self,
         keys: impl Iterator<Item = &'k str> + Clone,
         problems: &mut Problems,
     ) -> Option<Fields<'a>> {
-        match self.value {
-            Value::Table(table) => {
-                let mut fields = Fields { path: self.path.clone(), line: self.line, table, misspelt: false };
-                fields.only(keys, problems);
-                Some(fields)
-            }
-            _ => self.unfit("a table, in braces", problems),
-        }
+        let Some(mut fields) = self.table() else { return self.unfit("a table, in braces", problems) };
+        fields.only(keys, problems);
+        Some(fields)
     }
 
     /// A table with any keys.
@@ -142,7 +167,7 @@ impl<'a> Field<'a> {
     }
 
     /// One of several words.
-    pub fn word<T: Copy>(&self, words: &[(&'static str, T)], problems: &mut Problems) -> Option<T> {
+    pub fn word<T: Copy>(&self, words: &[(&str, T)], problems: &mut Problems) -> Option<T> {
         let known = || words.iter().map(|(word, _)| *word);
         let listed: Vec<String> = known().map(|word| format!("{word:?}")).collect();
         let must = format!("one of {}", listed.join(", "));
@@ -169,9 +194,13 @@ impl<'a> Fields<'a> {
 
     /// What stands under a key.
     pub fn get(&self, key: &str) -> Option<Field<'a>> {
-        let (_, node) = self.table.get(key)?;
-        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
-        Some(Field::new(path, node))
+        let (line, node) = self.table.get(key)?;
+        Some(Field { line, ..Field::new(self.dotted(key), node) })
+    }
+
+    /// The path of a key.
+    pub fn dotted(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
     /// What stands under a key that must be there.

@@ -13,46 +13,85 @@ const LINES: usize = 50;
 /// Bytes of one: keys may be long, and are told.
 const SAID: usize = 800;
 
-/// What is wrong, each with its line.
+/// One mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Problem {
+    line: usize,
+    /// Keys that lead to the value, such as `http.listen`; empty for other mistakes.
+    path: String,
+    text: String,
+}
+
+/// Mistakes of a file, each with its line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Problems(Vec<(usize, String)>);
+pub struct Problems {
+    list: Vec<Problem>,
+    torn: Option<usize>,
+}
 
 impl Problems {
-    /// Adds one. It is read on one line, at a terminal too, and holds keys as the file has them, which may hold anything.
-    pub fn add(&mut self, line: usize, said: impl AsRef<str>) {
-        self.0.push((line, sanitise_line(said.as_ref(), SAID)));
+    /// Adds a mistake. It is read on one line, at a terminal too, and holds keys as the file has them, which may hold anything.
+    pub fn add(&mut self, line: usize, text: impl AsRef<str>) {
+        self.add_at(line, "", text);
+    }
+
+    /// Adds a mistake of the value at a path.
+    pub fn add_at(&mut self, line: usize, path: &str, text: impl AsRef<str>) {
+        if self.torn != Some(line) {
+            self.list.push(Problem { line, path: path.to_owned(), text: sanitise_line(text.as_ref(), SAID) });
+        }
+    }
+
+    /// Ignores further mistakes of a line that is no TOML, since they follow from that.
+    pub fn tear(&mut self, line: Option<usize>) {
+        self.torn = line;
+    }
+
+    /// Whether the file is no TOML at some line, so that a missing key may be there.
+    pub fn is_torn(&self) -> bool {
+        self.torn.is_some()
+    }
+
+    /// Whether the value at a path, or one around or in it, has a mistake.
+    pub fn touch(&self, path: &str) -> bool {
+        let holds = |outer: &str, inner: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let paths = self.list.iter().map(|problem| problem.path.as_str()).filter(|known| !known.is_empty());
+        paths.into_iter().any(|known| holds(known, path) || holds(path, known))
     }
 
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// In the order of the lines.
     pub fn sorted(mut self) -> Self {
-        self.0.sort_by_key(|(line, _)| *line);
+        self.list.sort_by_key(|problem| problem.line);
         self
     }
 
     /// Each on a line of its own.
     pub fn lines(&self) -> String {
-        let told = self.0.iter().take(LINES).map(|(line, said)| format!("  line {line}: {said}"));
-        let more = self.0.len().checked_sub(LINES).filter(|more| *more > 0);
+        let told =
+            self.list.iter().take(LINES).map(|Problem { line, text, .. }| format!("  line {line}: {text}"));
+        let more = self.list.len().checked_sub(LINES).filter(|more| *more > 0);
         told.chain(more.map(|more| format!("  and {more} more"))).collect::<Vec<_>>().join("\n")
     }
 }
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, (line, said)) in self.0.iter().take(TOLD).enumerate() {
-            write!(f, "{}line {line}: {said}", if n == 0 { "" } else { "; " })?;
+        for (n, Problem { line, text, .. }) in self.list.iter().take(TOLD).enumerate() {
+            write!(f, "{}line {line}: {text}", if n == 0 { "" } else { "; " })?;
         }
-        match self.0.len().saturating_sub(TOLD) {
+        match self.list.len().saturating_sub(TOLD) {
             0 => Ok(()),
             more => write!(f, "; and {more} more"),
         }

@@ -162,7 +162,8 @@ impl Growing<'_> {
     }
 
     fn broken(&mut self, line: usize, path: &[String], said: &str) -> Value {
-        self.problems.add(line, format!("`{}` {said}", path.join(".")));
+        let path = path.join(".");
+        self.problems.add_at(line, &path, format!("`{path}` {said}"));
         Value::Broken
     }
 }

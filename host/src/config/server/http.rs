@@ -3,79 +3,97 @@
 use std::{net::SocketAddr, num::NonZero};
 
 use loggia_gate::flow::CallerQuotas;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Size, Span};
+use super::{
+    quantity::{Size, Span, within},
+    table::table,
+    value::{SettingValue, SettingsReader, list, text},
+};
+use crate::config::policy::{field::Field, tree::Text};
 
-/// Serving over HTTP, at `/mcp`.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Http {
-    /// Where it listens. Port 0 is any that is free.
-    pub listen: SocketAddr,
-    /// Serve callers without a token where other machines reach the server: on an address that is not loopback, behind a
-    /// proxy (`hosts`), or where `[auth]` names no credential.
-    pub allow_anonymous: bool,
-    /// Names by which requests may call this server, beside its own address and localhost: behind a proxy, the public one.
-    pub hosts: Vec<String>,
-    /// Pages of other origins that may send requests, such as `https://chat.example.com`. Browsers are told so (CORS).
-    pub origins: Vec<String>,
-    /// Maximum number of open connections. At the limit, the oldest connection without an authenticated request is closed for
-    /// a new one; if there is none, new connections wait.
-    pub connections: usize,
-    /// Maximum number of open connections from one address (IPv6: one /64). Default 64; loopback addresses have no limit by
-    /// default, since a local proxy connects for all its clients. 0 disables the limit, for a proxy on another machine.
-    pub connections_per_address: Option<usize>,
-    /// How long the server accepts connections after SIGTERM, SIGINT or SIGHUP, while `/readyz` answers 503. Set it to the time
-    /// that a load balancer needs to notice. Then `drain` begins.
-    pub drain_delay: Span,
-    /// Maximum size of a request's head, tokens included. A head has at most 100 headers.
-    pub head: Size,
-    /// How long a client may take to send the head of a request: of its first one once it has connected, of others from their
-    /// first byte.
-    pub header_time: Span,
-    /// How long a connection may wait for its next request to begin; `header-time` where its last one was not a known caller's.
-    pub idle_time: Span,
-    /// How long a client may take to read some of what it is sent.
-    pub write_time: Span,
-    /// How long it may take to send the body.
-    pub body_time: Span,
-    /// Largest body.
-    pub body: Size,
-    /// Sessions at once, of clients before 2026-07-28; the idlest makes room for another, one that listens or is busy last.
-    pub sessions: usize,
-    /// How long a session stays awake of which nothing is heard, and no request is under way; its next request wakes it. While it
-    /// sleeps, it takes little memory, and its client still hears of changes.
-    pub session_sleep: Span,
-    /// How long a session lasts of which nothing is heard, and on which nobody listens.
-    pub session_idle: Span,
-    /// What one caller may ask for.
-    pub per_caller: PerCaller,
+/// Same as for a message on stdio.
+const BODY_MOST: Size = Size(16 << 20);
+/// Smallest head that hyper supports, and a bound on the memory of each connection.
+const HEAD_LEAST: Size = Size(8 << 10);
+const HEAD_MOST: Size = Size(1 << 20);
+const CONNECTIONS_MOST: usize = 65_536;
+/// Questions that one caller may have open.
+const QUESTIONS_MOST: u32 = 16;
+const SECOND: Span = Span::seconds(1);
+const HOUR: Span = Span::seconds(60 * 60);
+const WEEK: Span = Span::seconds(7 * 24 * 60 * 60);
+
+table! {
+    /// HTTP, served at `/mcp`.
+    pub struct Http {
+        /// Address to listen on. Port 0 selects a free port.
+        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+        /// Allow unauthenticated callers although other machines can reach the server: on an address that is not
+        /// loopback, behind a proxy (`hosts`), or if `[auth]` has no credential.
+        allow_anonymous: bool = false;
+        /// Host names under which requests may reach this server, besides its own address and localhost. Behind a
+        /// proxy, the public name.
+        hosts: Vec<String> = Vec::new(), list(text(host));
+        /// Other origins whose pages may send requests (CORS), such as `https://chat.example.com`.
+        origins: Vec<String> = Vec::new(), list(text(origin));
+        /// Maximum number of open connections. At the limit, the oldest connection without an authenticated request is closed for
+        /// a new one; if there is none, new connections wait.
+        connections: usize = 1024, within(1, CONNECTIONS_MOST);
+        /// Maximum number of open connections from one address (IPv6: one /64). Default 64; loopback addresses have no limit by
+        /// default, since a local proxy connects for all its clients. 0 disables the limit, for a proxy on another machine.
+        connections_per_address: Option<usize> = None, within(0, CONNECTIONS_MOST);
+        /// How long the server accepts connections after SIGTERM, SIGINT or SIGHUP, while `/readyz` answers 503. Set it
+        /// to the time that a load balancer needs to notice; `drain` begins afterwards.
+        drain_delay: Span = Span::seconds(0), within(Span::seconds(0), HOUR);
+        /// Maximum size of request headers, tokens included. A request has at most 100 headers.
+        head: Size = Size(32 << 10), within(HEAD_LEAST, HEAD_MOST);
+        /// Timeout for request headers: for the first request from the time of connecting, for others from their first
+        /// byte.
+        header_time: Span = Span::seconds(10), within(SECOND, HOUR);
+        /// Timeout for idle connections; `header-time` if the last request was not authenticated.
+        idle_time: Span = Span::seconds(75), within(SECOND, WEEK);
+        /// Timeout for a client that does not read its response.
+        write_time: Span = Span::seconds(30), within(SECOND, HOUR);
+        /// Timeout for the request body.
+        body_time: Span = Span::seconds(30), within(SECOND, HOUR);
+        /// Maximum size of a request body.
+        body: Size = Size(4 << 20), within(Size(1 << 10), BODY_MOST);
+        /// Maximum number of sessions, of clients before 2026-07-28. At the limit, the longest-idle session is evicted;
+        /// sessions that listen or are busy come last.
+        sessions: usize = 1024, within(1, CONNECTIONS_MOST);
+        /// Idle time after which a session hibernates: no message and no pending request. The next request wakes it. A
+        /// hibernating session takes little memory, and its client still receives change notifications.
+        session_sleep: Span = Span::seconds(10), within(SECOND, HOUR);
+        /// Lifetime of a session without messages on which no client listens.
+        session_idle: Span = Span::seconds(24 * 60 * 60), within(SECOND, WEEK);
+        /// Limits per caller.
+        per_caller: PerCaller = PerCaller::default(), per_caller;
+    }
 }
 
-/// Limits per caller. Anonymous callers are counted by address (IPv6: by /64). By default, anonymous callers on loopback have
-/// no limits but `runs`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct PerCaller {
-    /// Requests per second, on average. Default 50; 0 is unlimited.
-    pub rate: Option<u32>,
-    /// Requests in one burst, 1 or more. Default twice the rate. Needs a `rate`.
-    pub burst: Option<u32>,
-    /// Concurrent requests, streams not counted. Default 32; 0 is unlimited.
-    pub concurrency: Option<u32>,
-    /// Open streams on which a client waits for notifications. Default 16; 0 is unlimited.
-    pub streams: Option<u32>,
-    /// Unfinished calls that may outlive their request, whether the caller waits for them or not. Default 10, also for anonymous
-    /// callers; 0 is unlimited.
-    pub runs: Option<u32>,
-    /// Calls that wait for a person's answer, 1 to 16. Default 4; anonymous callers on loopback have 32 open questions together.
-    pub questions: Option<u32>,
+table! {
+    /// Limits per caller. Anonymous callers are counted by address (IPv6: by /64). By default, anonymous callers on
+    /// loopback have only the limits `runs` and `questions`.
+    #[derive(Copy)]
+    pub struct PerCaller {
+        /// Requests per second, on average. Default 50; 0 is unlimited.
+        rate: Option<u32> = None;
+        /// Requests in one burst, 1 or more. Default twice the rate. Needs a `rate`.
+        burst: Option<u32> = None, within(1, u32::MAX);
+        /// Concurrent requests, without streams. Default 32; 0 is unlimited.
+        concurrency: Option<u32> = None;
+        /// Open streams on which a client waits for notifications. Default 16; 0 is unlimited.
+        streams: Option<u32> = None;
+        /// Unfinished calls that may outlive their request, whether the caller waits for them or not. Default 10, also for anonymous
+        /// callers; 0 is unlimited.
+        runs: Option<u32> = None;
+        /// Calls that wait for a person's answer, 1 to 16. Default 4; anonymous callers on loopback have 32 open questions together.
+        questions: Option<u32> = None, within(1, QUESTIONS_MOST);
+    }
 }
 
 impl PerCaller {
-    /// What the gate holds each caller to.
+    /// Returns the gate's quotas of each caller.
     pub fn quotas(&self) -> CallerQuotas {
         let usual = CallerQuotas::default();
         CallerQuotas {
@@ -85,26 +103,28 @@ impl PerCaller {
     }
 }
 
-impl Default for Http {
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            allow_anonymous: false,
-            hosts: Vec::new(),
-            origins: Vec::new(),
-            connections: 1024,
-            connections_per_address: None,
-            drain_delay: Span::seconds(0),
-            head: Size(32 << 10),
-            header_time: Span::seconds(10),
-            idle_time: Span::seconds(75),
-            write_time: Span::seconds(30),
-            body_time: Span::seconds(30),
-            body: Size(4 << 20),
-            sessions: 1024,
-            session_sleep: Span::seconds(10),
-            session_idle: Span::seconds(24 * 60 * 60),
-            per_caller: PerCaller::default(),
-        }
+/// Reads `[http.per-caller]`.
+fn per_caller(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<PerCaller> {
+    let limits = PerCaller::read(field, reader)?;
+    if limits.burst.is_some() && limits.rate.is_none_or(|rate| rate == 0) {
+        reader.wrong_key(field, "rate", "must be 1 or more where there is a `burst`");
     }
+    Some(limits)
+}
+
+fn host(text: &Text) -> Result<String, String> {
+    let must = "is no host: write a name as in \"tools.example.com\", not";
+    if is_host(&text.value) { Ok(text.value.clone()) } else { Err(format!("{must} {}", text.shown())) }
+}
+
+fn origin(text: &Text) -> Result<String, String> {
+    let page = &text.value;
+    let host = page.strip_prefix("https://").or_else(|| page.strip_prefix("http://"));
+    let must = "is no origin: write scheme and host as in \"https://chat.example.com\", not";
+    if host.is_some_and(is_host) { Ok(page.clone()) } else { Err(format!("{must} {}", text.shown())) }
+}
+
+/// Returns whether a text is a host, optionally with a port.
+fn is_host(text: &str) -> bool {
+    text.parse::<http::uri::Authority>().is_ok_and(|authority| !authority.as_str().contains('@'))
 }

@@ -1,40 +1,35 @@
-//! `loggia.toml`: all that a server takes, as one validated value. Flags override it.
+//! `loggia.toml`: all settings of a server, as one validated value. Flags override it.
 //!
-//! The structs are the grammar: what the file may hold, its JSON Schema and its reference come from them alone.
+//! Each key is one entry of a table: name, type, default, bounds and text. The structs, parsing, the JSON Schema and the
+//! reference page all come from these entries; the tree of values and the messages are those of policies.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `settings.rs` | the file as a whole |
-//! | `http.rs`, `auth.rs`, `admin.rs`, `audit.rs`, `log.rs` | a table of the file each |
-//! | `quantity.rs` | sizes and times in it |
-//! | `bounds.rs` | what a value must be beside its kind |
-//! | `reference.rs` | all of it as a page |
-//! | `grammar.rs` | what may stand where, by the JSON Schema |
-//! | `place.rs` | where something is wrong |
-//! | `read.rs` | from the file's text to settings, or all that is wrong |
+//! | `settings.rs`, `http.rs`, `auth.rs` | the tables of the file |
+//! | `credential.rs` | the values of `[auth]` |
+//! | `table.rs`, `kind.rs` | how a table is declared, and tables as data |
+//! | `value.rs`, `quantity.rs` | how a value of each type is read |
+//! | `read.rs` | from the file's text to settings, or all mistakes in it |
+//! | `schema.rs`, `reference.rs` | the tables as JSON Schema and as a page |
 
-mod admin;
-mod audit;
 mod auth;
-mod bounds;
-mod grammar;
+pub mod credential;
 mod http;
-mod log;
-mod place;
+mod kind;
 mod quantity;
 mod read;
 mod reference;
+mod schema;
 mod settings;
+mod table;
 #[cfg(test)]
 mod tests;
+mod value;
 
-pub use admin::Admin;
-pub use audit::Audit;
 pub use auth::{Algorithm, Auth, OAuth, Token};
+pub use credential::{JwksLocation, ResourceUrl};
 pub use http::{Http, PerCaller};
-pub use log::{Format, Level, Log};
-pub use place::{Mistake, Place};
 pub use quantity::{Size, Span};
-pub use read::{Reading, SettingsError};
+pub use read::{SettingsError, SettingsReading};
 pub use reference::reference;
-pub use settings::{Publish, Revision, Settings};
+pub use settings::{Admin, Audit, Format, Level, Log, Publish, Revision, Settings};

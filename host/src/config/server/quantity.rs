@@ -1,17 +1,24 @@
-//! Sizes and times, which a file writes with their unit.
+//! Numbers of the file, with their units and bounds.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
-use loggia_text::units;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde_json::json;
+
+use super::{
+    kind::ValueKind,
+    value::{SettingsReader, values},
+};
+use crate::config::policy::{
+    field::Field,
+    unit::{Unit, millis},
+};
 
 /// Bytes: `"64KiB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub u64);
 
 impl Size {
-    /// As many as this machine can count.
+    /// Returns the bytes, at most as many as an address can count.
     pub fn bytes(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -22,55 +29,65 @@ impl Size {
 pub struct Span(pub Duration);
 
 impl Span {
-    /// So many seconds.
+    /// Returns a time of some seconds.
     pub const fn seconds(seconds: u64) -> Self {
         Self(Duration::from_secs(seconds))
     }
 }
 
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        units::parse_bytes(&text).map(Self).map_err(|why| D::Error::custom(format!("{text:.40?} {why}")))
+/// Number with a unit.
+pub trait UnitNumber: Copy {
+    const UNIT: Unit;
+    fn number(self) -> u64;
+    fn from_number(number: u64) -> Option<Self>;
+}
+
+/// Reads a number that is not less or more than these.
+pub fn within<Q: UnitNumber>(least: Q, most: Q) -> impl Fn(&Field<'_>, &mut SettingsReader<'_>) -> Option<Q> {
+    move |field, reader| {
+        let (number, _) = Q::UNIT.read(field, &mut reader.problems)?;
+        let (least, most) = (least.number(), most.number());
+        if let Some(number) = number.filter(|number| (least..=most).contains(number)) {
+            return Q::from_number(number);
+        }
+        let is_open = Q::from_number(most.saturating_add(1)).is_none() || most == u64::MAX;
+        reader.wrong(
+            field,
+            match is_open && number.is_none_or(|number| number < least) {
+                true => format!("must be {} or more", Q::UNIT.text(least)),
+                false => format!("must be {} to {}", Q::UNIT.text(least), Q::UNIT.text(most)),
+            },
+        )
     }
 }
 
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        units::parse_duration(&text).map(Self).map_err(|why| D::Error::custom(format!("{text:.40?} {why}")))
-    }
+macro_rules! quantities {
+    ($($type:ident, $unit:ident, $kind:expr, $number:expr, $from:expr, $most:expr;)*) => {$(
+        impl UnitNumber for $type {
+            const UNIT: Unit = Unit::$unit;
+
+            fn number(self) -> u64 {
+                $number(self)
+            }
+
+            fn from_number(number: u64) -> Option<Self> {
+                $from(number)
+            }
+        }
+
+        values! {
+            $type, $kind, within($from(0)?, $most), |value: &Self| match Unit::$unit {
+                Unit::Count => json!(value.number()),
+                unit => json!(unit.text(value.number())),
+            };
+        }
+    )*};
 }
 
-/// As a file writes it: the schema tells what is meant where a key is left out.
-impl Serialize for Size {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&units::format_bytes(self.0))
-    }
-}
-
-impl Serialize for Span {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&units::format_duration(self.0))
-    }
-}
-
-impl JsonSchema for Size {
-    fn schema_name() -> Cow<'static, str> {
-        "Size".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*(B|KiB|MiB|GiB)\\s*$", "examples": ["4MiB"] })
-    }
-}
-
-impl JsonSchema for Span {
-    fn schema_name() -> Cow<'static, str> {
-        "Span".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*(ms|s|m|h)\\s*$", "examples": ["30s"] })
-    }
+quantities! {
+    u32, Count, ValueKind::Number("uint32"), u64::from, |n| u32::try_from(n).ok(), u32::MAX;
+    usize, Count, ValueKind::Number("uint"), |n: usize| n as u64, |n| usize::try_from(n).ok(), usize::MAX;
+    Size, Size, ValueKind::Quantity("Size", "B|KiB|MiB|GiB", "4MiB"), |n: Size| n.0, |n| Some(Size(n)), Size(u64::MAX);
+    Span, Time, ValueKind::Quantity("Span", "ms|s|m|h", "30s"), |n: Span| millis(n.0),
+        |n| Some(Span(Duration::from_millis(n))), Span(Duration::MAX);
 }

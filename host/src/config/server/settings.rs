@@ -1,102 +1,143 @@
-//! The file as a whole.
+//! The file as a whole, and its small tables.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+use loggia_sandbox::engine::STACK_CEILING;
 
 use super::{
-    admin::Admin,
-    audit::Audit,
-    auth::Auth,
+    auth::{Auth, auth},
     http::Http,
-    log::Log,
-    quantity::{Size, Span},
+    quantity::{Size, Span, within},
+    table::table,
+    value::words,
 };
 use crate::config::words::{FormWord, SplitWord};
 
-/// What `loggia serve` takes. Relative paths start at the file.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Settings {
-    /// The folder of plugins.
-    pub folder: Option<PathBuf>,
-    /// Where compiled plugins are kept; the platform's cache folder without it.
-    pub cache: Option<PathBuf>,
-    /// Where plugins keep their state; the platform's state folder without it.
-    pub state: Option<PathBuf>,
-    /// How deep plugins may recurse, in bytes of stack: 64KiB to 8MiB.
-    pub wasm_stack: Size,
-    /// How long calls and runs may go on after the server was told to end.
-    pub drain: Span,
-    /// The newest revision of MCP that clients are offered, for those that claim one which they do not speak.
-    pub max_protocol_version: Option<Revision>,
-    /// How tools are shown whose policies do not say.
-    pub publish: Publish,
-    /// What is written to stderr.
-    pub log: Log,
-    /// The audit trail.
-    pub audit: Audit,
-    /// Serving over HTTP; over stdio without it.
-    pub http: Option<Http>,
-    /// Who may call over HTTP.
-    pub auth: Option<Auth>,
-    /// The listener for who runs the server: health and metrics.
-    pub admin: Option<Admin>,
-}
+/// Smallest stack on which plugins run.
+const STACK_LEAST: Size = Size(64 << 10);
+const HOUR: Span = Span::seconds(60 * 60);
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            folder: None,
-            cache: None,
-            state: None,
-            wasm_stack: Size(512 << 10),
-            drain: Span::seconds(25),
-            max_protocol_version: None,
-            publish: Publish::default(),
-            log: Log::default(),
-            audit: Audit::default(),
-            http: None,
-            auth: None,
-            admin: None,
-        }
+table! {
+    /// Settings of `loggia serve`. Relative paths start at the file.
+    pub struct Settings {
+        /// The plugin folder.
+        folder: Option<PathBuf> = None;
+        /// Folder for compiled plugins. Default: the platform's cache folder.
+        cache: Option<PathBuf> = None;
+        /// Folder for plugins' state. Default: the platform's state folder.
+        state: Option<PathBuf> = None;
+        /// Stack size of plugins, 64KiB to 8MiB.
+        wasm_stack: Size = Size(512 << 10), within(STACK_LEAST, Size(STACK_CEILING as u64));
+        /// How long running calls and runs may continue after shutdown begins.
+        drain: Span = Span::seconds(25), within(Span::seconds(0), HOUR);
+        /// The newest MCP revision that is offered, for clients that claim one which they do not speak.
+        max_protocol_version: Option<Revision> = None;
+        /// How tools are published unless their policies say otherwise.
+        publish: Publish = Publish::default();
+        /// Logging to stderr.
+        log: Log = Log::default();
+        /// The audit trail.
+        audit: Audit = Audit::default();
+        /// HTTP. Without this table, the server speaks MCP on stdin and stdout.
+        http: Option<Http> = None;
+        /// Authentication over HTTP.
+        auth: Option<Auth> = None, auth;
+        /// The listener for operators: health and metrics.
+        admin: Option<Admin> = None;
     }
 }
 
 impl Settings {
-    /// Who may call over HTTP; nobody is named where the file does not say.
+    /// Returns `[auth]`, or one without credentials if the file has none.
     pub fn auth(&self) -> &Auth {
         static NONE: Auth = Auth { resource: None, tokens: Vec::new(), oauth: None };
         self.auth.as_ref().unwrap_or(&NONE)
     }
 }
 
-/// How tools are shown whose policies do not say.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Publish {
-    /// What tools show of their actions.
-    pub schema: FormWord,
-    /// Whether what only reads is a tool of its own.
-    pub split: SplitWord,
-    /// What the whole tool list may take, in tokens: facades are shown in shorter forms until it fits.
-    pub token_budget: Option<usize>,
+table! {
+    /// How tools are published unless their policies say otherwise.
+    #[derive(Copy)]
+    pub struct Publish {
+        /// What input schemas show of a tool's actions.
+        schema: FormWord = FormWord::Flat;
+        /// Whether read actions are published as a separate tool.
+        split: SplitWord = SplitWord::None;
+        /// Maximum size of the tool list in tokens: facades are published in shorter forms until it fits.
+        token_budget: Option<usize> = None, within(1, usize::MAX);
+    }
+}
+
+table! {
+    /// Logging to stderr.
+    #[derive(Copy)]
+    pub struct Log {
+        /// Log level. `LOGGIA_LOG` overrides it.
+        level: Level = Level::Info;
+        /// Log format.
+        format: Format = Format::Human;
+    }
+}
+
+table! {
+    /// The audit trail: one line for each call, each refusal, and each change of plugins, policies and tokens.
+    pub struct Audit {
+        /// A file of JSON lines, readable only by its owner. `{pid}` in its name expands to the process id. Default: no
+        /// trail; `LOGGIA_LOG=info,loggia::audit=debug` writes the same lines to the log.
+        file: Option<PathBuf> = None;
+    }
+}
+
+table! {
+    /// The listener for operators: `/healthz`, `/readyz` and `/metrics`. Unauthenticated; reveals no secrets.
+    pub struct Admin {
+        /// Address to listen on. Port 0 selects a free port.
+        listen: SocketAddr;
+        /// Host names under which requests may reach it, besides addresses and localhost: for example that of its
+        /// Kubernetes service.
+        hosts: Vec<String> = Vec::new();
+    }
 }
 
 /// A revision of MCP, by its date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Revision {
     /// The first with structured results.
-    #[serde(rename = "2025-06-18")]
     #[value(name = "2025-06-18")]
     June2025,
     /// The last with sessions.
-    #[serde(rename = "2025-11-25")]
     #[value(name = "2025-11-25")]
     November2025,
     /// Without sessions.
-    #[serde(rename = "2026-07-28")]
     #[value(name = "2026-07-28")]
     July2026,
+}
+
+/// Log level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs, reason = "standard log levels")]
+pub enum Level {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// Log format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Lines of text
+    Human,
+    /// JSON objects, one per line
+    Json,
+}
+
+words! {
+    Revision, "A revision of MCP, by its date.";
+    Level, "Log level.";
+    Format, "Log format.";
+    FormWord, "Form of the input schemas.";
+    SplitWord, "Whether a facade is published as one tool or two.";
 }

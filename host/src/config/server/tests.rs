@@ -16,18 +16,18 @@ fn parse(text: &str) -> Result<Settings, String> {
 }
 
 #[test]
-fn an_empty_file_says_nothing() {
+fn an_empty_file_yields_the_defaults() {
     assert_eq!(parse(""), Ok(Settings::default()));
 }
 
 #[test]
-fn a_file_says_all_that_a_server_takes() {
+fn a_file_can_set_every_key() {
     let settings = parse(include_str!("example.toml")).unwrap();
     insta::assert_debug_snapshot!(settings);
 }
 
 #[test]
-fn variables_are_filled_in_and_paths_start_at_the_file() {
+fn variables_expand_and_paths_start_at_the_file() {
     let settings = parse(
         "folder = 'plugins'\nstate = '~/state'\ncache = '/var/cache'\n[http]\nlisten = '127.0.0.1:${PORT}'",
     )
@@ -39,7 +39,7 @@ fn variables_are_filled_in_and_paths_start_at_the_file() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
+fn mistakes_have_a_line_and_a_suggestion() {
     let told: Vec<String> = [
         "foldr = 'x'",
         "[http]\nlisten = '127.0.0.1:80'\nlisen = 1\n[htp]\nx = 1",
@@ -64,7 +64,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
         "[[auth.tokens]]\nhash = 1\n[[auth.tokens]]\nnames = 'ci'\nscopes = 'x'\n[auth.oauth]\nissuer = 1\nleeway = 1\n\
          algorithms = ['HS256', 'RS256', 'HS512']",
         "[admin]\nlisten = 'x'\nhosts = [1, 2]",
-        // What follows from another mistake is not told.
+        // Consequences of another mistake are not reported.
         "[[http]]\nlisten = 1\n[[auth.tokens]]\n[auth]\n",
         "[http.per-caller]\nrte = 5\nburst = 5",
         "[http]\nlisten = '0.0.0.0:80'\n[[auth.token]]\nname = 'ci'\n[[auth.tokens]]\nnam = 'ci'\nother = 1",
@@ -77,7 +77,39 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
 }
 
 #[test]
-fn each_key_that_has_no_value_of_its_kind_is_told_once_beside_all_others() {
+fn mistakes_of_auth_never_show_a_token() {
+    let made = format!("loggia_{}", "A".repeat(48));
+    let hash = format!("sha256:{}", "0".repeat(64));
+    let toml = format!(
+        "[auth]
+        resource = 'tools.example.com/mcp#x'
+        tokens = [
+            {{ name = 'ci', hash = '{hash}', scopes = ['*'] }},
+            {{ name = 'ci', hash = '{hash}', scopes = ['notes:read', 'notes'], expires = '30.6.2027' }},
+            {{ name = \"a\\u001bb\", hash = '{made}', scopes = [] }},
+            {{ name = 'short', hash = 'sha256:00', scopes = ['*'] }},
+        ]
+        oauth = {{ issuer = 'id', audience = '', jwks = 'http://id.example.com/keys', algorithms = [], leeway = '1h',
+                   scopes = ['a b', 'a\"b'] }}"
+    );
+    let problems = parse(&toml).unwrap_err();
+    assert!(!problems.contains(&made));
+    insta::assert_snapshot!(problems);
+}
+
+#[test]
+fn oauth_requires_a_resource() {
+    let missing = parse("[auth]\noauth = { issuer = 'https://id', jwks = 'k.json' }").unwrap_err();
+    assert!(missing.starts_with("  line 1: `auth.resource` is missing"), "{missing}");
+    let settings = "[auth]\nresource = 'https://h/mcp'\noauth = { issuer = 'https://id', jwks = 'k.json' }";
+    let oauth = parse(settings).unwrap().auth.unwrap().oauth.unwrap();
+    assert_eq!((oauth.audience, oauth.issuer.as_str()), (None, "https://id"));
+    assert_eq!(oauth.jwks, JwksLocation::File("/etc/loggia/k.json".into()));
+    assert_eq!(Vec::from_iter(oauth.algorithms), [Algorithm::RS256, Algorithm::ES256]);
+}
+
+#[test]
+fn each_wrong_type_is_reported_once() {
     let mut wrong = Vec::new();
     let line = |(n, line): (usize, &str)| match line.split_once(" = ") {
         Some((key, _)) if !line.starts_with('#') => {
@@ -95,9 +127,9 @@ fn each_key_that_has_no_value_of_its_kind_is_told_once_beside_all_others() {
     }
 }
 
-/// `LOGGIA_WRITE=1` writes the files anew.
+/// `LOGGIA_WRITE=1` writes the files.
 #[test]
-fn the_schema_and_the_page_in_the_repository_are_the_grammar() {
+fn schema_and_page_match_the_tables() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
     for (name, text) in [
         ("loggia.schema.json", format!("{:#}\n", Settings::json_schema())),
@@ -107,12 +139,12 @@ fn the_schema_and_the_page_in_the_repository_are_the_grammar() {
         if std::env::var_os("LOGGIA_WRITE").is_some() {
             std::fs::write(&path, &text).unwrap();
         }
-        assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), text, "LOGGIA_WRITE=1 writes it anew");
+        assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), text, "LOGGIA_WRITE=1 writes it");
     }
 }
 
 #[test]
-fn what_the_grammar_takes_the_schema_takes() {
+fn the_schema_accepts_what_the_tables_accept() {
     let schema = jsonschema::validator_for(&Settings::json_schema()).unwrap();
     let check = |text: &str, fits: bool| {
         let file: toml::Table = text.parse().unwrap();

@@ -1,6 +1,6 @@
 //! Authenticates requests, by tokens of the settings file and access tokens of an authorization server.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
@@ -12,7 +12,7 @@ use super::{
     lifetime::TokenLifetime,
     metadata::ResourceMetadata,
     refusal::{AuthChallenge, AuthRefusal, RefusalReason},
-    settings::{self, AuthError, ValidatedAuth},
+    settings::{self, AuthError},
     token::{self, TokenSet},
 };
 use crate::config::server::Auth;
@@ -43,18 +43,18 @@ pub(super) struct OAuthVerifier {
 }
 
 impl Authenticator {
-    /// Creates an authenticator, or `None` if the settings configure neither tokens nor OAuth. `base` is the folder of
-    /// `loggia.toml`, to which the path of a key file is relative. A key file is read here, a URL only after
+    /// Creates an authenticator, or `None` if the settings configure neither tokens nor OAuth. A key file is read here, a
+    /// URL only after
     /// [`start`](Self::start).
     ///
     /// # Errors
     ///
-    /// All mistakes of the settings, or that of the key file.
-    pub fn new(settings: &Auth, base: &Path) -> Result<Option<Self>, AuthError> {
+    /// If the key file is unusable.
+    pub fn new(settings: &Auth) -> Result<Option<Self>, AuthError> {
         if settings.tokens.is_empty() && settings.oauth.is_none() {
             return Ok(None);
         }
-        let ValidatedAuth { tokens, oauth } = settings::validate(settings, base)?;
+        let (tokens, oauth) = (settings::tokens(settings), settings::oauth(settings));
         let mut challenge = AuthChallenge::default();
         let oauth = match oauth {
             None => None,

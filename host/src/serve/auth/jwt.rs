@@ -12,10 +12,9 @@ use super::{
     key_cache::{KeyCache, KeyLookupError},
     keys::NoKey,
     refusal::RefusalReason,
-    settings::{JwksLocation, OAuthConfig},
+    settings::{AuthError, JwksLocation, OAuthConfig},
     signature, source, token,
 };
-use crate::config::server::Mistake;
 
 /// Longest `sub` (OpenID Connect Core §2).
 const MAX_SUBJECT: usize = 255;
@@ -51,11 +50,11 @@ enum ScopeList {
 }
 
 /// Creates the key cache. A key file is read immediately.
-pub(super) fn load_keys(jwks: &JwksLocation) -> Result<Arc<KeyCache>, Mistake> {
+pub(super) fn load_keys(jwks: &JwksLocation) -> Result<Arc<KeyCache>, AuthError> {
     let (source, pace) = source::from_location(jwks);
     let keys = KeyCache::new(source, pace);
     if let JwksLocation::File(path) = jwks {
-        let failed = |why| Mistake::new("auth.oauth.jwks", format!("names {}: {why}", path.display()));
+        let failed = |why| AuthError(format!("`auth.oauth.jwks` names {}: {why}", path.display()));
         keys.read_file(path).map_err(failed)?;
     }
     Ok(keys)
@@ -63,7 +62,7 @@ pub(super) fn load_keys(jwks: &JwksLocation) -> Result<Arc<KeyCache>, Mistake> {
 
 impl JwtValidator {
     /// Creates the validator of these settings. A key file is read immediately.
-    pub fn new(oauth: OAuthConfig) -> Result<Self, Mistake> {
+    pub fn new(oauth: OAuthConfig) -> Result<Self, AuthError> {
         let keys = load_keys(&oauth.jwks)?;
         Ok(Self::with(oauth, keys))
     }

@@ -3,7 +3,7 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `settings.rs` | validation of `[auth]` in `loggia.toml`, with all mistakes at once. Pure |
+//! | `settings.rs` | `[auth]` of `loggia.toml`, converted for use. Pure |
 //! | `bearer.rs` | extraction and removal of a request's token. Pure |
 //! | `token.rs` | own tokens: generated, hashed, looked up in constant time |
 //! | `jwt.rs` | validation of access tokens |
@@ -36,29 +36,28 @@ mod token_reload;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub use authenticator::{AuthenticatedCaller, Authenticator};
 pub use bearer::strip_credentials;
 pub use lifetime::TokenLifetime;
 pub use metadata::ResourceMetadata;
 pub use refusal::{AuthRefusal, RefusalReason};
+pub use settings::AuthError;
 use settings::JwksLocation;
-pub use settings::{AuthError, mistakes};
 pub use token_reload::TokenReloader;
 
-use crate::config::server::{Auth, Mistake};
+use crate::config::server::Auth;
 
-/// Reads the key file, if the settings name one, and returns its mistake.
-pub fn check_key_file(settings: &Auth, base: &Path) -> Option<Mistake> {
-    let jwks = settings::parse_jwks(&settings.oauth.as_ref()?.jwks, base).ok()?;
-    jwt::load_keys(&jwks).err()
+/// Reads a key file and returns its mistake.
+pub fn check_key_file(jwks: &JwksLocation) -> Option<AuthError> {
+    jwt::load_keys(jwks).err()
 }
 
-/// Returns the path of the key file that the settings name, relative to their own file.
-pub fn key_file(settings: &Auth, file: &Path) -> Option<PathBuf> {
-    match settings::parse_jwks(&settings.oauth.as_ref()?.jwks, file.parent()?).ok()? {
-        JwksLocation::File(path) => Some(path),
+/// Returns the path of the key file that the settings name.
+pub fn key_file(settings: &Auth) -> Option<PathBuf> {
+    match &settings.oauth.as_ref()?.jwks {
+        JwksLocation::File(path) => Some(path.clone()),
         JwksLocation::Url(_) => None,
     }
 }

@@ -8,27 +8,19 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use chrono::NaiveDate;
 use loggia_gate::access::CallerRights;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use tokio_util::sync::CancellationToken;
 
 use super::refusal::RefusalReason;
+use crate::config::server::credential::SHA256;
+pub use crate::config::server::credential::{PREFIX, TokenHash, check_name, parse_expiry, parse_hash};
 
-/// Prefix of every token, so that secret scanners find it.
-pub const PREFIX: &str = "loggia_";
-/// Prefix of a hash.
-const SHA256: &str = "sha256:";
 /// Random bytes of a token.
 const RANDOM: usize = 32;
 /// Checksum length in bytes: lets the server distinguish a mistyped token from a revoked one.
 const CHECKSUM: usize = 4;
-/// Longest name of a token.
-const NAME: usize = 64;
-
-/// SHA-256 of a whole token.
-pub type TokenHash = [u8; 32];
 
 /// Generates a token.
 pub fn generate() -> String {
@@ -45,39 +37,6 @@ pub fn hash(token: &str) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// Parses a hash.
-pub fn parse_hash(text: &str) -> Option<TokenHash> {
-    let digits = text.strip_prefix(SHA256).filter(|digits| digits.len() == 64 && digits.is_ascii())?;
-    let mut hash = TokenHash::default();
-    for (byte, two) in hash.iter_mut().zip(digits.as_bytes().chunks(2)) {
-        let two = std::str::from_utf8(two).ok().filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()))?;
-        *byte = u8::from_str_radix(two, 16).ok()?;
-    }
-    Some(hash)
-}
-
-/// Checks a token's name. It appears in logs, and cannot collide with callers of an authorization server, whose names contain
-/// a `#`.
-///
-/// # Errors
-///
-/// The rule for names.
-pub fn check_name(name: &str) -> Result<(), &'static str> {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
-    if !name.is_empty() && name.len() <= NAME && name.bytes().all(letter) {
-        Ok(())
-    } else {
-        Err("must be 1 to 64 letters, digits, `.`, `_`, `-` and `@`")
-    }
-}
-
-/// Parses a day such as 2027-06-30 (UTC) to the expiry of a token, in seconds since 1970.
-pub fn parse_expiry(day: &str) -> Option<i64> {
-    // chrono also accepts days without leading zeros.
-    let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok().filter(|_| day.len() == 10)?;
-    Some(day.and_hms_opt(0, 0, 0)?.and_utc().timestamp())
 }
 
 /// Returns the seconds since 1970. With a clock before that, every token has expired.

@@ -10,7 +10,7 @@ use std::{
 use loggia_gate::call::TARGET as AUDIT;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{AuthError, authenticator::Authenticator, file::WatchedFile, settings};
+use super::{authenticator::Authenticator, file::WatchedFile, settings};
 use crate::config::server::{Auth, Settings, Token};
 
 /// Interval of checking the file for changes, which is cheap.
@@ -84,8 +84,8 @@ impl TokenReloader {
                 (Ok(None), _) => continue,
                 (Ok(Some(found)), Some(authenticator)) => {
                     warn_other_changes(&settings, &found, &path);
-                    let replaced = authenticator.replace_tokens(now, found.auth.unwrap_or_default());
-                    replaced.err().map(|error| format!("{at}: `auth`: {error}; {KEEPS_OLD_TOKENS}"))
+                    authenticator.replace_tokens(now, found.auth.unwrap_or_default());
+                    None
                 }
                 (Ok(Some(found)), None) => {
                     warn_other_changes(&settings, &found, &path);
@@ -104,8 +104,8 @@ impl TokenReloader {
 
 impl Authenticator {
     /// Replaces the current tokens, and revokes those that were removed.
-    fn replace_tokens(&self, now: &mut Vec<Token>, found: Auth) -> Result<(), AuthError> {
-        let mut tokens = settings::validate(&found, Path::new(""))?.tokens;
+    fn replace_tokens(&self, now: &mut Vec<Token>, found: Auth) {
+        let mut tokens = settings::tokens(&found);
         if found.tokens != *now {
             tokens.keep_unchanged(&self.0.tokens.load());
             let tokens = Arc::new(tokens);
@@ -120,7 +120,6 @@ impl Authenticator {
             }
             *now = found.tokens;
         }
-        Ok(())
     }
 }
 

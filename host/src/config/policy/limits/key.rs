@@ -1,12 +1,9 @@
 //! One limit: what it counts, its bounds, and how it is read and shown.
 
-use std::time::Duration;
-
 use loggia_gate::access::FacadeRules;
 use loggia_sandbox::PluginLimits;
-use loggia_text::units;
 
-use crate::config::policy::{field::Field, problem::Problems};
+use crate::config::policy::{field::Field, problem::Problems, unit::Unit};
 
 /// What can be limited.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,17 +12,6 @@ pub struct Bounds {
     pub limits: PluginLimits,
     /// What the gate holds its calls to.
     pub rules: FacadeRules,
-}
-
-/// In what a limit is measured, and how it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Bytes, as `"64MiB"`.
-    Size,
-    /// Milliseconds, as `"30s"`.
-    Time,
-    /// As a number.
-    Count,
 }
 
 /// One limit.
@@ -46,23 +32,6 @@ pub struct LimitKey {
     pub(super) set: fn(&mut Bounds, u64),
 }
 
-impl Unit {
-    /// A number of it, as a message says it and a policy writes it between quotes.
-    pub fn text(self, number: u64) -> String {
-        match self {
-            Self::Size => units::format_bytes(number),
-            Self::Time => units::format_duration(Duration::from_millis(number)),
-            Self::Count => number.to_string(),
-        }
-    }
-
-    /// A number of it in TOML.
-    pub fn toml(self, number: u64) -> String {
-        let text = self.text(number);
-        if self == Self::Count { text } else { format!("{text:?}") }
-    }
-}
-
 impl LimitKey {
     /// What these bounds set it to.
     pub fn of(&self, bounds: &Bounds) -> u64 {
@@ -74,33 +43,9 @@ impl LimitKey {
         self.of(&Bounds::default())
     }
 
-    /// The number, if it is not less than nothing, and how a message shows it; nothing where that was told already.
-    fn number(&self, field: &Field<'_>, problems: &mut Problems) -> Option<(Option<u64>, String)> {
-        let must = match self.unit {
-            Unit::Count => {
-                let number = field.integer(problems)?;
-                return Some((u64::try_from(number).ok(), number.to_string()));
-            }
-            Unit::Size => "a size in quotes, like \"64MiB\"",
-            Unit::Time => "a time in quotes, like \"30s\"",
-        };
-        let text = field.text_of(must, problems)?;
-        let read = match self.unit {
-            Unit::Time => units::parse_duration(&text.value).map(millis),
-            _ => units::parse_bytes(&text.value),
-        };
-        match read {
-            Ok(number) => Some((Some(number), text.shown())),
-            Err(said) => {
-                field.wrong(format!("({}) {said}", text.shown()), problems);
-                None
-            }
-        }
-    }
-
     /// Reads the limit into these bounds.
     pub(super) fn read(&self, field: &Field<'_>, bounds: &mut Bounds, problems: &mut Problems) {
-        let Some((number, shown)) = self.number(field, problems) else { return };
+        let Some((number, shown)) = self.unit.read(field, problems) else { return };
         let Some(number) = number.filter(|number| (self.least..=self.most).contains(number)) else {
             let (least, most) = (self.unit.text(self.least), self.unit.text(self.most));
             let must = match self.unit {
@@ -113,8 +58,4 @@ impl LimitKey {
         };
         (self.set)(bounds, number);
     }
-}
-
-pub(super) fn millis(time: Duration) -> u64 {
-    time.as_millis().try_into().unwrap_or(u64::MAX)
 }

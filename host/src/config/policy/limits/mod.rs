@@ -4,9 +4,10 @@
 mod key;
 mod table;
 
-pub use key::{Bounds, LimitKey, Unit};
+pub use key::{Bounds, LimitKey};
 pub use table::LIMITS;
 
+pub use super::unit::Unit;
 use super::{
     field::{Field, Fields},
     problem::Problems,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use loggia_sandbox::{engine::HANDLES_CEILING, limits::TABLES_CEILING};
 
-use super::key::{LimitKey, Unit, millis};
+use super::key::LimitKey;
+use crate::config::policy::unit::{Unit, millis};
 
 const MIB: u64 = 1 << 20;
 const SECOND: u64 = 1000;

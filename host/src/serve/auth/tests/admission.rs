@@ -67,8 +67,7 @@ async fn a_star_scope_needs_allow_star() {
             "resource": RESOURCE,
             "oauth": {"issuer": ISSUER, "jwks": "keys.json", "algorithms": ["EdDSA"], "allow-star": allow_star},
         });
-        let auth =
-            Authenticator::new(&serde_json::from_value(auth).unwrap(), folder.path()).unwrap().unwrap();
+        let auth = Authenticator::new(&settings(auth, folder.path())).unwrap().unwrap();
         let token = keys.sign(&json!({"alg": "EdDSA", "kid": "ed"}), &claims(json!({"scope": scope})));
         let admitted = authenticate(&auth, &bearer(&token), "/mcp").await.ok();
         let all = admitted.map(|origin| origin.rights.allows("any", "thing"));
@@ -82,6 +81,6 @@ async fn a_star_scope_needs_allow_star() {
 
 #[test]
 fn no_settings_mean_no_authenticator() {
-    let none = Authenticator::new(&crate::config::server::Auth::default(), Path::new("."));
+    let none = Authenticator::new(&Auth::default());
     assert!(none.unwrap().is_none());
 }

@@ -148,9 +148,7 @@ fn an_unusable_key_file_fails_at_startup() {
     let folder = tempfile::tempdir().unwrap();
     let check = |jwks: &str, expected: &str| {
         let auth = json!({"resource": RESOURCE, "oauth": {"issuer": ISSUER, "jwks": jwks}});
-        let problem = Authenticator::new(&serde_json::from_value(auth).unwrap(), folder.path())
-            .unwrap_err()
-            .to_string();
+        let problem = Authenticator::new(&settings(auth, folder.path())).unwrap_err().to_string();
         assert!(problem.starts_with("`auth.oauth.jwks` names ") && problem.contains(expected), "{problem}");
     };
     std::fs::write(folder.path().join("rubbish"), "rubbish").unwrap();

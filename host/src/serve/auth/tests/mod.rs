@@ -41,7 +41,14 @@ fn authenticator(jwks: &str, tokens: &[(&str, &str, &str)], base: &Path) -> Auth
         "tokens": tokens,
         "oauth": {"issuer": ISSUER, "jwks": jwks, "algorithms": algorithms, "scopes": ["notes:read"]},
     });
-    Authenticator::new(&serde_json::from_value(auth).unwrap(), base).unwrap().unwrap()
+    Authenticator::new(&settings(auth, base)).unwrap().unwrap()
+}
+
+/// Parses `[auth]` of a settings file in this folder.
+fn settings(auth: Value, folder: &Path) -> Auth {
+    let text = toml::to_string(&json!({ "auth": auth })).unwrap();
+    let setting = crate::config::PolicySetting { folder, home: None, variable: &|_| None };
+    crate::config::server::Settings::parse(&text, &setting).unwrap().auth.unwrap()
 }
 
 fn bearer(token: &str) -> HeaderMap {

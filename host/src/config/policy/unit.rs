@@ -1,0 +1,64 @@
+//! Sizes, times and counts: how they are written, read and shown.
+
+use std::time::Duration;
+
+use loggia_text::units;
+
+use super::{field::Field, problem::Problems};
+
+/// Unit of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes, as `"64MiB"`.
+    Size,
+    /// Milliseconds, as `"30s"`.
+    Time,
+    /// Written as a number.
+    Count,
+}
+
+impl Unit {
+    /// Formats a number for messages, as the file has it between quotes.
+    pub fn text(self, number: u64) -> String {
+        match self {
+            Self::Size => units::format_bytes(number),
+            Self::Time => units::format_duration(Duration::from_millis(number)),
+            Self::Count => number.to_string(),
+        }
+    }
+
+    /// Formats a number as TOML.
+    pub fn toml(self, number: u64) -> String {
+        let text = self.text(number);
+        if self == Self::Count { text } else { format!("{text:?}") }
+    }
+
+    /// Reads a number, without one if it is negative, and its form in messages.
+    pub fn read(self, field: &Field<'_>, problems: &mut Problems) -> Option<(Option<u64>, String)> {
+        let must = match self {
+            Self::Count => {
+                let number = field.integer(problems)?;
+                return Some((u64::try_from(number).ok(), number.to_string()));
+            }
+            Self::Size => "a size in quotes, like \"64MiB\"",
+            Self::Time => "a time in quotes, like \"30s\"",
+        };
+        let text = field.text_of(must, problems)?;
+        let read = match self {
+            Self::Time => units::parse_duration(&text.value).map(millis),
+            _ => units::parse_bytes(&text.value),
+        };
+        match read {
+            Ok(number) => Some((Some(number), text.shown())),
+            Err(reason) => {
+                field.wrong(format!("({}) {reason}", text.shown()), problems);
+                None
+            }
+        }
+    }
+}
+
+/// Converts a duration to milliseconds.
+pub fn millis(time: Duration) -> u64 {
+    time.as_millis().try_into().unwrap_or(u64::MAX)
+}
