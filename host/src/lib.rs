@@ -4,20 +4,20 @@
 //!
 //! | module | contents | may import |
 //! |---|---|---|
-//! | [`config`] | policy files and `loggia.toml` as validated settings | |
-//! | [`telemetry`] | logs, the audit file, metrics | `config` |
-//! | [`load`] | from sources to the catalog | `config` |
-//! | [`build`] | plugin sources to components, by cargo | `config`, `load` |
-//! | [`mcp`] | the gate as an MCP server; with `serve` the only module that names rmcp | `config` |
-//! | [`serve`] | transports, authentication, the admin listener, shutdown | `config`, `load`, `mcp`, `telemetry` |
+//! | [`places`] | default folders, and the environment of the operator's files | |
+//! | [`telemetry`] | logs, the audit file, metrics | |
+//! | [`load`] | from sources to the catalog | `places` |
+//! | [`build`] | plugin sources to components, by cargo | `places`, `load` |
+//! | [`mcp`] | the gate as an MCP server; with `serve` the only module that names rmcp | |
+//! | [`serve`] | transports, authentication, the admin listener, shutdown | `places`, `load`, `mcp`, `telemetry` |
 //! | [`cli`] | one file for each command | all |
 //!
 //! `tests/rules` checks that modules import in one direction only.
 
 pub mod build;
 pub mod cli;
-pub mod config;
 pub mod load;
 pub mod mcp;
+pub mod places;
 pub mod serve;
 pub mod telemetry;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{Action, Call, Effect, Facade, Reply, Stop, Surface};
+use loggia_policy::model::FacadeRules;
 use loggia_schema::{ActionPolicy, Contract};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use crate::{
-    access::FacadeRules,
     catalog::{CatalogEntry, FacadeExposure},
     schedule::RuntimeHandles,
 };

@@ -1,5 +1,6 @@
 //! A guest's stdout and stderr as log lines. No byte of them reaches the host's own stdout.
 
+use loggia_policy::model::limit_names::{LOG_RATE, LOGS};
 use std::{
     pin::Pin,
     sync::Arc,
@@ -115,15 +116,12 @@ impl CallLog {
             (std::mem::take(&mut state.dropped), std::mem::take(&mut state.rate_limited));
         if let Some(session) = &state.session {
             if dropped > 0 {
-                session.log(
-                    LogLevel::Warn,
-                    &format!("{dropped} further bytes of output dropped (`limits.logs`)"),
-                );
+                session.log(LogLevel::Warn, &format!("{dropped} further bytes of output dropped (`{LOGS}`)"));
             }
             if rate_limited > 0 {
                 session.log(
                     LogLevel::Warn,
-                    &format!("{rate_limited} lines dropped that came too fast (`limits.log-rate`)"),
+                    &format!("{rate_limited} lines dropped that came too fast (`{LOG_RATE}`)"),
                 );
             }
         }

@@ -4,24 +4,21 @@
 //! environment, and before it reads a byte it limits itself and drops the privileges that compiling does not need
 //! (`confine.rs`).
 
+use loggia_policy::model::limit_names::{COMPILE_CPU, COMPILE_MEMORY};
 use std::{
     io::{Read, Write},
     path::PathBuf,
     process::Stdio,
 };
 
+use loggia_policy::model::CompileLimits;
 use loggia_text::units::{format_bytes, format_duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
 };
 
-use crate::{
-    LoadError, confine,
-    engine::{self, AddressSpace},
-    limits::CompileLimits,
-    proposals,
-};
+use crate::{LoadError, confine, engine, engine::AddressSpace, proposals};
 
 /// Largest component that the child reads; the host refuses larger files before.
 const COMPONENT: u64 = 128 << 20;
@@ -59,9 +56,7 @@ impl CompilerCommand {
         let wall = self.limits.cpu * PATIENCE.0 / PATIENCE.1;
         tokio::time::timeout(wall, self.run(wasm)).await.unwrap_or_else(|_| {
             let (wall, cpu) = (format_duration(wall), format_duration(self.limits.cpu));
-            Err(LoadError::CompileLimit(format!(
-                "it took longer than {wall} (`limits.compile-cpu` is {cpu})"
-            )))
+            Err(LoadError::CompileLimit(format!("it took longer than {wall} (`{COMPILE_CPU}` is {cpu})")))
         })
     }
 
@@ -116,12 +111,12 @@ impl CompilerCommand {
             Some(REFUSED) => LoadError::Compile(message),
             // Written by Rust's allocator before it aborts.
             None if message.contains("memory allocation of") => LoadError::CompileLimit(format!(
-                "it needs more than {} of address space (`limits.compile-memory`)",
+                "it needs more than {} of address space (`{COMPILE_MEMORY}`)",
                 format_bytes(self.limits.memory),
             )),
             _ => LoadError::CompileLimit(format!(
-                "it needs more CPU time than {} (`limits.compile-cpu`) or more memory than {} \
-                 (`limits.compile-memory`): {status}",
+                "it needs more CPU time than {} (`{COMPILE_CPU}`) or more memory than {} \
+                 (`{COMPILE_MEMORY}`): {status}",
                 format_duration(self.limits.cpu),
                 format_bytes(self.limits.memory),
             )),
@@ -163,8 +158,9 @@ pub(crate) fn machine_code(engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Vec
 
 #[cfg(test)]
 mod tests {
+    use loggia_policy::model::PluginLimits;
+
     use super::*;
-    use crate::limits::PluginLimits;
 
     async fn error_of(script: &str) -> String {
         let args = ["-c", script, "sh"].map(str::to_owned).into();

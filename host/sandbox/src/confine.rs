@@ -6,6 +6,7 @@
 
 use std::{collections::BTreeMap, fs};
 
+use loggia_policy::model::CompileLimits;
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setpriority_process, setrlimit,
 };
@@ -13,8 +14,6 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch,
 };
-
-use crate::limits::CompileLimits;
 
 /// Compiling threads, at most: each takes address space, which is limited.
 const THREADS: usize = 8;

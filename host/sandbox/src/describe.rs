@@ -4,6 +4,7 @@
 use std::{future::Future, sync::Arc};
 
 use loggia_facade::Surface;
+use loggia_policy::model::PluginLimits;
 use loggia_text::units::format_duration;
 use wasmtime::Store;
 
@@ -13,7 +14,7 @@ use crate::{
     contract::{RawDescription, RawSchema},
     fault::FaultContext,
     guest::GuestState,
-    limits::{ACTIONS, PluginLimits, SCHEMA_BYTES, SURFACE_BYTES},
+    limits::{ACTIONS, SCHEMA_BYTES, SURFACE_BYTES},
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
     store::{StorePurpose, new_store},
 };

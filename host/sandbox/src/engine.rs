@@ -5,6 +5,12 @@ use std::{
     sync::Arc,
 };
 
+use loggia_policy::model::{
+    PluginLimits,
+    ceilings::{
+        CORE_INSTANCES, HANDLES_CEILING, MEMORIES, MEMORY_CEILING, STACK_CEILING, TABLES, TABLES_CEILING,
+    },
+};
 use wasmtime::{
     Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy, WasmFeatures,
     component::Linker,
@@ -13,7 +19,6 @@ use wasmtime::{
 use crate::{
     EngineError, abi,
     guest::GuestState,
-    limits::{self, PluginLimits},
     proposals,
     ticker::{EpochTicker, RunningGuard},
 };
@@ -21,21 +26,12 @@ use crate::{
 /// Instances that can live at once: 64 running and 64 parked, which are the gate's own limits, and a few that load.
 const INSTANCES: u32 = 160;
 
-/// The most memory that a policy may allow a call. Decides how much address space the pool reserves.
-pub const MEMORY_CEILING: usize = 1 << 30;
-
 /// Default stack of guest code, in bytes. Not a policy's to change: wasmtime has one limit for all code that an engine
 /// runs.
 pub const STACK: usize = 512 << 10;
 
-/// The largest stack that the operator may allow.
-pub const STACK_CEILING: usize = 8 << 20;
-
 /// Host functions run on the same stack, after the guest's part of it.
 const HOST_STACK: usize = (2 << 20) - STACK;
-
-/// The most handles that a policy may allow a call.
-pub const HANDLES_CEILING: usize = 4096;
 
 /// An engine with everything linked that a plugin may import. Cheap to clone.
 #[derive(Clone)]
@@ -173,14 +169,14 @@ fn config(space: AddressSpace, purpose: EngineUse) -> Config {
         let mut pool = PoolingAllocationConfig::new();
         pool.total_component_instances(INSTANCES)
             // The most that each call may have, so that no plugin's calls leave too little for another's.
-            .total_core_instances(INSTANCES * limits::CORE_INSTANCES)
-            .total_memories(INSTANCES * limits::MEMORIES)
-            .total_tables(INSTANCES * limits::TABLES)
+            .total_core_instances(INSTANCES * CORE_INSTANCES)
+            .total_memories(INSTANCES * MEMORIES)
+            .total_tables(INSTANCES * TABLES)
             .total_stacks(INSTANCES)
-            .max_memories_per_module(limits::MEMORIES)
-            .max_tables_per_module(limits::TABLES)
+            .max_memories_per_module(MEMORIES)
+            .max_tables_per_module(TABLES)
             .max_memory_size(MEMORY_CEILING)
-            .table_elements(limits::TABLES_CEILING)
+            .table_elements(TABLES_CEILING)
             // Resident memory is kept per slot, so few stay warm.
             .max_unused_warm_slots(16)
             .linear_memory_keep_resident(1 << 20)

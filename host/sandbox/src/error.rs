@@ -1,5 +1,6 @@
 //! Errors of starting an engine and of loading a component.
 
+use loggia_policy::model::limit_names::DESCRIBE_WALL;
 use std::io;
 
 use loggia_text::{printable, shorten_bytes};
@@ -70,7 +71,7 @@ pub enum LoadError {
         reason: String,
     },
     /// `describe` or `schema` timed out, maybe because the machine is busy.
-    #[error("`{}` timed out after {wall} (`limits.describe-wall`)", one_line(.function, NAME))]
+    #[error("`{}` timed out after {wall} (`{DESCRIBE_WALL}`)", one_line(.function, NAME))]
     DescribeTime {
         /// `describe` or `schema("add")`.
         function: String,

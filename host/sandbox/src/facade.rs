@@ -4,15 +4,15 @@ use std::{sync::Arc, time::Instant};
 
 use futures_util::future::BoxFuture;
 use loggia_facade::{Call, Effect, Facade, Next, Reply, Stop, Surface, Usage};
+use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_state::StateStore;
 
 use crate::{
-    LoadError, PluginComponent, PluginGrants,
+    LoadError, PluginComponent,
     capability::{ConfigureContext, FacadeCapabilities},
     contract::{PluginCall, RawFailure, RawReply},
     fault::FaultContext,
     guest::GuestState,
-    limits::PluginLimits,
     log_rate::LogRate,
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
     store::{CallSetup, StorePurpose, new_store},

@@ -1,6 +1,10 @@
 //! Faults of a guest: a sentence for the model, the rest for the log.
 
 use loggia_facade::{Fault, FaultKind, Limit};
+use loggia_policy::model::{
+    PluginLimits,
+    ceilings::{CORE_INSTANCES, MEMORIES, TABLES},
+};
 use loggia_text::{redact, shorten, units::format_bytes};
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::{I32Exit, ResourceTableError};
@@ -8,7 +12,6 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 use crate::{
     SandboxEngine,
     guest::GuestState,
-    limits::{CORE_INSTANCES, MEMORIES, PluginLimits, TABLES},
     wasmtime_errors::{is_data_limit, is_handle_limit, is_parts_limit, is_random_limit, trap_text},
 };
 

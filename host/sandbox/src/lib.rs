@@ -20,7 +20,7 @@
 //! | `call_log`, `log_rate` | the log of a call, and the rate at which a plugin may log |
 //! | `usage` | resources that a facade's calls have used |
 //! | `fault` | faults of a guest, from wasmtime's errors (`wasmtime_errors`) |
-//! | [`limits`] | limits of a call |
+//! | `limits` | limits of a surface, and the limiter of memory |
 //! | [`capability`] | capabilities that a policy may grant |
 //! | `proposals` | the WebAssembly proposals that are allowed |
 //! | `contract` | version-free form of what passes between host and guest |
@@ -46,7 +46,7 @@ mod error;
 pub mod facade;
 mod fault;
 mod guest;
-pub mod limits;
+mod limits;
 mod log_rate;
 mod meter;
 mod private_folder;
@@ -58,9 +58,7 @@ mod wasmtime_errors;
 
 pub use artifact::{ArtifactDigest, PluginArtifact};
 pub use cache::CodeCache;
-pub use capability::{DirGrant, PluginGrants};
 pub use component::PluginComponent;
 pub use engine::{AddressSpace, SandboxEngine};
 pub use error::{EngineError, LoadError};
 pub use facade::{SandboxConfig, WasmFacade};
-pub use limits::{CallBudget, CompileLimits, PluginLimits};

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use loggia_facade::{Effect, ScopeKey, Session};
+use loggia_policy::model::PluginLimits;
 use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
 
@@ -11,7 +12,7 @@ use crate::{
     call_log::CallLog,
     capability::{CallCapabilities, FacadeCapabilities, PrepareContext},
     guest::GuestState,
-    limits::{MemoryLimiter, PluginLimits},
+    limits::MemoryLimiter,
     log_rate::LogRate,
     meter::CpuMeter,
     usage::UsageCounters,

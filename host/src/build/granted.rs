@@ -5,7 +5,9 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::config::{Policy, places};
+use loggia_policy::model::Policy;
+
+use crate::places;
 
 /// Missing directories of one policy.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -7,13 +7,14 @@ use std::{
 };
 
 use anyhow::Context;
+use loggia_policy::settings::Level;
 
 use super::term;
 use crate::{
     build,
     build::{BuildError, BuiltPlugin, PluginSource, granted, workflows},
     load::FacadeKind,
-    telemetry::{logs, logs::Level},
+    telemetry::logs,
 };
 
 /// Build plugin sources to .wasm files.

@@ -5,6 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::ensure;
 use loggia_facade::{Block, Input, Object, Request};
 use loggia_gate::{access::CallOrigin, run::CallEvent};
+use loggia_policy::settings::Level;
 use loggia_text::{printable, printable_text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -13,10 +14,7 @@ use super::{
     common::{LoadOptions, UsageError, io_runtime},
     exit, term,
 };
-use crate::{
-    serve::PluginHost,
-    telemetry::{logs, logs::Level},
-};
+use crate::{serve::PluginHost, telemetry::logs};
 
 /// Make one call and print its result as JSON.
 ///

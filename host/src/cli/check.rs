@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use loggia_gate::catalog::{HIDDEN_REASON, index_tools};
+use loggia_policy::settings::Level;
 use loggia_schema::lint;
 use loggia_text::printable;
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ use super::{
     publishing::PublishOptions,
     term,
 };
-use crate::telemetry::{logs, logs::Level};
+use crate::telemetry::logs;
 
 /// Load plugins without serving them, and report problems.
 ///

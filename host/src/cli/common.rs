@@ -7,10 +7,11 @@ use clap::{
     builder::{OsStr, Resettable},
 };
 use loggia_gate::{catalog::ToolPublisher, flow::CallerQuotas, schedule::InlinePolicy};
-use loggia_sandbox::engine::{STACK, STACK_CEILING};
+use loggia_policy::model::ceilings::{STACK_CEILING, STACK_FLOOR};
+use loggia_sandbox::engine::STACK;
 use loggia_text::units;
 
-use crate::{config::places, serve::HostOptions};
+use crate::{places, serve::HostOptions};
 
 /// A command line error that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
@@ -51,11 +52,10 @@ pub struct LoadOptions {
 
 /// Parses a stack size. One limit holds for all plugins, so it is not in policies.
 fn parse_stack_size(text: &str) -> Result<usize, String> {
-    const LEAST: usize = 64 << 10;
     let bytes = units::parse_bytes(text)?;
-    let within = usize::try_from(bytes).ok().filter(|bytes| (LEAST..=STACK_CEILING).contains(bytes));
+    let within = usize::try_from(bytes).ok().filter(|bytes| (STACK_FLOOR..=STACK_CEILING).contains(bytes));
     within.ok_or_else(|| {
-        let [least, most] = [LEAST, STACK_CEILING].map(|bytes| units::format_bytes(bytes as u64));
+        let [least, most] = [STACK_FLOOR, STACK_CEILING].map(|bytes| units::format_bytes(bytes as u64));
         format!("must be {least} to {most}")
     })
 }

@@ -2,8 +2,9 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
+use loggia_policy::settings::{Settings, reference};
+
 use super::{exit, settings, term};
-use crate::config::server::{Settings, reference};
 
 /// Check loggia.toml, or print its reference or JSON Schema.
 #[derive(clap::Args)]

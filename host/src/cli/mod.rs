@@ -26,7 +26,8 @@ mod workflow;
 use std::{process::ExitCode, time::Duration};
 
 use clap::{CommandFactory, Parser, Subcommand};
-use loggia_sandbox::{AddressSpace, CompileLimits, compile};
+use loggia_policy::model::CompileLimits;
+use loggia_sandbox::{AddressSpace, compile};
 
 use self::common::UsageError;
 use crate::{load::compiler::COMPILE, telemetry::logs};

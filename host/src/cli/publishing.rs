@@ -2,8 +2,10 @@
 
 use clap::Args;
 use loggia_gate::catalog::ToolPublisher;
-
-use crate::config::{FormWord, SplitWord, server::Publish};
+use loggia_policy::{
+    settings::Publish,
+    words::{FormWord, SplitWord},
+};
 
 /// Options of publication.
 #[derive(Args)]
@@ -21,7 +23,7 @@ pub struct PublishOptions {
 
 impl PublishOptions {
     pub fn publisher(&self) -> ToolPublisher {
-        self.override_file(Publish::default()).into()
+        to_publisher(self.override_file(Publish::default()))
     }
 
     /// Overrides the settings of a file by these options.
@@ -34,8 +36,7 @@ impl PublishOptions {
     }
 }
 
-impl From<Publish> for ToolPublisher {
-    fn from(publish: Publish) -> Self {
-        Self { form: publish.schema.into(), split: publish.split.into(), budget: publish.token_budget }
-    }
+/// Returns the publisher of these settings.
+pub fn to_publisher(publish: Publish) -> ToolPublisher {
+    ToolPublisher { form: publish.schema.into(), split: publish.split.into(), budget: publish.token_budget }
 }

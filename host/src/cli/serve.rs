@@ -3,23 +3,27 @@
 use std::{
     io::{IsTerminal, stdin},
     net::SocketAddr,
+    num::NonZero,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
 use anyhow::{Context, bail, ensure};
-use loggia_gate::access::{CallOrigin, CallerRights};
+use loggia_gate::{
+    access::{CallOrigin, CallerRights},
+    flow::CallerQuotas,
+};
+use loggia_policy::settings::{Admin, Format, Http, PerCaller, Revision, Settings, Span};
 use loggia_text::units;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     common::{LoadOptions, UsageError, io_runtime},
-    publishing::PublishOptions,
+    publishing::{PublishOptions, to_publisher},
     settings, term,
 };
 use crate::{
-    config::server::{Admin, Format, Http, Revision, Settings, Span},
     mcp::McpHandler,
     serve::{
         ENDPOINT_PATH, HostOptions, PluginHost, admin, auth,
@@ -165,10 +169,19 @@ impl ServeCommand {
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
-            publisher: settings.publish.into(),
-            quotas: settings.http.as_ref().map_or(usual.quotas, |http| http.per_caller.quotas()),
+            publisher: to_publisher(settings.publish),
+            quotas: settings.http.as_ref().map_or(usual.quotas, |http| caller_quotas(http.per_caller)),
             ..usual
         })
+    }
+}
+
+/// Returns the gate's quotas of each caller.
+fn caller_quotas(limits: PerCaller) -> CallerQuotas {
+    let usual = CallerQuotas::default();
+    CallerQuotas {
+        runs: limits.runs.map_or(usual.runs, |runs| NonZero::new(runs as usize)),
+        parked: limits.questions.map_or(usual.parked, |questions| questions as usize),
     }
 }
 

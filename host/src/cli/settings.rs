@@ -8,13 +8,11 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use loggia_policy::settings::{Http, Settings, SettingsError, SettingsReading};
 use loggia_text::units::format_bytes;
 
 use crate::{
-    config::{
-        places,
-        server::{Http, Settings, SettingsError, SettingsReading},
-    },
+    places,
     serve::{auth, auth::Authenticator},
 };
 

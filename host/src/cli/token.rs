@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use loggia_gate::access::AccessScope;
+use loggia_policy::model::AccessScope;
 
 use super::{settings, term};
 use crate::serve::auth::token;
@@ -166,8 +166,9 @@ fn token_names(text: &str) -> Result<Vec<String>, toml::de::Error> {
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
+    use loggia_policy::{PolicySetting, settings::Settings};
+
     use super::*;
-    use crate::config::{PolicySetting, server::Settings};
 
     fn parse(text: &str) -> Settings {
         let setting = PolicySetting { folder: Path::new("."), home: None, variable: &|_| None };

@@ -158,7 +158,8 @@ mod tests {
     use std::time::Duration;
 
     use loggia_facade::Reply;
-    use loggia_gate::{access::FacadeRules, testing};
+    use loggia_gate::testing;
+    use loggia_policy::model::FacadeRules;
     use loggia_sandbox::ArtifactDigest;
 
     use super::*;

@@ -10,10 +10,8 @@ use std::{
 };
 
 use loggia_facade::{Failure, code};
-use loggia_gate::{
-    access::{FacadeRules, InvokeRule},
-    catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot, FacadeExposure},
-};
+use loggia_gate::catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot, FacadeExposure};
+use loggia_policy::model::{Exposed, FacadeRules, InvokeRule, Policy};
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
 use loggia_workflow::{
@@ -21,8 +19,6 @@ use loggia_workflow::{
     facade::StepObserver,
     surface::{FileSurface, build_surface},
 };
-
-use crate::config::{Exposed, Policy};
 
 /// A workflow file, read and checked.
 pub struct WorkflowBundle {

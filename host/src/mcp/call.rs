@@ -336,12 +336,12 @@ mod tests {
 
     use loggia_facade::Reply;
     use loggia_gate::{
-        access::FacadeRules,
         call::Gate,
         catalog::{Catalog, CatalogSlot},
         schedule::{Executor, InlinePolicy},
         testing::{entry, lanes, puppet},
     };
+    use loggia_policy::model::FacadeRules;
     use rmcp::ServiceExt;
     use serde_json::{Value, json};
     use tokio_util::sync::CancellationToken;

@@ -6,6 +6,7 @@ use loggia_gate::{
     access::{CallOrigin, Caller, CallerRights},
     call::Gate,
 };
+use loggia_policy::settings::Revision;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -28,7 +29,6 @@ use super::{
     list_changes::SubscribedPeers,
     pages, tasks,
 };
-use crate::config::server::Revision;
 
 /// Time that a handshake waits for the first catalog, so that its instructions name the facades. Loading from the cache
 /// takes less, and clients do not notice the delay.

@@ -8,12 +8,13 @@ use std::{
 use axum::body::{Body, to_bytes};
 use loggia_facade::Reply;
 use loggia_gate::{
-    access::{CallOrigin, CallerRights, FacadeRules},
+    access::{CallOrigin, CallerRights},
     call::Gate,
     catalog::{Catalog, CatalogSlot, ToolPublisher},
     schedule::{Executor, InlinePolicy},
     testing::{entry, lanes, puppet},
 };
+use loggia_policy::{model::FacadeRules, settings::Revision};
 use loggia_schema::SchemaForm;
 use rmcp::{
     ServiceExt,
@@ -26,7 +27,6 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{McpHandler, list::ToolListCache};
-use crate::config::server::Revision;
 
 fn slots(names: &[&str]) -> BTreeMap<String, CatalogSlot> {
     let slot = |name: &str| {

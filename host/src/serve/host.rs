@@ -13,7 +13,8 @@ use loggia_gate::{
     flow::CallerQuotas,
     schedule::{Executor, InlinePolicy, RuntimeHandles},
 };
-use loggia_sandbox::{CodeCache, EngineError, PluginLimits, SandboxEngine, compile::CompilerCommand};
+use loggia_policy::model::PluginLimits;
+use loggia_sandbox::{CodeCache, EngineError, SandboxEngine, compile::CompilerCommand};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

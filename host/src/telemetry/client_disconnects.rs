@@ -35,7 +35,10 @@ mod tests {
         field::{Field, Visit},
         subscriber::DefaultGuard,
     };
-    use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt};
+    use tracing_subscriber::{
+        Layer,
+        layer::{Context, SubscriberExt},
+    };
 
     use super::*;
 

@@ -9,6 +9,8 @@ use std::{
 };
 
 use loggia_gate::call::TARGET as AUDIT;
+pub use loggia_policy::settings::Level;
+use loggia_policy::settings::{Format, Log};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt,
@@ -18,8 +20,6 @@ use super::{
     line::{LineLayer, render_announcement},
     trail::{self, AuditFile},
 };
-pub use crate::config::server::Level;
-use crate::config::server::{Format, Log};
 
 /// Target of the lines that an operator requests by SIGUSR1: they are logged at every level.
 pub const VITALS: &str = "loggia::vitals";

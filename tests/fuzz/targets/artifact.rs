@@ -9,7 +9,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use loggia_fuzz::{guest, told};
-use loggia_sandbox::{PluginArtifact, CallBudget, PluginComponent, SandboxEngine, PluginLimits, LoadError};
+use loggia_policy::model::{CallBudget, PluginLimits};
+use loggia_sandbox::{LoadError, PluginArtifact, PluginComponent, SandboxEngine};
 use loggia_schema::{Contract, sanitise_surface};
 
 static ENGINE: LazyLock<SandboxEngine> = LazyLock::new(|| SandboxEngine::new(loggia_sandbox::engine::STACK).expect("an engine"));

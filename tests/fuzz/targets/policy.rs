@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use libfuzzer_sys::fuzz_target;
-use loggia::config::policy::{
-    Policy, PolicySetting,
-    limits::{Bounds, LIMITS},
-};
 use loggia_fuzz::told;
+use loggia_policy::{
+    Policy, PolicySetting,
+    limits::{LIMITS, LimitSet},
+};
 
 /// What no policy says, and variables hold.
 const SECRET: &str = "hunter2-hunter2";
@@ -18,10 +18,10 @@ fuzz_target!(|text: &str| {
     assert_eq!(format!("{read:?}"), format!("{:?}", parse(text)), "the same text");
     match read {
         Ok(policy) => {
-            let bounds = Bounds { limits: policy.limits, rules: policy.rules };
+            let bounds = LimitSet { limits: policy.limits, rules: policy.rules };
             for limit in LIMITS {
                 let set = limit.of(&bounds);
-                assert!((limit.least..=limit.most).contains(&set), "{} is {set}", limit.name);
+                assert!((limit.least..=limit.most).contains(&set), "{} is {set}", limit.path);
             }
             assert!(policy.grants.store.is_none_or(|quota| quota <= 1 << 30));
             for dir in &policy.grants.dirs {

@@ -22,6 +22,7 @@ pub const HOST: &[&str] = &[
     "host/egress",
     "host/facade",
     "host/gate",
+    "host/policy",
     "host/sandbox",
     "host/schema",
     "host/state",

@@ -84,6 +84,7 @@ fn each_module_names_only_what_it_may() {
     let pure = &[
         "host/facade/",
         "host/gate/",
+        "host/policy/",
         "host/schema/",
         "host/text/",
         "host/workflow/",

@@ -1,4 +1,4 @@
-//! Callers and their rights, and the rules of a facade.
+//! Callers and their rights.
 //!
 //! | file | concept |
 //! |---|---|
@@ -7,18 +7,15 @@
 //! | `request_ids.rs` | the ids of a request: its own and its trace's |
 //! | `rights.rs` | the scopes of a token |
 //! | `caller_keys.rs` | the key under which a plugin keeps a caller's state |
-//! | `rules.rs` | the policy's rules for the calls of a facade |
 
 mod address;
 mod call_origin;
 mod caller_keys;
 mod request_ids;
 mod rights;
-mod rules;
 
 pub use address::AddressBlock;
 pub use call_origin::{CallOrigin, Caller, CallerAccount};
 pub use caller_keys::CallerKeys;
 pub use request_ids::RequestIds;
-pub use rights::{AccessScope, CallerRights, InvalidScope};
-pub use rules::{BreakerConfig, ChainRule, FacadeRules, InvokeRule, WallClocks};
+pub use rights::CallerRights;

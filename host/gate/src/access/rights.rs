@@ -1,7 +1,8 @@
 //! Rights of a caller: the scopes of its token.
 
-use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
+use loggia_policy::model::AccessScope;
 use loggia_schema::{Contract, ToolView};
 
 /// Facades and actions that a caller may call. Cheap to clone.
@@ -34,8 +35,7 @@ impl CallerRights {
 
     /// Returns true if any action of a facade may be called. To other callers the facade does not exist.
     pub fn reaches(&self, facade: &str) -> bool {
-        let reaches = |scope: &AccessScope| scope.facade.as_deref().is_none_or(|only| only == facade);
-        self.0.as_ref().is_none_or(|scopes| scopes.iter().any(reaches))
+        self.0.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.reaches(facade)))
     }
 
     /// Narrows a view to the caller's rights. `None` if nothing is left: the tool does not exist for this caller.
@@ -46,57 +46,6 @@ impl CallerRights {
         let facade = &contract.surface().name;
         let narrowed = contract.narrow(view, |action| self.allows(facade, action));
         narrowed.map(Cow::Owned)
-    }
-}
-
-/// One scope of a token: `facade:action`, `facade:*`, or `*` for everything.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AccessScope {
-    facade: Option<String>,
-    action: Option<String>,
-}
-
-impl AccessScope {
-    /// `*`.
-    pub const ALL: Self = Self { facade: None, action: None };
-
-    fn allows(&self, facade: &str, action: &str) -> bool {
-        let is = |only: &Option<String>, name: &str| only.as_deref().is_none_or(|only| only == name);
-        is(&self.facade, facade) && is(&self.action, action)
-    }
-}
-
-/// Error of parsing a scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a scope is `facade:action`, `facade:*` or `*`")]
-pub struct InvalidScope;
-
-impl FromStr for AccessScope {
-    type Err = InvalidScope;
-
-    fn from_str(text: &str) -> Result<Self, InvalidScope> {
-        if text == "*" {
-            return Ok(Self::ALL);
-        }
-        let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        let is_name = |part: &str| !part.is_empty() && part.bytes().all(letter);
-        match text.split_once(':') {
-            Some((facade, "*")) if is_name(facade) => Ok(Self { facade: Some(facade.into()), action: None }),
-            Some((facade, action)) if is_name(facade) && is_name(action) => {
-                Ok(Self { facade: Some(facade.into()), action: Some(action.into()) })
-            }
-            _ => Err(InvalidScope),
-        }
-    }
-}
-
-impl fmt::Display for AccessScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.facade, &self.action) {
-            (None, _) => f.write_str("*"),
-            (Some(facade), None) => write!(f, "{facade}:*"),
-            (Some(facade), Some(action)) => write!(f, "{facade}:{action}"),
-        }
     }
 }
 
@@ -121,28 +70,6 @@ mod tests {
         check("notes:*", "notes", "delete", true, true);
         check("notes:*", "files", "stat", false, false);
         check("files:stat *", "notes", "read", true, true);
-    }
-
-    #[test]
-    fn scopes_are_read_as_they_are_written() {
-        for text in ["*", "notes:*", "notes:read", "http_request:get-it"] {
-            assert_eq!(text.parse::<AccessScope>().map(|scope| scope.to_string()).as_deref(), Ok(text));
-        }
-        for bad in [
-            "",
-            ":",
-            "notes",
-            "notes:",
-            ":read",
-            "*:read",
-            "*:*",
-            "notes:re*",
-            "a:b:c",
-            "no tes:read",
-            "nötes:*",
-        ] {
-            assert_eq!(bad.parse::<AccessScope>(), Err(InvalidScope), "{bad}");
-        }
     }
 
     #[test]

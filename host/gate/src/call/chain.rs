@@ -7,13 +7,14 @@
 use std::sync::Arc;
 
 use loggia_facade::{Detail, Effect, Envelope, Hop, Input, Next, Object, Request};
+use loggia_policy::model::ChainRule;
 use loggia_schema::ToolView;
 use loggia_text::printable;
 use serde_json::Value;
 
 use super::{answer::answer_root, gate_state::GateState};
 use crate::{
-    access::{CallerRights, ChainRule},
+    access::CallerRights,
     catalog::{CatalogEntry, CatalogSlot},
     plan::{CallPlan, PlannedCall, effect_allows, plan_request, text_size},
     run::CallState,

@@ -1,5 +1,6 @@
 //! Questions to a person: which calls may ask, and how a call is parked while it waits.
 
+use loggia_policy::model::limit_names::QUESTIONS;
 use std::{sync::atomic::Ordering, time::Duration};
 
 use loggia_facade::{Answer, Failure, Question};
@@ -46,7 +47,7 @@ impl CallFrame {
             let most = frame.entry.rules.questions;
             let failure =
                 denied(format_args!("a call of `{}` may ask {most} questions at most", frame.name()));
-            return Err(failure.hint("the operator can raise `limits.questions` in its policy"));
+            return Err(failure.hint(format!("the operator can raise `{QUESTIONS}` in its policy")));
         }
         Ok(())
     }

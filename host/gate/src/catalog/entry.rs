@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use loggia_facade::{Action, Facade, Failure, Surface};
+use loggia_policy::model::FacadeRules;
 use loggia_schema::Contract;
 
 use super::exposure::FacadeExposure;
 use crate::{
-    access::{CallerKeys, FacadeRules},
+    access::CallerKeys,
     flow::{CallCounters, CircuitBreaker, FacadeFlow},
 };
 

@@ -3,16 +3,18 @@
 //! Each fault costs a call's whole budget, so a client that retries in a loop could keep the host busy with faults alone.
 //! Only faults count (a trap, a limit that was hit), not failures that a facade returns.
 
+use loggia_policy::model::limit_names::BREAKER_FAULTS;
 use std::{
     collections::VecDeque,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use loggia_facade::{Failure, Fault, FaultKind};
+use loggia_policy::model::BreakerConfig;
 use loggia_text::units;
 use tokio::time::Instant;
 
-use crate::{access::BreakerConfig, failures::unavailable};
+use crate::failures::unavailable;
 
 /// Circuit breaker of one version of a facade; a new version starts with a closed one.
 pub struct CircuitBreaker {
@@ -88,7 +90,7 @@ impl CircuitBreaker {
         let facade = fault.facade.as_str();
         tracing::warn!(
             facade,
-            "circuit breaker opened: {faults} faults within {within}; calls are refused for {rest} (`limits.breaker-faults`)"
+            "circuit breaker opened: {faults} faults within {within}; calls are refused for {rest} (`{BREAKER_FAULTS}`)"
         );
     }
 
@@ -109,7 +111,7 @@ impl CircuitBreaker {
             units::format_duration(within)
         ));
         let hint = format!(
-            "Retry in {} s. The operator's log shows the failures, and `limits.breaker-faults` in its policy sets how \
+            "Retry in {} s. The operator's log shows the failures, and `{BREAKER_FAULTS}` in its policy sets how \
              many open the breaker.",
             left.div_ceil(1000)
         );

@@ -7,21 +7,20 @@
 //! **Invariant**: one caller holds at most three quarters of any pool (`fair_pool.rs`), and calls that may outlive their
 //! request at most three quarters of the permits for root calls, so that neither takes the last one.
 
+use loggia_policy::model::limit_names::{CONCURRENCY, QUEUE, QUEUE_TIME};
 use std::{
     sync::atomic::{AtomicI32, Ordering},
     time::Duration,
 };
 
 use loggia_facade::{Failure, code};
+use loggia_policy::model::FacadeRules;
 
 use super::{
     cpu_shares::FacadeUsage,
     fair_pool::{FairPool, PoolPermit, share_size},
 };
-use crate::{
-    access::{CallerAccount, FacadeRules},
-    failures,
-};
+use crate::{access::CallerAccount, failures};
 
 /// Maximum depth of nested calls below a root call.
 pub(crate) const MAX_DEPTH: usize = 5;
@@ -37,8 +36,11 @@ const SHARDS: usize = 16;
 const NESTED_PATIENCE: Duration = Duration::from_secs(5 * 60);
 
 /// Hint for a full queue of a facade.
-const QUEUE_HINT: &str = "Try again in a second. The operator can raise `limits.concurrency`, `limits.queue` or \
-                   `limits.queue-time` in its policy.";
+fn queue_hint() -> String {
+    format!(
+        "Try again in a second. The operator can raise `{CONCURRENCY}`, `{QUEUE}` or `{QUEUE_TIME}` in its policy."
+    )
+}
 
 fn too_many_calls(hint: Option<&str>) -> Failure {
     let hint = hint.map(str::to_owned);
@@ -113,7 +115,7 @@ impl PermitPools {
             return Ok(permit);
         }
         let _waiting =
-            pace.queue.try_acquire(holder.account).ok_or_else(|| too_many_calls(Some(QUEUE_HINT)))?;
+            pace.queue.try_acquire(holder.account).ok_or_else(|| too_many_calls(Some(&queue_hint())))?;
         self.reacquire_root(pace, holder).await
     }
 
@@ -133,7 +135,7 @@ impl PermitPools {
             }
             CallPermit { _held: held }
         };
-        tokio::time::timeout(pace.queue_time, turn).await.map_err(|_| too_many_calls(Some(QUEUE_HINT)))
+        tokio::time::timeout(pace.queue_time, turn).await.map_err(|_| too_many_calls(Some(&queue_hint())))
     }
 
     /// Takes a permit for a nested call at this depth (1 for a call made by a root call), or waits for one.

@@ -1,15 +1,17 @@
 //! Routes, resolves and validates a request.
 
+use loggia_policy::model::limit_names::ARGUMENTS;
 use std::sync::Arc;
 
 use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Reply, Request, code};
+use loggia_policy::model::FacadeRules;
 use loggia_schema::{CallTarget, RoutedCall, ToolView};
 use loggia_text::units;
 use serde_json::Value;
 
 use super::planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
 use crate::{
-    access::{CallerRights, FacadeRules},
+    access::CallerRights,
     catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot},
     failures,
 };
@@ -211,9 +213,9 @@ fn check_size(input: &Input, rules: &FacadeRules) -> Option<Failure> {
     (bytes > rules.arguments).then(|| {
         let most = units::format_bytes(rules.arguments as u64);
         let message = format!("the arguments are too large: {bytes} bytes, at most {most}");
-        failures::invalid_params(message).hint(
-            "Pass less at once, in several calls. The operator can raise `limits.arguments` in the policy.",
-        )
+        failures::invalid_params(message).hint(format!(
+            "Pass less at once, in several calls. The operator can raise `{ARGUMENTS}` in the policy."
+        ))
     })
 }
 

@@ -172,7 +172,7 @@ async fn repeated_faults_open_the_breaker() {
         }
     });
     let rules = FacadeRules {
-        breaker: crate::access::BreakerConfig { faults: 3, ..Default::default() },
+        breaker: loggia_policy::model::BreakerConfig { faults: 3, ..Default::default() },
         ..FacadeRules::default()
     };
     let gate = gate(vec![(puppet, rules)]);

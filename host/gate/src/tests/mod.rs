@@ -26,12 +26,13 @@ use loggia_facade::{
     Answer, Call, Detail, Envelope, Facade, Failure, Fault, FaultKind, Input, Object, Progress, Question,
     Reply, Request, Stop, Surface, code,
 };
+use loggia_policy::model::{ChainRule, FacadeRules, InvokeRule};
 use loggia_schema::ActionPolicy;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::{
-    access::{CallOrigin, CallerRights, ChainRule, FacadeRules, InvokeRule},
+    access::{CallOrigin, CallerRights},
     call::{Exec, Gate},
     catalog::{Catalog, CatalogEntry, CatalogSlot, FacadeExposure},
     run::{CallEvent, RunId},

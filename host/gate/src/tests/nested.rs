@@ -355,7 +355,7 @@ async fn waiting_for_the_first_admission_times_out() {
 #[tokio::test(start_paused = true)]
 async fn a_nested_timeout_leaves_the_breaker_closed() {
     let rules = || FacadeRules {
-        breaker: crate::access::BreakerConfig { faults: 2, ..Default::default() },
+        breaker: loggia_policy::model::BreakerConfig { faults: 2, ..Default::default() },
         ..invoking(&["b:*"])
     };
     let sleeps = || puppet("b", async |_| forever().await);

@@ -2,7 +2,6 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `grants` | the grants of a policy, as data |
 //! | `phases` | the trait of all capabilities: *configure* and *prepare*, and when each is called |
 //! | `link` | *init*: links those of WASI's functions that have ours in front of them |
 //! | `facade` | all capabilities of a facade, configured |
@@ -25,7 +24,6 @@ mod elicit;
 mod env;
 mod facade;
 mod fs;
-mod grants;
 mod http;
 mod invoke;
 mod link;
@@ -36,7 +34,6 @@ mod state;
 pub(crate) use call::CallCapabilities;
 pub(crate) use facade::FacadeCapabilities;
 pub(crate) use fs::{FileView, FsView};
-pub use grants::{DirGrant, PluginGrants};
 pub(crate) use link::init;
 pub(crate) use phases::{ConfigureContext, PrepareContext};
 pub(crate) use state::SpaceChoice;

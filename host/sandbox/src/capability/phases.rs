@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use loggia_facade::{Effect, ScopeKey};
+use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_state::StateStore;
 use wasmtime_wasi::WasiCtxBuilder;
 
-use super::grants::PluginGrants;
-use crate::{LoadError, call_log::CallLog, limits::PluginLimits, meter::CpuMeter, usage::UsageCounters};
+use crate::{LoadError, call_log::CallLog, meter::CpuMeter, usage::UsageCounters};
 
 /// One capability that a policy may grant.
 ///

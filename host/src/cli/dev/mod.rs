@@ -16,6 +16,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use loggia_policy::settings::{Http, Level, Settings};
 
 use self::{out::BuildOutput, sources::SourceWatcher};
 use super::{
@@ -25,10 +26,10 @@ use super::{
     term,
 };
 use crate::{
-    build::{self, BuildError},
-    config::server::{Http, Settings},
+    build,
+    build::BuildError,
     serve::{ENDPOINT_PATH, HostOptions, PluginHost},
-    telemetry::logs::{self, Level},
+    telemetry::logs,
 };
 
 /// Build plugin sources, serve them over HTTP, rebuild and reload on save.

@@ -3,9 +3,8 @@
 //! Lines that begin with `# ` are prose; lines that begin with `#` alone are settings to uncomment.
 
 use loggia_facade::{Surface, Want};
+use loggia_policy::grants::{GRANTS, wanted_by};
 use loggia_text::printable;
-
-use crate::config::policy::grants::{GRANTS, wanted_by};
 
 /// Renders the policy.
 pub fn draft_policy(surface: &Surface, file: &str) -> String {
@@ -49,12 +48,10 @@ mod tests {
     use std::path::Path;
 
     use loggia_facade::Effect;
+    use loggia_policy::{PolicySetting, grants::wanted, model::Policy};
 
     use super::*;
-    use crate::{
-        cli::policy::explanation::tests::surface,
-        config::{Policy, PolicySetting, policy::grants::wanted},
-    };
+    use crate::cli::policy::explanation::tests::surface;
 
     fn drafted(wants: &[(&str, &str, bool)]) -> String {
         draft_policy(&surface("notes", &[("add", Effect::Write)], wants), "notes")

@@ -7,6 +7,8 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
+use loggia_policy::{model::Policy, settings::Level};
+use loggia_schema::nearest;
 use loggia_text::printable;
 
 use super::{
@@ -21,9 +23,9 @@ use crate::{
         loaded::{LoadedPlugin, load_path},
         term,
     },
-    config::{Policy, places, policy::nearest},
     load::file_stem,
-    telemetry::{logs, logs::Level},
+    places,
+    telemetry::logs,
 };
 
 /// Explain what a plugin may do, itself and by calling others.
@@ -146,7 +148,7 @@ fn read_policies<'a>(plugins: &'a [LoadedPlugin], folder: &Path) -> anyhow::Resu
     Ok(known)
 }
 
-fn read_policy(path: &Path) -> anyhow::Result<Result<Policy, crate::config::PolicyError>> {
+fn read_policy(path: &Path) -> anyhow::Result<Result<Policy, loggia_policy::file::PolicyError>> {
     let text = fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
     let folder = std::path::absolute(path)?.parent().map(Path::to_owned).unwrap_or_default();
     Ok(Policy::parse(&text, &places::setting(&folder)))

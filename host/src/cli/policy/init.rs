@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail};
+use loggia_policy::settings::Level;
 use loggia_text::printable;
 
 use super::draft::draft_policy;
@@ -19,7 +20,7 @@ use crate::{
     },
     load::find_plugin,
     serve::PluginHost,
-    telemetry::{logs, logs::Level},
+    telemetry::logs,
 };
 
 /// Create a policy that lists what a plugin requests, with its reasons, all commented out.

@@ -15,8 +15,9 @@ mod render;
 
 use std::process::ExitCode;
 
+use loggia_policy::file as policy;
+
 use super::term;
-use crate::config::policy;
 
 /// Explain a policy, create one, or print the reference of all keys.
 ///

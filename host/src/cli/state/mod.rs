@@ -15,12 +15,10 @@ mod transfer;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
+use loggia_policy::settings::Level;
 
 use super::common::env_default;
-use crate::{
-    config::places,
-    telemetry::logs::{self, Level},
-};
+use crate::{places, telemetry::logs};
 
 /// List, export, import or clear plugins' state.
 ///

@@ -17,6 +17,7 @@ use std::{
 
 use clap::{Command, error::ErrorKind};
 use loggia_gate::tokens::{ServedList, TokenFigures, compare_figures, measure_facades};
+use loggia_policy::settings::Level;
 use loggia_schema::PublishedTool;
 use loggia_text::printable;
 
@@ -28,7 +29,7 @@ use super::{
     publishing::PublishOptions,
     term,
 };
-use crate::telemetry::{logs, logs::Level};
+use crate::telemetry::logs;
 
 /// Count the tokens of the tool list, in every form.
 ///

@@ -4,6 +4,7 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::ensure;
 use loggia_gate::catalog::CatalogSnapshot;
+use loggia_policy::settings::Level;
 use loggia_text::printable;
 use loggia_workflow::{FileProblem, bind};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use super::files::{self, CheckedFile};
 use crate::{
     cli::{common::LoadOptions, exit, loaded, term},
     load::file_stem,
-    telemetry::{logs, logs::Level},
+    telemetry::logs,
 };
 
 /// Report all problems of workflow files, and differences from ToolHive.

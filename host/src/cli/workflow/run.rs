@@ -15,6 +15,7 @@ use loggia_gate::{
     catalog::{CatalogEntry, CatalogSlot},
     run::CallEvent,
 };
+use loggia_policy::settings::Level;
 use loggia_schema::nearest;
 use loggia_text::printable;
 use serde_json::Value;
@@ -28,7 +29,7 @@ use crate::{
     },
     load::{AdmittedPlugin, find_plugin},
     serve::PluginHost,
-    telemetry::{logs, logs::Level},
+    telemetry::logs,
 };
 
 /// Run a workflow and print its result as JSON.

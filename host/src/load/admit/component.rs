@@ -1,5 +1,6 @@
 //! Admits a component: reads, compiles, checks, describes and sanitises it.
 
+use loggia_policy::model::limit_names::ARTIFACT;
 use std::{
     io,
     path::Path,
@@ -13,9 +14,10 @@ use loggia_gate::{
     access::CallerKeys,
     catalog::{CatalogEntry, FacadeExposure},
 };
+use loggia_policy::model::{Exposed, PluginGrants, Policy, PolicyPaths};
 use loggia_sandbox::{
-    ArtifactDigest, CodeCache, LoadError, PluginArtifact, PluginGrants, SandboxConfig, SandboxEngine,
-    WasmFacade, cache::LoadedComponent, compile::CompilerCommand,
+    ArtifactDigest, CodeCache, LoadError, PluginArtifact, SandboxConfig, SandboxEngine, WasmFacade,
+    cache::LoadedComponent, compile::CompilerCommand,
 };
 use loggia_schema::Contract;
 use loggia_state::{StateError, StateFolder, StateStore};
@@ -26,13 +28,10 @@ use super::{
     files::{load_policy, read_file},
     workflow,
 };
-use crate::{
-    config::{Exposed, Policy, PolicyPaths},
-    load::{
-        fence::{OpenedDir, PolicyFiles, TrustFence, TrustPlaces, VersionGrants, survey},
-        names::{NameClaim, NameFile, NameRecord},
-        plugin_files::{FacadeKind, PluginFiles},
-    },
+use crate::load::{
+    fence::{OpenedDir, PolicyFiles, TrustFence, TrustPlaces, VersionGrants, survey},
+    names::{NameClaim, NameFile, NameRecord},
+    plugin_files::{FacadeKind, PluginFiles},
 };
 
 /// Maximum size of a secret's file, with white space.
@@ -108,7 +107,7 @@ impl PluginAdmitter {
         redact_secrets(&policy.grants);
         let grants = self.check_grants(&found.path, &policy)?;
         let bytes = read_file(&found.path, policy.limits.artifact).map_err(|error| match error {
-            AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some("limits.artifact")),
+            AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some(ARTIFACT)),
             other => other,
         })?;
         let artifact = PluginArtifact::new(bytes)?;

@@ -2,14 +2,12 @@
 
 use std::{borrow::Cow, io, path::PathBuf};
 
+use loggia_policy::file::PolicyError;
 use loggia_sandbox::LoadError;
 use loggia_state::StateError;
 use loggia_text::units::format_bytes;
 
-use crate::{
-    config::PolicyError,
-    load::fence::{FENCED, FenceBreach},
-};
+use crate::load::fence::{FENCED, FenceBreach};
 
 /// Reason for which a plugin is not admitted. Reads after its file name.
 #[derive(Debug, thiserror::Error)]
@@ -115,8 +113,10 @@ impl AdmitError {
 mod tests {
     use std::path::Path;
 
+    use loggia_policy::model::Policy;
+
     use super::*;
-    use crate::config::{Policy, places};
+    use crate::places;
 
     #[test]
     fn caller_messages_contain_no_paths_or_plugin_text() {

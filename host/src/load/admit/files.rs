@@ -7,12 +7,13 @@ use std::{
     path::Path,
 };
 
+use loggia_policy::model::Policy;
 use loggia_sandbox::ArtifactDigest;
 
 use super::error::AdmitError;
 use crate::{
-    config::{Policy, places},
     load::plugin_files::{FileStamp, PluginFiles},
+    places,
 };
 
 /// Maximum size of a policy.

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use loggia_gate::catalog::CatalogSnapshot;
+use loggia_policy::grants::needless_for_workflows;
 use loggia_sandbox::ArtifactDigest;
 use loggia_workflow::{
     WorkflowFile,
@@ -14,13 +15,10 @@ use super::{
     error::AdmitError,
     files::{load_policy, read_file},
 };
-use crate::{
-    config::policy::grants::needless_for_workflows,
-    load::{
-        fence::VersionGrants,
-        plugin_files::{PluginFiles, file_stem},
-        workflow_bundle::WorkflowBundle,
-    },
+use crate::load::{
+    fence::VersionGrants,
+    plugin_files::{PluginFiles, file_stem},
+    workflow_bundle::WorkflowBundle,
 };
 
 /// Maximum size of a workflow file.

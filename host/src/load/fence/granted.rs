@@ -3,10 +3,9 @@
 use std::{io, path::PathBuf};
 
 use loggia_egress::SecretSource;
-use loggia_sandbox::{DirGrant, PluginGrants};
+use loggia_policy::model::{DirGrant, PluginGrants, Policy, PolicyPaths};
 
 use super::rules::{DirChain, FenceBreach, TrustFence};
-use crate::config::policy::{Policy, PolicyPaths};
 
 /// The grants of a version that concern the fence and the name record.
 #[derive(Debug, Clone, Default)]

@@ -7,10 +7,12 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use loggia_policy::model::PolicyPaths;
+
 use super::rules::{DirChain, FencePath, FenceRole, TrustFence};
 use crate::{
-    config::{places, policy::PolicyPaths},
     load::plugin_files::{FacadeKind, FileStamp},
+    places,
 };
 
 /// Maximum number of links to follow, as in operating systems.

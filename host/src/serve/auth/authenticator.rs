@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
 use loggia_gate::access::CallOrigin;
+use loggia_policy::settings::Auth;
 
 use super::{
     bearer::{self, BearerToken, strip_credentials},
@@ -15,7 +16,6 @@ use super::{
     settings::{self, AuthError},
     token::{self, TokenSet},
 };
-use crate::config::server::Auth;
 
 /// Authenticates requests. Cheap to clone.
 #[derive(Clone)]

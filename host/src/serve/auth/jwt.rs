@@ -5,14 +5,15 @@ use std::{fmt::Write, sync::Arc, time::Duration};
 use jsonwebtoken::{
     Algorithm, DecodingKey, Header, TokenData, Validation, decode, decode_header, errors::ErrorKind,
 };
-use loggia_gate::access::{AccessScope, CallerRights};
+use loggia_gate::access::CallerRights;
+use loggia_policy::{model::AccessScope, settings::JwksLocation};
 use serde::Deserialize;
 
 use super::{
     key_cache::{KeyCache, KeyLookupError},
     keys::NoKey,
     refusal::RefusalReason,
-    settings::{AuthError, JwksLocation, OAuthConfig},
+    settings::{AuthError, OAuthConfig},
     signature, source, token,
 };
 

@@ -66,8 +66,9 @@ impl ResourceMetadata {
 mod tests {
     use std::time::Duration;
 
+    use loggia_policy::settings::JwksLocation;
+
     use super::*;
-    use crate::serve::auth::settings::JwksLocation;
 
     #[test]
     fn metadata_paths_follow_rfc_9728() {

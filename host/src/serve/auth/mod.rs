@@ -41,13 +41,11 @@ use std::path::PathBuf;
 pub use authenticator::{AuthenticatedCaller, Authenticator};
 pub use bearer::strip_credentials;
 pub use lifetime::TokenLifetime;
+use loggia_policy::settings::{Auth, JwksLocation};
 pub use metadata::ResourceMetadata;
 pub use refusal::{AuthRefusal, RefusalReason};
 pub use settings::AuthError;
-use settings::JwksLocation;
 pub use token_reload::TokenReloader;
-
-use crate::config::server::Auth;
 
 /// Reads a key file and returns its mistake.
 pub fn check_key_file(jwks: &JwksLocation) -> Option<AuthError> {

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use jsonwebtoken::Algorithm;
 use loggia_gate::access::CallerRights;
+pub(super) use loggia_policy::settings::JwksLocation;
+use loggia_policy::{settings as server, settings::Auth};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::token::{KnownToken, TokenSet};
-pub(super) use crate::config::server::JwksLocation;
-use crate::config::server::{self, Auth};
 
 /// Why there is nothing to authenticate callers by.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -17,9 +17,10 @@ use loggia_egress::{
     BodyIn, EgressClient, EgressGrants, EgressLimits, EgressMode, HostPattern, HttpRule, NameResolver,
     RuleDestination, SendError, SendTimeouts, UrlScheme,
 };
+use loggia_policy::settings::JwksLocation;
 use url::Url;
 
-use super::{fetch_schedule::FetchSchedule, file::WatchedFile, keys::KeysError, settings::JwksLocation};
+use super::{fetch_schedule::FetchSchedule, file::WatchedFile, keys::KeysError};
 
 /// Maximum size of a key set in bytes.
 const MAX_SIZE: usize = 256 << 10;

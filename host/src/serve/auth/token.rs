@@ -9,13 +9,13 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use loggia_gate::access::CallerRights;
+use loggia_policy::settings::credential::SHA256;
+pub use loggia_policy::settings::credential::{PREFIX, TokenHash, check_name, parse_expiry, parse_hash};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use tokio_util::sync::CancellationToken;
 
 use super::refusal::RefusalReason;
-use crate::config::server::credential::SHA256;
-pub use crate::config::server::credential::{PREFIX, TokenHash, check_name, parse_expiry, parse_hash};
 
 /// Random bytes of a token.
 const RANDOM: usize = 32;

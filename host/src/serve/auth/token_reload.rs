@@ -8,10 +8,10 @@ use std::{
 };
 
 use loggia_gate::call::TARGET as AUDIT;
+use loggia_policy::settings::{Auth, Settings, Token};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{authenticator::Authenticator, file::WatchedFile, settings};
-use crate::config::server::{Auth, Settings, Token};
 
 /// Interval of checking the file for changes, which is cheap.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ const NO_TOKENS_LEFT: &str = "the settings file has no tokens any more: all call
                       these settings unless `http.allow-anonymous` is true";
 
 /// Reads and validates a settings file.
-pub type SettingsReader = fn(&Path) -> anyhow::Result<Settings>;
+pub type SettingsLoader = fn(&Path) -> anyhow::Result<Settings>;
 
 /// Reloads the tokens of a settings file.
 pub struct TokenReloader {
@@ -38,7 +38,7 @@ pub struct TokenReloader {
     /// Settings with which the server was started.
     pub settings: Settings,
     /// Reads the file.
-    pub read: SettingsReader,
+    pub read: SettingsLoader,
 }
 
 impl TokenReloader {

@@ -18,6 +18,7 @@ use hyper_util::{
     server::graceful::{GracefulShutdown, Watcher},
 };
 use loggia_gate::flow::Gauge;
+use loggia_policy::settings::Http;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
@@ -31,7 +32,6 @@ use super::{
     oversize::HeadRefusal,
     timeouts::ConnectionTimeouts,
 };
-use crate::config::server::Http;
 
 /// Default limit of connections per address.
 const PER_ADDRESS: usize = 64;

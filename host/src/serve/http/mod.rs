@@ -47,6 +47,7 @@ use axum::{
     middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
 };
+use loggia_policy::settings::Http;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::SessionStore,
 };
@@ -68,7 +69,7 @@ use self::{
     sessions::BoundedSessions,
 };
 use super::auth::{Authenticator, ResourceMetadata};
-use crate::{config::server::Http, mcp::McpHandler, serve::endpoint::PATH};
+use crate::{mcp::McpHandler, serve::endpoint::PATH};
 
 /// Time for the last events on open streams.
 const LAST_EVENTS: Duration = Duration::from_millis(200);

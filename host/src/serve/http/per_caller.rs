@@ -20,9 +20,9 @@ use governor::{
     state::keyed::HashMapStateStore,
 };
 use loggia_gate::access::{CallOrigin, Caller, CallerAccount};
+use loggia_policy::settings::PerCaller;
 
 use super::{guarded_body::GuardedBody, message::MessageKind};
-use crate::config::server::PerCaller;
 
 /// Default limits: requests per second, concurrent calls, concurrent streams.
 const DEFAULTS: [u32; 3] = [50, 32, 16];

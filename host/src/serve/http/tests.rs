@@ -4,11 +4,11 @@ use std::convert::Infallible;
 
 use axum::{body::Body, extract::Request, response::Response};
 use loggia_gate::flow::GateMeters;
+use loggia_policy::settings::PerCaller;
 use tokio::sync::watch;
 use tower::{ServiceExt, service_fn};
 
 use super::*;
-use crate::config::server::PerCaller;
 
 /// The router with a service that panics on request instead of MCP.
 fn panicky() -> Router {

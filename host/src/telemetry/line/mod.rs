@@ -9,6 +9,7 @@ use std::{
 };
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use loggia_policy::settings::Format;
 use loggia_text::{REDACTED, is_hidden, redact, redact_beginning};
 use tracing::{
     Event, Level, Subscriber,
@@ -18,7 +19,6 @@ use tracing::{
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 use super::client_disconnects;
-use crate::config::server::Format;
 
 /// Longest line, in bytes.
 pub const MAX_LINE: usize = 8 << 10;

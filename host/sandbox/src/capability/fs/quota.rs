@@ -1,5 +1,6 @@
 //! Limits of a call: bytes written, files open, entries listed.
 
+use loggia_policy::model::limit_names::{DESCRIPTORS, WRITTEN};
 use std::{
     cell::Cell,
     collections::HashMap,
@@ -113,8 +114,8 @@ impl FileQuota {
     /// Returns a limit with the key that changes it.
     pub(super) fn limit(&self, exceeded: QuotaExceeded) -> Option<Limit> {
         Some(match exceeded {
-            QuotaExceeded::Written => Limit { key: "limits.written", value: format_bytes(self.budget.max) },
-            QuotaExceeded::Open => Limit { key: "limits.descriptors", value: self.max_open.to_string() },
+            QuotaExceeded::Written => Limit { key: WRITTEN, value: format_bytes(self.budget.max) },
+            QuotaExceeded::Open => Limit { key: DESCRIPTORS, value: self.max_open.to_string() },
             // Fixed: nobody reads so many.
             QuotaExceeded::Listed => return None,
         })

@@ -6,10 +6,11 @@ use std::{
 };
 
 use loggia_facade::Effect;
+use loggia_policy::model::DirGrant;
 use rustix::fs::{Mode, OFlags, open};
 use wasmtime_wasi::{FsPerms, OpenMode, filesystem::Dir};
 
-use crate::{LoadError, capability::grants::DirGrant};
+use crate::LoadError;
 
 /// A directory that was opened: replacing it on disk does not lead a plugin elsewhere.
 pub(super) struct GrantedRoot {

@@ -1,5 +1,8 @@
 //! Reports of failed requests: an error code for the guest, a hint for the caller, a log line for the operator.
 
+use loggia_policy::model::limit_names::{
+    HTTP_AT_ONCE, HTTP_REQUEST, HTTP_REQUESTS, HTTP_RESPONSE, HTTP_TIME,
+};
 use std::{collections::BTreeMap, sync::Arc};
 
 use loggia_egress::{ExchangePhase, MessagePart, RequestRefusal, SendError};
@@ -60,15 +63,15 @@ fn level(error: &SendError) -> LogLevel {
 
 /// Returns the code that a guest makes of a failure, and what the guest cannot know of it.
 fn hint(error: &SendError) -> Option<(&'static str, String)> {
-    let limit = |key| format!("{error}; the operator can raise `limits.{key}`");
+    let limit = |name| format!("{error}; the operator can raise `{name}`");
     Some(match error {
         SendError::Denied(refusal) => ("denied", refusal.to_string()),
-        SendError::TooMany(_) => ("unavailable", limit("http-requests")),
-        SendError::TooLarge { what: MessagePart::Request, .. } => ("unavailable", limit("http-request")),
-        SendError::TooLarge { what: MessagePart::Response, .. } => ("unavailable", limit("http-response")),
-        SendError::Timeout(ExchangePhase::Total) => ("timed_out", limit("http-time")),
+        SendError::TooMany(_) => ("unavailable", limit(HTTP_REQUESTS)),
+        SendError::TooLarge { what: MessagePart::Request, .. } => ("unavailable", limit(HTTP_REQUEST)),
+        SendError::TooLarge { what: MessagePart::Response, .. } => ("unavailable", limit(HTTP_RESPONSE)),
+        SendError::Timeout(ExchangePhase::Total) => ("timed_out", limit(HTTP_TIME)),
         SendError::Timeout(ExchangePhase::Queue) => {
-            ("timed_out", limit("http-time` or `limits.http-at-once"))
+            ("timed_out", format!("{error}; the operator can raise `{HTTP_TIME}` or `{HTTP_AT_ONCE}`"))
         }
         SendError::Tls { .. } => ("unavailable", error.to_string()),
         _ => return None,

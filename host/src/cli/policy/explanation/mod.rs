@@ -6,17 +6,16 @@ mod reach;
 pub mod tests;
 
 use loggia_facade::Effect;
+use loggia_policy::{
+    grants,
+    grants::wanted,
+    limits::{LIMITS, LimitSet},
+    model::Policy,
+};
 
 pub use self::model::{
     ActionRule, ChangedLimit, ExfiltrationWarning, ExplainedAction, GrantedRight, MissingGrant,
     PolicyExplanation, PolicySubject, ReachedFacade,
-};
-use crate::config::{
-    Policy,
-    policy::{
-        grants::{self, wanted},
-        limits::{Bounds, LIMITS},
-    },
 };
 
 /// Explains the first subject; the others are the facades that it can call.
@@ -53,10 +52,10 @@ fn explain_actions(subject: &PolicySubject<'_>) -> Vec<ExplainedAction> {
 }
 
 fn changed_limits(policy: &Policy) -> Vec<ChangedLimit> {
-    let bounds = Bounds { limits: policy.limits.clone(), rules: policy.rules.clone() };
+    let bounds = LimitSet { limits: policy.limits.clone(), rules: policy.rules.clone() };
     let changed = LIMITS.iter().filter(|limit| limit.of(&bounds) != limit.default());
     let limited = changed.map(|limit| ChangedLimit {
-        limit: limit.name,
+        limit: limit.name(),
         value: limit.unit.text(limit.of(&bounds)),
         default: limit.unit.text(limit.default()),
     });

@@ -1,9 +1,8 @@
 //! The data of a policy explanation.
 
 use loggia_facade::{Effect, Surface};
+use loggia_policy::{grants, model::Policy};
 use serde::Serialize;
-
-use crate::config::{Policy, policy::grants};
 
 /// A facade with its policy.
 pub struct PolicySubject<'a> {

@@ -47,8 +47,8 @@ fn authenticator(jwks: &str, tokens: &[(&str, &str, &str)], base: &Path) -> Auth
 /// Parses `[auth]` of a settings file in this folder.
 fn settings(auth: Value, folder: &Path) -> Auth {
     let text = toml::to_string(&json!({ "auth": auth })).unwrap();
-    let setting = crate::config::PolicySetting { folder, home: None, variable: &|_| None };
-    crate::config::server::Settings::parse(&text, &setting).unwrap().auth.unwrap()
+    let setting = loggia_policy::PolicySetting { folder, home: None, variable: &|_| None };
+    loggia_policy::settings::Settings::parse(&text, &setting).unwrap().auth.unwrap()
 }
 
 fn bearer(token: &str) -> HeaderMap {

@@ -22,6 +22,7 @@ use loggia_gate::{
     access::{CallOrigin, Caller},
     flow::Gauge,
 };
+use loggia_policy::settings::Http;
 use rmcp::{
     model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
     transport::{
@@ -39,7 +40,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use self::{notification_stream::NotificationStream, table::SessionTable};
-use crate::{config::server::Http, serve::memory};
+use crate::serve::memory;
 
 /// TTL of rmcp's cache of completed responses.
 const CACHE_TTL: Duration = Duration::from_secs(10);

@@ -1,0 +1,75 @@
+//! `[actions]`: what is done with some of a plugin's actions.
+
+use loggia_schema::ActionPolicy;
+
+use crate::{
+    document::{
+        field::Field,
+        key::{Key, Section},
+        problem::Problems,
+    },
+    model::ChainRule,
+};
+
+const CHAINS: &[(&str, ChainRule)] =
+    &[("off", ChainRule::Off), ("advise", ChainRule::Advise), ("follow", ChainRule::Follow)];
+
+/// The section.
+pub(super) const ACTIONS: Section = Section {
+    name: "actions",
+    means: "Rules for individual actions, which override what the plugin declares.",
+    keys: &[
+        Key {
+            name: "deny",
+            kind: "list of actions",
+            default: Some("[]"),
+            means: "actions that are neither published nor run; a name that the plugin does not have is an error",
+            example: r#"["purge"]"#,
+            inner: &[],
+        },
+        Key {
+            name: "confirm",
+            kind: "list of actions",
+            default: Some("[]"),
+            means: "the user is asked before these run. If the client cannot ask, the model does, and sends \
+                    `\"confirm\": true` when the user agrees",
+            example: r#"["delete"]"#,
+            inner: &[],
+        },
+        Key {
+            name: "chain",
+            kind: "word",
+            default: Some("\"advise\""),
+            means: "what happens with a result's `next` call: `\"advise\"` passes it to the caller, `\"follow\"` \
+                    makes it if `grants.invoke` allows it, `\"off\"` drops it",
+            example: "\"follow\"",
+            inner: &[],
+        },
+        Key {
+            name: "batch",
+            kind: "true or false",
+            default: Some("false"),
+            means: "whether one call may contain several",
+            example: "true",
+            inner: &[],
+        },
+    ],
+};
+
+/// Reads the section.
+pub(super) fn read(field: &Field<'_>, problems: &mut Problems) -> (ActionPolicy, ChainRule) {
+    let mut terms = ActionPolicy::default();
+    let mut chain = ChainRule::default();
+    let Some(fields) = field.fields(ACTIONS.names(), problems) else { return (terms, chain) };
+    let mut names = |key: &str| {
+        let Some(field) = fields.get(key) else { return Vec::new() };
+        field.texts(problems).into_iter().map(|(_, text)| text.value.clone()).collect()
+    };
+    terms.deny = names("deny");
+    terms.confirm = names("confirm");
+    terms.batch = fields.get("batch").and_then(|field| field.flag(problems)).unwrap_or_default();
+    if let Some(word) = fields.get("chain").and_then(|field| field.word(CHAINS, problems)) {
+        chain = word;
+    }
+    (terms, chain)
+}

@@ -1,0 +1,97 @@
+//! `config`: settings that the operator gives to a plugin.
+
+use std::collections::BTreeMap;
+
+use loggia_facade::Effect;
+use serde_json::{Number, Value as Json};
+
+use super::grant::{Grant, GrantReading, WantedGrant, WantedGrants, listed, toml_table_of};
+use crate::{
+    document::{
+        field::Field,
+        key::Key,
+        problem::Problems,
+        tree::{Node, Table, Value},
+    },
+    model::Policy,
+};
+
+/// `grants.config`.
+pub(super) struct ConfigGrant;
+
+const KEY: Key = Key {
+    name: "config",
+    kind: "table",
+    default: Some("{}"),
+    means: "settings of the plugin: any TOML, which it reads as JSON; dates become strings",
+    example: r#"{ region = "eu", limits = { pages = 5 } }"#,
+    inner: &[],
+};
+
+fn read(field: &Field<'_>, problems: &mut Problems) -> BTreeMap<String, Json> {
+    let mut config = BTreeMap::new();
+    for (name, field) in field.entries(problems) {
+        match json(field.value()) {
+            Ok(value) => {
+                config.insert(name.to_owned(), value);
+            }
+            Err(Unfit::Number) => field.wrong("holds a number that JSON does not have", problems),
+            Err(Unfit::Broken) => {}
+        }
+    }
+    config
+}
+
+/// Why a value is no JSON.
+enum Unfit {
+    /// It is not finite.
+    Number,
+    /// It has a problem already.
+    Broken,
+}
+
+fn json(value: &Value) -> Result<Json, Unfit> {
+    Ok(match value {
+        Value::Text(text) => Json::String(text.value.clone()),
+        Value::Integer(number) => (*number).into(),
+        Value::Float(number) => Json::Number(Number::from_f64(*number).ok_or(Unfit::Number)?),
+        Value::Flag(flag) => Json::Bool(*flag),
+        Value::Date(date) => Json::String(date.clone()),
+        Value::List(items) => items.iter().map(|Node { value, .. }| json(value)).collect::<Result<_, _>>()?,
+        Value::Table(Table(entries)) => {
+            let entries = entries.iter().map(|(key, _, node)| Ok((key.clone(), json(&node.value)?)));
+            Json::Object(entries.collect::<Result<_, _>>()?)
+        }
+        Value::Broken => return Err(Unfit::Broken),
+    })
+}
+
+impl Grant for ConfigGrant {
+    fn key(&self) -> &'static Key {
+        &KEY
+    }
+
+    fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>) {
+        reading.granted.grants.config = read(field, reading.problems);
+    }
+
+    fn is_given(&self, policy: &Policy) -> bool {
+        !policy.grants.config.is_empty()
+    }
+
+    fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
+        let config = &policy.grants.config;
+        want.word().map_or(!config.is_empty(), |name| config.contains_key(name))
+    }
+
+    fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
+        let names = policy.grants.config.keys();
+        let says = self.is_given(policy).then(|| format!("read the settings {}", listed(names)));
+        says.into_iter().collect()
+    }
+
+    fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
+        let names = wants.wanted(KEY.name).filter_map(|want| want.word());
+        wants.has(KEY.name).then(|| toml_table_of(names))
+    }
+}

@@ -1,0 +1,87 @@
+//! `invoke`: actions of other facades.
+
+use loggia_facade::Effect;
+
+use super::grant::{Grant, GrantReading, WantedGrant, WantedGrants, listed, toml_list, toml_text};
+use crate::{
+    document::{field::Field, key::Key, problem::Problems},
+    model::{ChainRule, InvokeRule, Policy},
+};
+
+/// `grants.invoke`.
+pub(super) struct InvokeGrant;
+
+const KEY: Key = Key {
+    name: "invoke",
+    kind: "list of actions",
+    default: Some("[]"),
+    means: "actions of other facades that the plugin may call or name as `next`: `\"facade:action\"`, or \
+            `\"facade:*\"` for a whole facade. A `read` action can call only `read` actions, and a `write` action no \
+            destructive ones. By default, workflows may call the actions of their steps",
+    example: r#"["projects:create", "search:*"]"#,
+    inner: &[],
+};
+
+fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<InvokeRule> {
+    let mut rules = Vec::new();
+    for (field, text) in field.texts(problems) {
+        match InvokeRule::parse(&text.value) {
+            Some(rule) => rules.push(rule),
+            None => {
+                let must = "must name actions like \"notes:add\" or \"notes:*\"";
+                field.wrong(format!("{must} (it is {})", text.shown()), problems);
+            }
+        }
+    }
+    rules
+}
+
+fn action_text(rule: &InvokeRule) -> String {
+    match &rule.action {
+        Some(action) => format!("{}:{action}", rule.facade),
+        None => format!("every action of {}", rule.facade),
+    }
+}
+
+impl Grant for InvokeGrant {
+    fn key(&self) -> &'static Key {
+        &KEY
+    }
+
+    fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>) {
+        reading.granted.invoke = Some(read(field, reading.problems));
+    }
+
+    fn is_given(&self, policy: &Policy) -> bool {
+        !policy.rules.invoke.is_empty()
+    }
+
+    fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
+        let rules = &policy.rules;
+        match want.word().and_then(InvokeRule::parse) {
+            Some(InvokeRule { facade, action: Some(action) }) => rules.may_invoke(&facade, &action),
+            Some(wanted) => rules.invoke.contains(&wanted),
+            None => self.is_given(policy),
+        }
+    }
+
+    fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
+        let rules = &policy.rules;
+        let called =
+            if rules.chain == ChainRule::Follow { "call, or have the host call next," } else { "call" };
+        let says = self
+            .is_given(policy)
+            .then(|| format!("{called} {}", listed(rules.invoke.iter().map(action_text))));
+        says.into_iter().collect()
+    }
+
+    fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
+        let rules = wants.wanted(KEY.name).filter_map(|want| want.word());
+        let rules = rules.filter(|word| InvokeRule::parse(word).is_some()).map(toml_text);
+        wants.has(KEY.name).then(|| toml_list(rules))
+    }
+
+    fn applies_to_workflows(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,279 @@
+//! `secrets`: headers that the host adds to requests, and that no guest sees.
+
+use std::net::IpAddr;
+
+use loggia_egress::{HeaderSecret, HostPattern, HttpRule, RuleDestination, SecretSource};
+use loggia_facade::Effect;
+
+use super::{
+    destination::{PLACEHOLDER_HOST, covers, secret_hosts},
+    grant::{Grant, GrantReading, WantedGrant, WantedGrants, toml_list, toml_text},
+};
+use crate::{
+    document::{
+        PolicySetting,
+        field::{Field, Fields},
+        key::{Key, names},
+        problem::Problems,
+        tree::Text,
+    },
+    model::Policy,
+};
+
+/// `grants.secrets`.
+pub(super) struct SecretsGrant;
+
+const KEY: Key = Key {
+    name: "secrets",
+    kind: "list of tables",
+    default: Some("[]"),
+    means: "headers that the host adds to the plugin's HTTPS requests to exactly one host. The plugin never sees the \
+            value, and cannot set such a header itself",
+    example: r#"[{ from-env = "GITHUB_TOKEN", host = "api.github.com", header = "Authorization", format = "Bearer {}" }]"#,
+    inner: &[
+        Key {
+            name: "from-env",
+            kind: "name",
+            default: Some(""),
+            means: "the host's environment variable with the secret; either this or `from-file`",
+            example: "\"GITHUB_TOKEN\"",
+            inner: &[],
+        },
+        Key {
+            name: "from-file",
+            kind: "path",
+            default: Some(""),
+            means: "the file with the secret, read for each request; surrounding white space is ignored",
+            example: "\"~/.secrets/github\"",
+            inner: &[],
+        },
+        Key {
+            name: "host",
+            kind: "host",
+            default: None,
+            means: "the host that receives it, with `:port` if that is not 443; an https entry of `http` must allow \
+                    it",
+            example: "\"api.github.com\"",
+            inner: &[],
+        },
+        Key {
+            name: "header",
+            kind: "name",
+            default: None,
+            means: "the name of the header",
+            example: "\"Authorization\"",
+            inner: &[],
+        },
+        Key {
+            name: "format",
+            kind: "string",
+            default: Some("\"{}\""),
+            means: "the value of the header; `{}` is replaced by the secret",
+            example: "\"Bearer {}\"",
+            inner: &[],
+        },
+    ],
+};
+
+/// Reads the key. Each secret's host must be one that the rules allow, where these are known.
+fn read(
+    field: &Field<'_>,
+    rules: Option<&[HttpRule]>,
+    setting: &PolicySetting<'_>,
+    problems: &mut Problems,
+) -> Vec<HeaderSecret> {
+    let mut secrets: Vec<HeaderSecret> = Vec::new();
+    for item in field.items(problems) {
+        let Some(secret) = one(&item, rules, setting, problems) else { continue };
+        let same = |other: &HeaderSecret| {
+            (&other.host, other.port, &other.header) == (&secret.host, secret.port, &secret.header)
+        };
+        if secrets.iter().any(same) {
+            item.wrong("gives two secrets for one header of one host", problems);
+        } else {
+            secrets.push(secret);
+        }
+    }
+    secrets
+}
+
+fn one(
+    item: &Field<'_>,
+    rules: Option<&[HttpRule]>,
+    setting: &PolicySetting<'_>,
+    problems: &mut Problems,
+) -> Option<HeaderSecret> {
+    let fields = item.fields(names(KEY.inner), problems)?;
+    // All are looked at, so that all that is wrong is told.
+    let source = source(item, &fields, setting, problems);
+    let host = fields.needed("host", problems).and_then(|field| host(&field, rules, problems));
+    let header = fields.needed("header", problems).and_then(|field| header(&field, problems));
+    let format = match fields.get("format") {
+        Some(field) => format(&field, problems),
+        None => Some("{}".to_owned()),
+    };
+    let (host, port) = host?;
+    let secret = HeaderSecret { host, port, header: header?, format: format?, source: source? };
+    if let Err(why) = secret.check() {
+        item.wrong(format!("cannot be used: {why}"), problems);
+        return None;
+    }
+    Some(secret)
+}
+
+fn source(
+    item: &Field<'_>,
+    fields: &Fields<'_>,
+    setting: &PolicySetting<'_>,
+    problems: &mut Problems,
+) -> Option<SecretSource> {
+    match (fields.get("from-env"), fields.get("from-file")) {
+        (Some(field), None) => {
+            let text = field.text(problems)?;
+            let name = &text.value;
+            let names = format!("names the environment variable {}", text.shown());
+            let Some(value) = (setting.variable)(name) else {
+                field.wrong(format!("{names}, which is not set"), problems);
+                return None;
+            };
+            let value = value.trim();
+            if value.is_empty() || value.contains(char::is_control) {
+                field.wrong(format!("{names}, which is empty or holds what no header can"), problems);
+                return None;
+            }
+            Some(SecretSource::Value(name.clone(), value.to_owned()))
+        }
+        (None, Some(field)) => setting.path(&field, problems).map(SecretSource::File),
+        (None, None) if fields.is_misspelt() => None,
+        (None, None) => {
+            item.wrong("needs `from-env` or `from-file`: where the secret comes from", problems);
+            None
+        }
+        (Some(_), Some(_)) => {
+            item.wrong("takes the secret from `from-env` or from `from-file`, not from both", problems);
+            None
+        }
+    }
+}
+
+/// A host, alone or with its port, which one of the rules allows.
+fn host(field: &Field<'_>, rules: Option<&[HttpRule]>, problems: &mut Problems) -> Option<(String, u16)> {
+    let text = field.text(problems)?;
+    let shown = text.shown();
+    let said = "must be one host, alone or with its port, like \"api.github.com\"";
+    let is_alone = !text.value.contains(['/', '@', '?', '#', '*']);
+    let to = is_alone.then(|| RuleDestination::parse(&format!("https://{}", text.value)).ok()).flatten();
+    let host = to.and_then(|to| match &to.host {
+        HostPattern::Name(name) => Some((name.clone(), to)),
+        HostPattern::Address(IpAddr::V6(address)) => Some((format!("[{address}]"), to)),
+        HostPattern::Address(address) => Some((address.to_string(), to)),
+        HostPattern::Below(_) => None,
+    });
+    let Some((name, to)) = host else {
+        field.wrong(format!("{said} (it is {shown})"), problems);
+        return None;
+    };
+    if rules.is_some_and(|rules| !rules.iter().any(|rule| covers(&rule.to, &to))) {
+        let said = "is a host to which the plugin may send nothing over HTTPS: add it to `grants.http`";
+        field.wrong(format!("({shown}) {said}"), problems);
+        return None;
+    }
+    Some((name, to.port))
+}
+
+fn header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+    let text = field.text(problems)?;
+    let named = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if text.value.is_empty() || !text.value.chars().all(named) {
+        field.wrong(
+            format!("must be a header's name, like \"Authorization\" (it is {})", text.shown()),
+            problems,
+        );
+        return None;
+    }
+    // Which headers are the host's own, the egress knows.
+    Some(text.value.to_ascii_lowercase())
+}
+
+fn format(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+    let Text { value, .. } = field.text(problems)?;
+    if value.matches("{}").count() != 1 {
+        field.wrong("must hold {} exactly once, where the secret goes", problems);
+        return None;
+    }
+    if !value.chars().all(|c| matches!(c, ' '..='~')) {
+        field.wrong("must be of letters, digits and signs that a header can hold", problems);
+        return None;
+    }
+    Some(value.clone())
+}
+
+impl Grant for SecretsGrant {
+    fn key(&self) -> &'static Key {
+        &KEY
+    }
+
+    fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>) {
+        let GrantReading { granted, setting, problems, has_unread_rules } = reading;
+        let http = &mut granted.grants.http;
+        let rules = (!*has_unread_rules).then_some(http.rules.as_slice());
+        http.secrets = read(field, rules, setting, problems);
+    }
+
+    fn is_given(&self, policy: &Policy) -> bool {
+        !policy.grants.http.secrets.is_empty()
+    }
+
+    fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
+        // A file does not say which secret it holds.
+        let fits = |source: &SecretSource| match source {
+            SecretSource::Value(name, _) => want.word().is_none_or(|word| word == name),
+            SecretSource::File(_) => true,
+        };
+        policy.grants.http.secrets.iter().any(|secret| fits(&secret.source))
+    }
+
+    fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
+        policy.grants.http.secrets.iter().map(explain).collect()
+    }
+
+    fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
+        let hosts = secret_hosts(wants);
+        let mut names: Vec<&str> = Vec::new();
+        let mut secrets = Vec::new();
+        for want in wants.wanted(KEY.name) {
+            let name = want.word().filter(|word| is_variable(word)).unwrap_or("TOKEN");
+            if names.contains(&name) {
+                continue;
+            }
+            names.push(name);
+            // One host gets each header once.
+            let (header, format) = match names.len() {
+                1 => ("Authorization".to_owned(), ", format = \"Bearer {}\""),
+                n => (format!("X-Secret-{n}"), ""),
+            };
+            let mut words = want.detail.unwrap_or_default().split_whitespace();
+            let named = words.find_map(|word| hosts.iter().find(|host| *host == word));
+            let host = toml_text(named.or(hosts.first()).map_or(PLACEHOLDER_HOST, String::as_str));
+            let (name, header) = (toml_text(name), toml_text(&header));
+            secrets.push(format!("{{ from-env = {name}, host = {host}, header = {header}{format} }}"));
+        }
+        (!secrets.is_empty()).then(|| toml_list(secrets.into_iter()))
+    }
+}
+
+fn explain(secret: &HeaderSecret) -> String {
+    let from = match &secret.source {
+        SecretSource::Value(name, _) => format!("the secret {name}"),
+        SecretSource::File(path) => format!("the secret in {}", path.display()),
+    };
+    let port = if secret.port == 443 { String::new() } else { format!(":{}", secret.port) };
+    let HeaderSecret { host, header, .. } = secret;
+    format!("have the host send {from} to {host}{port}, as the header {header}, without seeing it")
+}
+
+/// Whether a word is a variable's name, as variables of secrets are called.
+fn is_variable(word: &str) -> bool {
+    let named = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    word.chars().all(named) && !word.starts_with(|c: char| c.is_ascii_digit())
+}

@@ -1,0 +1,26 @@
+//! Files of the operator, parsed and validated: policies of plugins, and `loggia.toml`. Pure: the folder, the home
+//! folder and the environment are parameters.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`document`] | TOML as values with lines, and problems |
+//! | [`model`] | policies as data, which enforcement reads |
+//! | [`grants`] | the section `[grants]`, one grant a file |
+//! | [`limits`] | the section `[limits]`, one table |
+//! | [`file`] | whole policy files |
+//! | [`settings`] | `loggia.toml` |
+//! | [`words`] | words that policies, settings and the command line share |
+
+#![warn(unreachable_pub)]
+
+pub mod document;
+pub mod file;
+pub mod grants;
+pub mod limits;
+pub mod model;
+pub mod settings;
+pub mod words;
+
+pub use document::PolicySetting;
+pub use file::PolicyError;
+pub use model::{Policy, PolicyPaths};

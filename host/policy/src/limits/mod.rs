@@ -1,0 +1,76 @@
+//! `[limits]`: how much a plugin may use. One table says all there is to say of each limit; parsing, the reference page
+//! and what is told of a policy read it.
+
+mod key;
+mod table;
+
+pub use self::{
+    key::{LimitKey, LimitSet},
+    table::LIMITS,
+};
+pub use crate::document::unit::Unit;
+use crate::document::{
+    field::{Field, Fields},
+    problem::Problems,
+};
+
+/// The section's name.
+pub const SECTION: &str = "limits";
+
+/// Reads the section.
+pub fn read(field: &Field<'_>, problems: &mut Problems) -> LimitSet {
+    let mut bounds = LimitSet::default();
+    let names = LIMITS.iter().map(|limit| limit.name());
+    let Some(fields): Option<Fields<'_>> = field.fields(names, problems) else { return bounds };
+    for limit in LIMITS {
+        if let Some(field) = fields.get(limit.name()) {
+            limit.read(&field, &mut bounds, problems);
+        }
+    }
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{PluginLimits, limit_names};
+
+    #[test]
+    fn each_limit_sets_its_own_number_and_nothing_else() {
+        for limit in LIMITS {
+            let mut bounds = LimitSet::default();
+            let default = limit.default();
+            assert!((limit.least..=limit.most).contains(&default), "{}", limit.name());
+            (limit.set)(&mut bounds, limit.most);
+            assert_eq!(limit.of(&bounds), limit.most, "{}", limit.name());
+            let others = LIMITS.iter().filter(|other| other.name() != limit.name());
+            for other in others {
+                assert_eq!(other.of(&bounds), other.default(), "{} of {}", limit.name(), other.name());
+            }
+            (limit.set)(&mut bounds, default);
+            assert_eq!(bounds, LimitSet::default());
+        }
+    }
+
+    #[test]
+    fn every_limit_has_a_named_path() {
+        let paths: Vec<&str> = LIMITS.iter().map(|limit| limit.path).collect();
+        let (mut known, mut listed) = (limit_names::ALL.to_vec(), paths.clone());
+        known.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(known, listed);
+        assert!(paths.iter().all(|path| path.strip_prefix(SECTION).is_some_and(|key| key.starts_with('.'))));
+    }
+
+    #[test]
+    fn faults_show_the_default_of_their_limit() {
+        let limits = PluginLimits::default();
+        for long in [false, true] {
+            let (_, cpu, wall) = limits.budget(long);
+            for limit in [cpu, wall] {
+                let known = LIMITS.iter().find(|known| known.path == limit.key).unwrap();
+                assert_eq!(known.unit.text(known.default()), limit.value, "{}", limit.key);
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Policies as data, which enforcement reads. Nothing here parses.
+//!
+//! | file | concept | enforced by |
+//! |---|---|---|
+//! | `policy.rs` | one policy | |
+//! | `plugin_grants.rs` | capabilities | `loggia-sandbox` |
+//! | `plugin_limits.rs` | limits of a call and of loading | `loggia-sandbox` |
+//! | `facade_rules.rs` | rules for the calls of a facade | `loggia-gate` |
+//! | `access_scope.rs` | scopes of a token | `loggia-gate` |
+//! | `exposure.rs` | publishing | `loggia-gate` |
+//! | `limit_names.rs` | names of limits in messages | |
+//! | `ceilings.rs` | ceilings that the engine reserves for | `loggia-sandbox` |
+
+mod access_scope;
+pub mod ceilings;
+mod exposure;
+mod facade_rules;
+pub mod limit_names;
+mod plugin_grants;
+mod plugin_limits;
+mod policy;
+
+pub use self::{
+    access_scope::{AccessScope, InvalidScope},
+    exposure::Exposed,
+    facade_rules::{BreakerConfig, ChainRule, FacadeRules, InvokeRule, WallClocks},
+    plugin_grants::{DirGrant, PluginGrants},
+    plugin_limits::{CallBudget, CompileLimits, PluginLimits},
+    policy::{Policy, PolicyPaths, StatedRules},
+};

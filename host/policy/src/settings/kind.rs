@@ -1,0 +1,44 @@
+//! Tables of the file as data, which the JSON Schema and the reference page share.
+
+use clap::builder::PossibleValue;
+use serde_json::Value as Json;
+
+/// One table of the file.
+pub(super) struct TableSpec {
+    /// Name of its definition in the JSON Schema.
+    pub name: &'static str,
+    /// Lines of its text.
+    pub means: &'static [&'static str],
+    pub keys: Vec<KeySpec>,
+}
+
+/// One key of a table.
+pub(super) struct KeySpec {
+    /// Name in the file.
+    pub name: String,
+    /// Lines of its text.
+    pub means: &'static [&'static str],
+    pub kind: ValueKind,
+    pub is_required: bool,
+    /// The default, where a value can express it.
+    pub default: Option<Json>,
+}
+
+/// Type of a value, for the JSON Schema and the reference page.
+pub(super) enum ValueKind {
+    Text,
+    Address,
+    Flag,
+    /// A whole number, with its format in JSON Schema.
+    Number(&'static str),
+    /// A number with a unit: definition, units, example.
+    Quantity(&'static str, &'static str, &'static str),
+    /// One of several words: definition, its text, the words.
+    Words(&'static str, &'static str, Vec<PossibleValue>),
+    List(Box<ValueKind>),
+    /// A list in which order and repetition have no meaning.
+    Set(Box<ValueKind>),
+    Table(TableSpec),
+    /// A value that may be missing.
+    Optional(Box<ValueKind>),
+}

@@ -1,0 +1,38 @@
+//! `loggia.toml`: all settings of a server, as one validated value. Flags override it.
+//!
+//! Each key is one entry of a table: name, type, default, bounds and text. The structs, parsing, the JSON Schema and the
+//! reference page all come from these entries; the tree of values and the messages are those of policies.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `root_table.rs`, `http.rs`, `auth.rs` | the tables of the file |
+//! | `credential.rs` | the values of `[auth]` |
+//! | `table.rs`, `kind.rs` | how a table is declared, and tables as data |
+//! | `value.rs`, `quantity.rs` | how a value of each type is read |
+//! | `read.rs` | from the file's text to settings, or all mistakes in it |
+//! | `schema.rs`, `reference.rs` | the tables as JSON Schema and as a page |
+
+mod auth;
+pub mod credential;
+mod http;
+mod kind;
+mod quantity;
+mod read;
+mod reference;
+mod root_table;
+mod schema;
+mod table;
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests compare and write the pages of the repository")]
+mod tests;
+mod value;
+
+pub use self::{
+    auth::{Algorithm, Auth, OAuth, Token},
+    credential::{JwksLocation, ResourceUrl},
+    http::{Http, PerCaller},
+    quantity::{Size, Span},
+    read::{SettingsError, SettingsReading},
+    reference::reference,
+    root_table::{Admin, Audit, Format, Level, Log, Publish, Revision, Settings},
+};

@@ -1,0 +1,85 @@
+//! From the text of `loggia.toml` to settings, or all mistakes in it.
+
+use super::{
+    credential::JwksLocation,
+    root_table::Settings,
+    value::{SettingValue as _, SettingsReader},
+};
+use crate::document::{
+    PolicySetting,
+    field::Field,
+    problem::Problems,
+    tree::{Node, Tree, Value, tree},
+};
+
+/// Path of the authorization server's keys.
+const JWKS: &str = "auth.oauth.jwks";
+
+/// All mistakes of a file, each with its line. Displays on one line, after the file's name.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingsError(Problems);
+
+impl SettingsError {
+    /// Renders one mistake per line.
+    pub fn lines(&self) -> String {
+        self.0.lines()
+    }
+}
+
+/// A file that was read, perhaps with mistakes.
+pub struct SettingsReading {
+    /// Settings of the file, with defaults for invalid values.
+    pub settings: Settings,
+    /// Location of the signing keys, even if other values of the authorization server are invalid.
+    pub jwks: Option<JwksLocation>,
+    file: Node,
+    problems: Problems,
+}
+
+impl Settings {
+    /// Parses the text of a file. `${VAR}` in its strings is filled in, and relative paths start at its folder.
+    ///
+    /// # Errors
+    ///
+    /// Names all mistakes, each with its line, and for an unknown key the nearest known one.
+    pub fn parse(text: &str, setting: &PolicySetting<'_>) -> Result<Self, SettingsError> {
+        SettingsReading::new(text, setting).finish()
+    }
+}
+
+impl SettingsReading {
+    /// Parses the text of a file, like [`Settings::parse`]; checks may add more mistakes.
+    pub fn new(text: &str, setting: &PolicySetting<'_>) -> Self {
+        let mut problems = Problems::default();
+        let Tree { table, torn } = tree(text, setting.variable, &mut problems);
+        problems.tear(torn);
+        let file = Node { line: 1, value: Value::Table(table) };
+        let mut reader = SettingsReader { setting, problems, token: String::new() };
+        let root = Field::new(String::new(), &file);
+        let settings = Settings::read(&root, &mut reader).unwrap_or_default();
+        let problems = std::mem::take(&mut reader.problems);
+        // Its mistakes were reported above.
+        let jwks = Some(root.nearest(JWKS)).filter(|field| field.path == JWKS);
+        let jwks = jwks.and_then(|field| JwksLocation::read(&field, &mut reader));
+        Self { settings, jwks, file, problems }
+    }
+
+    /// Adds a mistake of several keys together, of which the first has the line, unless one of them has another mistake.
+    pub fn add(&mut self, keys: &[&str], text: &str) {
+        if !self.problems.is_torn() && !keys.iter().any(|key| self.problems.touch(key)) {
+            let key = keys.first().copied().unwrap_or_default();
+            let line = Field::new(String::new(), &self.file).nearest(key).line;
+            self.problems.add_at(line, key, text);
+        }
+    }
+
+    /// Returns the settings.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes.
+    pub fn finish(self) -> Result<Settings, SettingsError> {
+        if self.problems.is_empty() { Ok(self.settings) } else { Err(SettingsError(self.problems.sorted())) }
+    }
+}

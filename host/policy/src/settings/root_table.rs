@@ -1,0 +1,142 @@
+//! The file as a whole, and its small tables.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use super::{
+    auth::{Auth, auth},
+    http::Http,
+    quantity::{Size, Span, within},
+    table::table,
+    value::words,
+};
+use crate::{
+    model::ceilings::{STACK_CEILING, STACK_FLOOR},
+    words::{FormWord, SplitWord},
+};
+
+const HOUR: Span = Span::seconds(60 * 60);
+
+table! {
+    /// Settings of `loggia serve`. Relative paths start at the file.
+    pub struct Settings {
+        /// The plugin folder.
+        folder: Option<PathBuf> = None;
+        /// Folder for compiled plugins. Default: the platform's cache folder.
+        cache: Option<PathBuf> = None;
+        /// Folder for plugins' state. Default: the platform's state folder.
+        state: Option<PathBuf> = None;
+        /// Stack size of plugins, 64KiB to 8MiB.
+        wasm_stack: Size = Size(512 << 10), within(Size(STACK_FLOOR as u64), Size(STACK_CEILING as u64));
+        /// How long running calls and runs may continue after shutdown begins.
+        drain: Span = Span::seconds(25), within(Span::seconds(0), HOUR);
+        /// The newest MCP revision that is offered, for clients that claim one which they do not speak.
+        max_protocol_version: Option<Revision> = None;
+        /// How tools are published unless their policies say otherwise.
+        publish: Publish = Publish::default();
+        /// Logging to stderr.
+        log: Log = Log::default();
+        /// The audit trail.
+        audit: Audit = Audit::default();
+        /// HTTP. Without this table, the server speaks MCP on stdin and stdout.
+        http: Option<Http> = None;
+        /// Authentication over HTTP.
+        auth: Option<Auth> = None, auth;
+        /// The listener for operators: health and metrics.
+        admin: Option<Admin> = None;
+    }
+}
+
+impl Settings {
+    /// Returns `[auth]`, or one without credentials if the file has none.
+    pub fn auth(&self) -> &Auth {
+        static NONE: Auth = Auth { resource: None, tokens: Vec::new(), oauth: None };
+        self.auth.as_ref().unwrap_or(&NONE)
+    }
+}
+
+table! {
+    /// How tools are published unless their policies say otherwise.
+    #[derive(Copy)]
+    pub struct Publish {
+        /// What input schemas show of a tool's actions.
+        schema: FormWord = FormWord::Flat;
+        /// Whether read actions are published as a separate tool.
+        split: SplitWord = SplitWord::None;
+        /// Maximum size of the tool list in tokens: facades are published in shorter forms until it fits.
+        token_budget: Option<usize> = None, within(1, usize::MAX);
+    }
+}
+
+table! {
+    /// Logging to stderr.
+    #[derive(Copy)]
+    pub struct Log {
+        /// Log level. `LOGGIA_LOG` overrides it.
+        level: Level = Level::Info;
+        /// Log format.
+        format: Format = Format::Human;
+    }
+}
+
+table! {
+    /// The audit trail: one line for each call, each refusal, and each change of plugins, policies and tokens.
+    pub struct Audit {
+        /// A file of JSON lines, readable only by its owner. `{pid}` in its name expands to the process id. Default: no
+        /// trail; `LOGGIA_LOG=info,loggia::audit=debug` writes the same lines to the log.
+        file: Option<PathBuf> = None;
+    }
+}
+
+table! {
+    /// The listener for operators: `/healthz`, `/readyz` and `/metrics`. Unauthenticated; reveals no secrets.
+    pub struct Admin {
+        /// Address to listen on. Port 0 selects a free port.
+        listen: SocketAddr;
+        /// Host names under which requests may reach it, besides addresses and localhost: for example that of its
+        /// Kubernetes service.
+        hosts: Vec<String> = Vec::new();
+    }
+}
+
+/// A revision of MCP, by its date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Revision {
+    /// The first with structured results.
+    #[value(name = "2025-06-18")]
+    June2025,
+    /// The last with sessions.
+    #[value(name = "2025-11-25")]
+    November2025,
+    /// Without sessions.
+    #[value(name = "2026-07-28")]
+    July2026,
+}
+
+/// Log level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs, reason = "standard log levels")]
+pub enum Level {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// Log format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Lines of text
+    Human,
+    /// JSON objects, one per line
+    Json,
+}
+
+words! {
+    Revision, "A revision of MCP, by its date.";
+    Level, "Log level.";
+    Format, "Log format.";
+    FormWord, "Form of the input schemas.";
+    SplitWord, "Whether a facade is published as one tool or two.";
+}

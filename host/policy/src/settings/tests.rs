@@ -1,0 +1,157 @@
+//! The file, as operators write it and as they get it wrong.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::document::PolicySetting;
+
+fn parse(text: &str) -> Result<Settings, String> {
+    let variable = |name: &str| (name == "PORT").then(|| "9000".to_owned());
+    let setting = PolicySetting {
+        folder: Path::new("/etc/loggia"),
+        home: Some("/home/ada".into()),
+        variable: &variable,
+    };
+    Settings::parse(text, &setting).map_err(|error| error.lines())
+}
+
+#[test]
+fn an_empty_file_yields_the_defaults() {
+    assert_eq!(parse(""), Ok(Settings::default()));
+}
+
+#[test]
+fn a_file_can_set_every_key() {
+    let settings = parse(include_str!("example.toml")).unwrap();
+    insta::assert_debug_snapshot!(settings);
+}
+
+#[test]
+fn variables_expand_and_paths_start_at_the_file() {
+    let settings = parse(
+        "folder = 'plugins'\nstate = '~/state'\ncache = '/var/cache'\n[http]\nlisten = '127.0.0.1:${PORT}'",
+    )
+    .unwrap();
+    assert_eq!(settings.folder, Some(PathBuf::from("/etc/loggia/plugins")));
+    assert_eq!(settings.state, Some(PathBuf::from("/home/ada/state")));
+    assert_eq!(settings.cache, Some(PathBuf::from("/var/cache")));
+    assert_eq!(settings.http.unwrap().listen.port(), 9000);
+}
+
+#[test]
+fn mistakes_have_a_line_and_a_suggestion() {
+    let told: Vec<String> = [
+        "foldr = 'x'",
+        "[http]\nlisten = '127.0.0.1:80'\nlisen = 1\n[htp]\nx = 1",
+        "[http]\nlisten = 'everywhere'",
+        "[http]\nheader-time = '10'",
+        "[http]\nheader-time = '0s'\nbody = '1GiB'\nhosts = ['a.example', 'http://b.example']\norigins = ['c.example']",
+        "[http.per-caller]\nrate = -1",
+        "wasm-stack = '1KiB'\ndrain = '2h'",
+        "[publish]\nschema = 'short'\ntoken-budget = 0",
+        "[publish]\ntoken-budget = 0",
+        "max-protocol-version = '2030-01-01'",
+        "[[auth.tokens]]\nname = 'ci'\nhash = 'sha256:00'",
+        "[[auth.tokens]]\nname = 'ci'\nhash = 'sha256:00'\nscope = []",
+        "[auth.oauth]\nissuer = 'https://a.example'\njwks = 'keys.json'\nalgorithms = ['HS256']",
+        "[admin]",
+        "http = '127.0.0.1:80'",
+        "[http\n",
+        "folder = 1\ncache = []\nstate = {}\nwasm-stack = '1KiB'\ndrain = 3\nmax-protocol-version = 2030",
+        "[publish]\nschema = 'flot'\nsplit = 'efect'\ntoken-budget = -1\n[log]\nlevel = 'loud'\nformat = []",
+        "[http]\nbodi = '4MiB'\nconnections = 0\nheader-time = '10'\nbody = '4MB'\nallow-anonymous = 'no'\n\
+         hosts = [\n  1,\n  'http://b',\n  '${NOTHING}',\n]\n[http.per-caller]\nrate = -1\nburst = 0",
+        "[[auth.tokens]]\nhash = 1\n[[auth.tokens]]\nnames = 'ci'\nscopes = 'x'\n[auth.oauth]\nissuer = 1\nleeway = 1\n\
+         algorithms = ['HS256', 'RS256', 'HS512']",
+        "[admin]\nlisten = 'x'\nhosts = [1, 2]",
+        // Consequences of another mistake are not reported.
+        "[[http]]\nlisten = 1\n[[auth.tokens]]\n[auth]\n",
+        "[http.per-caller]\nrte = 5\nburst = 5",
+        "[http]\nlisten = '0.0.0.0:80'\n[[auth.token]]\nname = 'ci'\n[[auth.tokens]]\nnam = 'ci'\nother = 1",
+        "[admin]\nlisten =\nhosts = 1",
+        "[auth]\ntokens = [1, { name = 'x' }]",
+    ]
+    .map(|text| format!("{text}\n=>\n{}", parse(text).expect_err(text)))
+    .to_vec();
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
+fn mistakes_of_auth_never_show_a_token() {
+    let made = format!("loggia_{}", "A".repeat(48));
+    let hash = format!("sha256:{}", "0".repeat(64));
+    let toml = format!(
+        "[auth]
+        resource = 'tools.example.com/mcp#x'
+        tokens = [
+            {{ name = 'ci', hash = '{hash}', scopes = ['*'] }},
+            {{ name = 'ci', hash = '{hash}', scopes = ['notes:read', 'notes'], expires = '30.6.2027' }},
+            {{ name = \"a\\u001bb\", hash = '{made}', scopes = [] }},
+            {{ name = 'short', hash = 'sha256:00', scopes = ['*'] }},
+        ]
+        oauth = {{ issuer = 'id', audience = '', jwks = 'http://id.example.com/keys', algorithms = [], leeway = '1h',
+                   scopes = ['a b', 'a\"b'] }}"
+    );
+    let problems = parse(&toml).unwrap_err();
+    assert!(!problems.contains(&made));
+    insta::assert_snapshot!(problems);
+}
+
+#[test]
+fn oauth_requires_a_resource() {
+    let missing = parse("[auth]\noauth = { issuer = 'https://id', jwks = 'k.json' }").unwrap_err();
+    assert!(missing.starts_with("  line 1: `auth.resource` is missing"), "{missing}");
+    let settings = "[auth]\nresource = 'https://h/mcp'\noauth = { issuer = 'https://id', jwks = 'k.json' }";
+    let oauth = parse(settings).unwrap().auth.unwrap().oauth.unwrap();
+    assert_eq!((oauth.audience, oauth.issuer.as_str()), (None, "https://id"));
+    assert_eq!(oauth.jwks, JwksLocation::File("/etc/loggia/k.json".into()));
+    assert_eq!(Vec::from_iter(oauth.algorithms), [Algorithm::RS256, Algorithm::ES256]);
+}
+
+#[test]
+fn each_wrong_type_is_reported_once() {
+    let mut wrong = Vec::new();
+    let line = |(n, line): (usize, &str)| match line.split_once(" = ") {
+        Some((key, _)) if !line.starts_with('#') => {
+            wrong.push(format!("  line {}: `", n + 1));
+            format!("{key} = {{}}\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    let text: String = include_str!("example.toml").lines().enumerate().map(line).collect();
+    let told = parse(&text).unwrap_err();
+    let told: Vec<&str> = told.lines().collect();
+    assert_eq!(told.len(), wrong.len(), "{told:#?}");
+    for (told, wrong) in told.into_iter().zip(wrong) {
+        assert!(told.starts_with(&wrong), "{told}");
+    }
+}
+
+/// `LOGGIA_WRITE=1` writes the files.
+#[test]
+fn schema_and_page_match_the_tables() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for (name, text) in [
+        ("loggia.schema.json", format!("{:#}\n", Settings::json_schema())),
+        ("operators/config.md", reference()),
+    ] {
+        let path = docs.join(name);
+        if std::env::var_os("LOGGIA_WRITE").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), text, "LOGGIA_WRITE=1 writes it");
+    }
+}
+
+#[test]
+fn the_schema_accepts_what_the_tables_accept() {
+    let schema = jsonschema::validator_for(&Settings::json_schema()).unwrap();
+    let check = |text: &str, fits: bool| {
+        let file: toml::Table = text.parse().unwrap();
+        assert_eq!(schema.is_valid(&serde_json::to_value(file).unwrap()), fits, "{text}");
+    };
+    check(include_str!("example.toml"), true);
+    check("foldr = 'x'", false);
+    check("[http]\nheader-time = '10'", false);
+    check("[publish]\nschema = 'short'", false);
+}
