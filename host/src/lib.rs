@@ -8,8 +8,7 @@
 //! | [`telemetry`] | logs, the audit file, metrics | |
 //! | [`load`] | from sources to the catalog | `places` |
 //! | [`build`] | plugin sources to components, by cargo | `places`, `load` |
-//! | [`mcp`] | the gate as an MCP server; with `serve` the only module that names rmcp | |
-//! | [`serve`] | transports, authentication, the admin listener, shutdown | `places`, `load`, `mcp`, `telemetry` |
+//! | [`serve`] | the running host: assembly, the admin listener, shutdown | `load`, `telemetry` |
 //! | [`cli`] | one file for each command | all |
 //!
 //! `tests/rules` checks that modules import in one direction only.
@@ -17,7 +16,6 @@
 pub mod build;
 pub mod cli;
 pub mod load;
-pub mod mcp;
 pub mod places;
 pub mod serve;
 pub mod telemetry;

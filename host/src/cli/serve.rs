@@ -15,6 +15,13 @@ use loggia_gate::{
     flow::CallerQuotas,
 };
 use loggia_policy::settings::{Admin, Format, Http, PerCaller, Revision, Settings, Span};
+use loggia_server::{
+    ENDPOINT_PATH, auth,
+    auth::{Authenticator, TokenReloader},
+    http,
+    mcp::McpHandler,
+    stdio,
+};
 use loggia_text::units;
 use tokio_util::sync::CancellationToken;
 
@@ -24,12 +31,7 @@ use super::{
     settings, term,
 };
 use crate::{
-    mcp::McpHandler,
-    serve::{
-        ENDPOINT_PATH, HostOptions, PluginHost, admin, auth,
-        auth::{Authenticator, TokenReloader},
-        http, signals, stdio,
-    },
+    serve::{HostOptions, PluginHost, admin, signals},
     telemetry::{logs, trail},
 };
 
@@ -199,7 +201,7 @@ async fn start_admin(
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let Some(Admin { listen, hosts }) = settings.admin.clone() else { return Ok(()) };
-    let listener = crate::serve::listen(listen)
+    let listener = loggia_server::listen(listen)
         .with_context(|| format!("failed to listen on {listen}: choose another address with --admin ADDR"))?;
     let address = listener.local_addr()?;
     let serving = admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), stop.clone());
@@ -253,7 +255,7 @@ pub async fn serve_http(
 ) -> anyhow::Result<()> {
     host.log_vitals_on_signal()?;
     let address = http.listen;
-    let listener = crate::serve::listen(address)
+    let listener = loggia_server::listen(address)
         .with_context(|| format!("failed to listen on {address}: choose another address with --http ADDR"))?;
     let address = listener.local_addr()?;
     let shutdown: CancellationToken = signals::shutdown()?;
@@ -275,7 +277,13 @@ pub async fn serve_http(
     let handler = handler.with_newest_revision(settings.max_protocol_version);
     term::note(&format!("listening on http://{address}{}", ENDPOINT_PATH));
     ready(address);
-    let serving = http::HttpServer { handler, http, authenticator, drain: settings.drain.0 };
+    let serving = http::HttpServer {
+        handler,
+        http,
+        authenticator,
+        drain: settings.drain.0,
+        release_memory: crate::serve::memory::trim,
+    };
     http::serve(serving, listener, stop).await?;
     Ok(())
 }

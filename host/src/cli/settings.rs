@@ -9,12 +9,10 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use loggia_policy::settings::{Http, Settings, SettingsError, SettingsReading};
+use loggia_server::{auth, auth::Authenticator};
 use loggia_text::units::format_bytes;
 
-use crate::{
-    places,
-    serve::{auth, auth::Authenticator},
-};
+use crate::places;
 
 /// Maximum size of a settings file.
 const MAX_BYTES: u64 = 1 << 20;

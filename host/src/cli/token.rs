@@ -10,9 +10,9 @@ use std::{
 
 use anyhow::{Context, bail};
 use loggia_policy::model::AccessScope;
+use loggia_server::auth::token;
 
 use super::{settings, term};
-use crate::serve::auth::token;
 
 /// Create bearer tokens for HTTP callers.
 #[derive(clap::Args)]
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!((token.name.as_str(), Some(token.hash)), ("ci", token::parse_hash(&token::hash(&made))));
         assert_eq!(token.scopes, new().scopes);
         assert_eq!(token.expires.map(|day| day.0), token::parse_expiry("2099-06-30"));
-        let auth = crate::serve::auth::Authenticator::new(settings.auth());
+        let auth = loggia_server::auth::Authenticator::new(settings.auth());
         assert!(auth.unwrap().is_some());
     }
 

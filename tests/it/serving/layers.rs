@@ -1,4 +1,4 @@
-//! The order of the layers of HTTP, as `host/src/serve/http/mod.rs` tells it.
+//! The order of the layers of HTTP, as `host/server/src/http/mod.rs` lists them.
 
 use anyhow::{Context, Result};
 use futures_util::future::join_all;

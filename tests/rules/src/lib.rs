@@ -25,6 +25,7 @@ pub const HOST: &[&str] = &[
     "host/policy",
     "host/sandbox",
     "host/schema",
+    "host/server",
     "host/state",
     "host/text",
     "host/workflow",

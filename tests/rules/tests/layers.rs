@@ -66,7 +66,7 @@ fn each_module_names_only_what_it_may() {
         &["wasmtime", "wasmtime_wasi"],
         &["host/sandbox/"],
     );
-    check("only mcp and serve name rmcp", &["host/"], &["rmcp"], &["host/src/mcp/", "host/src/serve/"]);
+    check("only loggia-server names rmcp", &["host/"], &["rmcp"], &["host/server/"]);
     let metrics = "host/src/telemetry/metrics.rs";
     check(
         "only telemetry/metrics.rs knows who reads the meters",
@@ -88,15 +88,14 @@ fn each_module_names_only_what_it_may() {
         "host/schema/",
         "host/text/",
         "host/workflow/",
-        "host/src/mcp/",
+        "host/server/src/mcp/",
         "host/src/load/assemble.rs",
-        "host/src/load/composed.rs",
         "host/src/load/names/claims.rs",
         "host/src/load/offer.rs",
         "host/src/load/source/folder/decide.rs",
     ];
     check("these use no files, processes or sockets", pure, OUTSIDE, &[]);
-    let printing = &["host/src/cli/term.rs", "host/src/serve/stdio.rs", "host/sandbox/src/compile"];
+    let printing = &["host/src/cli/term.rs", "host/server/src/stdio/server.rs", "host/sandbox/src/compile"];
     check("stdout belongs to the stdio transport", &["host/"], &["std::io::stdout", "io::stdout"], printing);
 }
 

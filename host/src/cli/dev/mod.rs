@@ -17,6 +17,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use loggia_policy::settings::{Http, Level, Settings};
+use loggia_server::ENDPOINT_PATH;
 
 use self::{out::BuildOutput, sources::SourceWatcher};
 use super::{
@@ -28,7 +29,7 @@ use super::{
 use crate::{
     build,
     build::BuildError,
-    serve::{ENDPOINT_PATH, HostOptions, PluginHost},
+    serve::{HostOptions, PluginHost},
     telemetry::logs,
 };
 

@@ -1,6 +1,5 @@
 //! Admits a component: reads, compiles, checks, describes and sanitises it.
 
-use loggia_policy::model::limit_names::ARTIFACT;
 use std::{
     io,
     path::Path,
@@ -14,7 +13,7 @@ use loggia_gate::{
     access::CallerKeys,
     catalog::{CatalogEntry, FacadeExposure},
 };
-use loggia_policy::model::{Exposed, PluginGrants, Policy, PolicyPaths};
+use loggia_policy::model::{Exposed, PluginGrants, Policy, PolicyPaths, limit_names::ARTIFACT};
 use loggia_sandbox::{
     ArtifactDigest, CodeCache, LoadError, PluginArtifact, SandboxConfig, SandboxEngine, WasmFacade,
     cache::LoadedComponent, compile::CompilerCommand,

@@ -15,22 +15,16 @@ use axum::{
     routing::get,
 };
 use loggia_gate::call::Gate;
+use loggia_server::{
+    auth::Authenticator,
+    http::{ConnectionBounds, ConnectionConfig, ConnectionTimeouts, accept},
+};
 use loggia_text::{printable, redact, shorten};
 use serde::Serialize;
 use tokio::{net::TcpListener, runtime::Handle};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    PluginHost,
-    auth::Authenticator,
-    http::{
-        accept::{ConnectionConfig, accept},
-        connection_table::ConnectionBounds,
-        timeouts::ConnectionTimeouts,
-    },
-    vitals,
-    vitals::TaskCounts,
-};
+use super::{PluginHost, vitals, vitals::TaskCounts};
 use crate::{
     load,
     load::{LoadStatus, LoadStatusReport, OfferStatus},

@@ -13,7 +13,7 @@ use loggia_gate::call::{TARGET as AUDIT, is_enabled as is_audited};
 use tokio::time::Instant;
 
 use super::request_id;
-use crate::serve::auth::AuthRefusal;
+use crate::auth::AuthRefusal;
 
 /// Number of failures of one kind that are recorded individually …
 const FIRST: u64 = 20;

@@ -7,7 +7,7 @@
 use std::{borrow::Cow, io, sync::Arc};
 
 use futures_util::future::BoxFuture;
-use loggia_facade::json::{VALUES, has_many_values};
+use loggia_facade::json::has_many_values;
 use rmcp::{
     ErrorData, RoleServer,
     model::{ErrorCode, JsonRpcMessage, ProtocolVersion},
@@ -20,10 +20,11 @@ use tokio::{
     sync::{Mutex, watch},
 };
 
-use super::{
+use super::opening::{ClientOpening, OpeningDecision};
+use crate::jsonrpc::{
     duplicates, ids,
     ids::MessageOutline,
-    opening::{ClientOpening, OpeningDecision},
+    refusals::{BATCH, INVALID, duplicate_name, too_many_values},
 };
 
 /// Longest line: arguments are limited to 1 MiB by default, and JSON may escape every byte of them.
@@ -180,24 +181,6 @@ impl ParsedLine {
         let is_usable = id.as_ref().is_none_or(ids::is_usable);
         Self::refuse(id, if is_usable { INVALID } else { ids::UNUSABLE_ID })
     }
-}
-
-/// Error text for malformed messages.
-pub(super) const INVALID: &str = "Invalid request";
-
-/// Error text for batches.
-pub(super) const BATCH: &str = "Invalid request: send one message at a time; batches are not supported";
-
-/// Error text for messages with too many values.
-pub(super) fn too_many_values() -> String {
-    format!(
-        "Invalid request: a message may hold {VALUES} values at most; send less at once, in several calls"
-    )
-}
-
-/// Error text for duplicate names.
-pub(super) fn duplicate_name(name: &str) -> String {
-    format!("Invalid request: {name:?} is given twice in one object; give it once")
 }
 
 async fn write<W: AsyncWrite + Unpin>(to: Arc<Mutex<Option<W>>>, mut line: Vec<u8>) -> io::Result<()> {

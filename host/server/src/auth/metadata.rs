@@ -4,7 +4,7 @@ use axum::{Router, http::header::CONTENT_TYPE, routing::get};
 use serde_json::json;
 
 use super::settings::OAuthConfig;
-use crate::serve::endpoint::PATH;
+use crate::endpoint::PATH;
 
 /// Well-known path.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";

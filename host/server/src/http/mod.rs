@@ -21,11 +21,11 @@
 //!
 //! **Invariant**: unauthenticated requests cost no more than parsing their headers: no body is read and no session is created.
 
-pub(super) mod accept;
+mod accept;
 mod auth_failures;
 mod auth_layer;
 mod clock;
-pub(super) mod connection_table;
+mod connection_table;
 mod guarded_body;
 mod host_check;
 mod message;
@@ -35,7 +35,7 @@ mod request_id;
 mod sessions;
 #[cfg(test)]
 mod tests;
-pub(super) mod timeouts;
+mod timeouts;
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
@@ -59,17 +59,20 @@ use tower_http::{
     cors::{AllowHeaders, CorsLayer},
 };
 
-use self::{
+pub use self::{
     accept::{ConnectionConfig, accept},
-    auth_failures::AuthFailureLog,
-    auth_layer::AuthState,
-    host_check::HostAllowlist,
-    message::BodyLimits,
-    per_caller::CallerLimits,
-    sessions::BoundedSessions,
+    connection_table::ConnectionBounds,
+    timeouts::ConnectionTimeouts,
 };
-use super::auth::{Authenticator, ResourceMetadata};
-use crate::{mcp::McpHandler, serve::endpoint::PATH};
+use crate::{
+    auth::{Authenticator, ResourceMetadata},
+    endpoint::PATH,
+    http::{
+        auth_failures::AuthFailureLog, auth_layer::AuthState, host_check::HostAllowlist, message::BodyLimits,
+        per_caller::CallerLimits, sessions::BoundedSessions,
+    },
+    mcp::McpHandler,
+};
 
 /// Time for the last events on open streams.
 const LAST_EVENTS: Duration = Duration::from_millis(200);
@@ -86,6 +89,8 @@ pub struct HttpServer {
     pub authenticator: Option<Authenticator>,
     /// Time for running calls to finish after the shutdown signal.
     pub drain: Duration,
+    /// Returns free memory to the kernel. Blocks.
+    pub release_memory: fn(),
 }
 
 /// Serves clients until `stop` is cancelled, then drains their calls.
@@ -94,7 +99,7 @@ pub struct HttpServer {
 ///
 /// If connections cannot be accepted.
 pub async fn serve(server: HttpServer, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
-    let HttpServer { handler, http, authenticator, drain } = server;
+    let HttpServer { handler, http, authenticator, drain, release_memory } = server;
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
@@ -110,7 +115,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
     let router = layers(service, &http, names, Arc::clone(&sessions), auth);
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
-    tokio::spawn(Arc::clone(&sessions).run(streams.clone()));
+    tokio::spawn(Arc::clone(&sessions).run(release_memory, streams.clone()));
     tokio::pin!(accepting);
     let draining = async {
         stop.cancelled().await;

@@ -21,10 +21,10 @@ use rmcp::{ErrorData, model::ErrorCode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::serve::{
+use crate::jsonrpc::{
     duplicates, ids,
     ids::{deserialize_is_present, deserialize_present_value},
-    lines::{BATCH, INVALID, duplicate_name, too_many_values},
+    refusals::{BATCH, INVALID, duplicate_name, too_many_values},
 };
 
 /// Largest `initialize` request: it is kept as long as the session.

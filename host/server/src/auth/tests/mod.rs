@@ -21,8 +21,10 @@ use axum::{
 use loggia_gate::access::CallOrigin;
 use serde_json::{Value, json};
 
-use self::signing::{SigningKeys, claims};
-use super::*;
+use super::{
+    tests::signing::{SigningKeys, claims},
+    *,
+};
 
 const ISSUER: &str = "https://id.example.com/";
 const RESOURCE: &str = "https://tools.example.com/mcp";

@@ -39,8 +39,7 @@ use rmcp::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use self::{notification_stream::NotificationStream, table::SessionTable};
-use crate::serve::memory;
+use super::sessions::{notification_stream::NotificationStream, table::SessionTable};
 
 /// TTL of rmcp's cache of completed responses.
 const CACHE_TTL: Duration = Duration::from_secs(10);
@@ -162,8 +161,9 @@ impl BoundedSessions {
         }
     }
 
-    /// Hibernates and expires idle sessions until `stop` is cancelled.
-    pub async fn run(self: Arc<Self>, stop: CancellationToken) {
+    /// Hibernates and expires idle sessions until `stop` is cancelled. Calls `release_memory`, which blocks, after many
+    /// hibernations.
+    pub async fn run(self: Arc<Self>, release_memory: fn(), stop: CancellationToken) {
         let mut asleep = 0;
         loop {
             tokio::select! {
@@ -174,7 +174,7 @@ impl BoundedSessions {
                 0 if asleep >= TRIM_THRESHOLD => {
                     asleep = 0;
                     // It takes the allocator's locks, and walks through all free memory.
-                    drop(tokio::task::spawn_blocking(memory::trim).await);
+                    drop(tokio::task::spawn_blocking(release_memory).await);
                 }
                 more => asleep += more,
             }

@@ -26,7 +26,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{McpHandler, list::ToolListCache};
+use super::{handler::McpHandler, list::ToolListCache};
 
 fn slots(names: &[&str]) -> BTreeMap<String, CatalogSlot> {
     let slot = |name: &str| {

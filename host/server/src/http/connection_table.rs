@@ -178,7 +178,7 @@ impl Drop for ConnectionPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::http::timeouts::ConnectionTimeouts;
+    use crate::http::timeouts::ConnectionTimeouts;
 
     const SECOND: Duration = Duration::from_secs(1);
     const TIMES: ConnectionTimeouts = ConnectionTimeouts { head: SECOND, idle: SECOND, write: SECOND };

@@ -38,14 +38,17 @@ mod tests;
 
 use std::path::PathBuf;
 
-pub use authenticator::{AuthenticatedCaller, Authenticator};
-pub use bearer::strip_credentials;
-pub use lifetime::TokenLifetime;
 use loggia_policy::settings::{Auth, JwksLocation};
-pub use metadata::ResourceMetadata;
-pub use refusal::{AuthRefusal, RefusalReason};
-pub use settings::AuthError;
-pub use token_reload::TokenReloader;
+
+pub use crate::auth::{
+    authenticator::{AuthenticatedCaller, Authenticator},
+    bearer::strip_credentials,
+    lifetime::TokenLifetime,
+    metadata::ResourceMetadata,
+    refusal::{AuthRefusal, RefusalReason},
+    settings::AuthError,
+    token_reload::TokenReloader,
+};
 
 /// Reads a key file and returns its mistake.
 pub fn check_key_file(jwks: &JwksLocation) -> Option<AuthError> {

@@ -25,9 +25,11 @@ mod pages;
 mod result;
 mod tasks;
 
-pub use handler::McpHandler;
-pub use instructions::render_instructions;
-pub use list::{published_tools, to_tool};
+pub use crate::mcp::{
+    handler::McpHandler,
+    instructions::render_instructions,
+    list::{published_tools, to_tool},
+};
 
 #[cfg(test)]
 mod tests;

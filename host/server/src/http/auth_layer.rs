@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use loggia_gate::{access::CallOrigin, flow::GateMeters};
 
 use super::{auth_failures::AuthFailureLog, per_caller::is_stream};
-use crate::serve::{
+use crate::{
     auth,
     auth::{AuthenticatedCaller, Authenticator, TokenLifetime},
 };

@@ -1,0 +1,24 @@
+//! The MCP server in front of a gate: the protocol, its transports, and authentication.
+//!
+//! | module | contents | may import |
+//! |---|---|---|
+//! | [`mcp`] | the gate as an MCP server | |
+//! | `jsonrpc` | checks of a message before MCP sees it | |
+//! | [`stdio`] | one client on stdin and stdout | `jsonrpc`, `mcp` |
+//! | [`auth`] | authentication over HTTP | `endpoint` |
+//! | [`http`] | many clients over streamable HTTP | `auth`, `endpoint`, `jsonrpc`, `mcp` |
+//! | `endpoint` | path of MCP over HTTP | |
+//! | `listener` | listening sockets | |
+//!
+//! This is the only crate that names rmcp's server side.
+
+pub mod auth;
+mod endpoint;
+pub mod http;
+mod jsonrpc;
+mod listener;
+pub mod mcp;
+pub mod stdio;
+
+pub use endpoint::PATH as ENDPOINT_PATH;
+pub use listener::listen;
