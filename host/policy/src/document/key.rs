@@ -1,49 +1,49 @@
-//! The keys of a policy file as data: parsing, messages and the reference page all read the same tables.
+//! Keys and sections of a policy file as data, which parsing, messages and the reference page share.
 
 use loggia_schema::nearest;
 
-/// One key.
+/// One key of a section or of an inner table.
 #[derive(Debug)]
 pub struct Key {
-    /// As it is written.
+    /// Name in the file.
     pub name: &'static str,
-    /// What its value is, in a few words.
+    /// Type of the value, for the reference page.
     pub kind: &'static str,
-    /// The value that says the same as leaving the key out, in TOML; none where the key must be given, and an empty
-    /// text where leaving it out says what no value does.
+    /// Default in TOML, equivalent to omitting the key. `None`: the key is required. Empty: no value is equivalent to
+    /// omitting it.
     pub default: Option<&'static str>,
-    /// What it means.
+    /// Meaning, for the reference page.
     pub means: &'static str,
-    /// A value, in TOML.
+    /// Example value, in TOML.
     pub example: &'static str,
-    /// The keys of the tables that may be its value.
+    /// Keys of the tables that the value may be or contain.
     pub inner: &'static [Key],
 }
 
-/// A section of the file.
+/// One section of the file.
 #[derive(Debug)]
 pub struct Section {
-    /// As it is written between brackets.
+    /// Name in the file, without brackets.
     pub name: &'static str,
-    /// What it is for.
+    /// Purpose, for the reference page.
     pub means: &'static str,
-    /// Its keys; those of `[limits]` are a table of their own.
+    /// Keys of the section. `[limits]` has no `Section`; its keys are `limits::LIMITS`.
     pub keys: &'static [Key],
 }
 
 impl Section {
-    /// The names of its keys.
+    /// Iterates over the names of the keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
         names(self.keys)
     }
 }
 
-/// The names of keys.
+/// Iterates over the names of keys.
 pub fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> + Clone {
     keys.iter().map(|key| key.name)
 }
 
-/// Renders "; did you mean `name`?", or nothing if no name is near.
+/// Renders "; did you mean `name`?", or an empty text if no name is close.
 pub fn did_you_mean<'a>(unknown: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(unknown, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+    nearest(unknown, names).map_or(String::new(), |name| format!("; did you mean `{name}`?"))
 }

@@ -1,22 +1,22 @@
-//! TOML documents of the operator, as values that know their lines. Policies and `loggia.toml` share them.
+//! TOML documents of the operator as values with line numbers, which policies and `loggia.toml` share.
 //!
 //! ```text
-//! text ─tree─▶ values with their lines, variables expanded ─field─▶ values of the right type, or problems
+//! text ─tree─▶ values with lines, variables expanded ─field─▶ typed values, or problems
 //! ```
 //!
 //! | file | concept |
 //! |---|---|
 //! | `setting.rs` | context of a document: folder, home folder, environment |
-//! | `tree.rs`, `substitute.rs` | TOML as values that know their lines; `${VAR}` in strings |
+//! | `tree.rs`, `expand.rs` | TOML as values with lines; `${VAR}` in strings |
 //! | `key.rs` | keys and sections as data |
-//! | `field.rs`, `unit.rs` | one value of the right type |
-//! | `problem.rs` | problems, each with its line and key |
+//! | `field.rs`, `unit.rs` | typed access to one value |
+//! | `problem.rs` | problems, each with line and key |
 
+mod expand;
 pub mod field;
 pub mod key;
 pub mod problem;
 mod setting;
-mod substitute;
 pub mod tree;
 pub mod unit;
 

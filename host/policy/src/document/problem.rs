@@ -1,97 +1,100 @@
-//! What is wrong with a policy file: all of it at once, so that an operator mends it in one go.
+//! Problems of a document. All are collected before they are reported, so that an operator can fix them at once.
 
 use std::fmt;
 
 use loggia_text::sanitise_line;
 
-/// How many are told on one line; a file that is no policy at all has more than anybody wants to read.
-const TOLD: usize = 8;
+/// Maximum number of problems in the one-line form. A file that is not a policy at all has too many to read.
+const MAX_ON_ONE_LINE: usize = 8;
 
-/// How many are told on a line each.
-const LINES: usize = 50;
+/// Maximum number of problems in the form of one line each.
+const MAX_LINES: usize = 50;
 
-/// Bytes of one: keys may be long, and are told.
-const SAID: usize = 800;
+/// Maximum size of one problem in bytes, since it quotes keys, which may be long.
+const MAX_TEXT: usize = 800;
 
-/// One mistake.
+/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Problem {
     line: usize,
-    /// Keys that lead to the value, such as `http.listen`; empty for other mistakes.
+    /// Dotted path of the value, such as `http.listen`; empty if the problem is not of one value.
     path: String,
     text: String,
 }
 
-/// Mistakes of a file, each with its line.
+/// Problems of a document, each with its line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
     list: Vec<Problem>,
-    torn: Option<usize>,
+    /// Line of the first syntax error.
+    syntax_error: Option<usize>,
 }
 
 impl Problems {
-    /// Adds a mistake. It is read on one line, at a terminal too, and holds keys as the file has them, which may hold anything.
+    /// Adds a problem. Control characters are removed, since the text quotes keys of the file and is printed to
+    /// terminals.
     pub fn add(&mut self, line: usize, text: impl AsRef<str>) {
         self.add_at(line, "", text);
     }
 
-    /// Adds a mistake of the value at a path.
+    /// Adds a problem of the value at a path.
     pub fn add_at(&mut self, line: usize, path: &str, text: impl AsRef<str>) {
-        if self.torn != Some(line) {
-            self.list.push(Problem { line, path: path.to_owned(), text: sanitise_line(text.as_ref(), SAID) });
+        if self.syntax_error != Some(line) {
+            let text = sanitise_line(text.as_ref(), MAX_TEXT);
+            self.list.push(Problem { line, path: path.to_owned(), text });
         }
     }
 
-    /// Ignores further mistakes of a line that is no TOML, since they follow from that.
-    pub fn tear(&mut self, line: Option<usize>) {
-        self.torn = line;
+    /// Records the line of a syntax error. Further problems of this line are ignored, since they are consequences.
+    pub fn set_syntax_error(&mut self, line: Option<usize>) {
+        self.syntax_error = line;
     }
 
-    /// Whether the file is no TOML at some line, so that a missing key may be there.
-    pub fn is_torn(&self) -> bool {
-        self.torn.is_some()
+    /// Returns true if the file has a syntax error. A key that seems to be missing may be on the lines after it.
+    pub fn has_syntax_error(&self) -> bool {
+        self.syntax_error.is_some()
     }
 
-    /// Whether the value at a path, or one around or in it, has a mistake.
-    pub fn touch(&self, path: &str) -> bool {
-        let holds = |outer: &str, inner: &str| {
+    /// Returns true if the value at a path, a table around it or a value in it has a problem.
+    pub fn affect(&self, path: &str) -> bool {
+        let contains = |outer: &str, inner: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         let paths = self.list.iter().map(|problem| problem.path.as_str()).filter(|known| !known.is_empty());
-        paths.into_iter().any(|known| holds(known, path) || holds(path, known))
+        paths.into_iter().any(|known| contains(known, path) || contains(path, known))
     }
 
-    /// Whether nothing is wrong.
+    /// Returns true if there are no problems.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of problems.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// In the order of the lines.
+    /// Sorts the problems by line.
     pub fn sorted(mut self) -> Self {
         self.list.sort_by_key(|problem| problem.line);
         self
     }
 
-    /// Each on a line of its own.
+    /// Renders one problem per line.
     pub fn lines(&self) -> String {
-        let told =
-            self.list.iter().take(LINES).map(|Problem { line, text, .. }| format!("  line {line}: {text}"));
-        let more = self.list.len().checked_sub(LINES).filter(|more| *more > 0);
-        told.chain(more.map(|more| format!("  and {more} more"))).collect::<Vec<_>>().join("\n")
+        let problems = self.list.iter().take(MAX_LINES);
+        let lines = problems.map(|Problem { line, text, .. }| format!("  line {line}: {text}"));
+        let more = self.list.len().checked_sub(MAX_LINES).filter(|more| *more > 0);
+        lines.chain(more.map(|more| format!("  and {more} more"))).collect::<Vec<_>>().join("\n")
     }
 }
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, Problem { line, text, .. }) in self.list.iter().take(TOLD).enumerate() {
+        for (n, Problem { line, text, .. }) in self.list.iter().take(MAX_ON_ONE_LINE).enumerate() {
             write!(f, "{}line {line}: {text}", if n == 0 { "" } else { "; " })?;
         }
-        match self.list.len().saturating_sub(TOLD) {
+        match self.list.len().saturating_sub(MAX_ON_ONE_LINE) {
             0 => Ok(()),
             more => write!(f, "; and {more} more"),
         }

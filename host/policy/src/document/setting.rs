@@ -1,25 +1,25 @@
-//! Context of a document: its folder, the home folder and the environment.
+//! Context of a document: folder, home folder and environment.
 
 use std::path::{Path, PathBuf};
 
 use super::{field::Field, problem::Problems};
 
-/// What the text of a policy depends on beside itself.
+/// Inputs of a document besides its text.
 pub struct PolicySetting<'a> {
-    /// Where relative paths start: the folder in which the file stands.
+    /// Folder of the file, at which relative paths start.
     pub folder: &'a Path,
-    /// What `~` means.
+    /// Home folder, to which `~` expands.
     pub home: Option<PathBuf>,
-    /// The environment, for `${VAR}` and for secrets.
+    /// Looks up an environment variable, for `${VAR}` and for secrets.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl PolicySetting<'_> {
-    /// A path of the host's, as a policy writes it.
+    /// Resolves a path on the host.
     pub fn path(&self, field: &Field<'_>, problems: &mut Problems) -> Option<PathBuf> {
-        let text = field.text_of("a path, in quotes", problems)?;
+        let text = field.text_as("a path, in quotes", problems)?;
         if text.value.is_empty() || text.value.contains('\0') {
-            field.wrong(format!("is no path (it is {})", text.shown()), problems);
+            field.report(format!("is no path (it is {})", text.quoted()), problems);
             return None;
         }
         let path = Path::new(&text.value);
@@ -27,7 +27,7 @@ impl PolicySetting<'_> {
             (Err(_), _) => Some(self.folder.join(path)),
             (Ok(rest), Some(home)) => Some(home.join(rest)),
             (Ok(_), None) => {
-                field.wrong(
+                field.report(
                     "begins with `~`, which has no meaning here: there is no home directory",
                     problems,
                 );

@@ -1,58 +1,59 @@
-//! A policy file as a tree whose every part knows its line, with variables filled in.
+//! A TOML document as a tree of values with line numbers, and with variables expanded.
 
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::{
+    expand::{ExpandError, expand},
     problem::Problems,
-    substitute::{Unfilled, substitute},
 };
 
-/// One value, and where it stands.
+/// One value with its position.
 #[derive(Debug, PartialEq)]
 pub struct Node {
-    /// Counted from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// What stands there.
+    /// The value.
     pub value: Value,
 }
 
-/// What can stand in a policy.
+/// One value of a document.
 #[derive(Debug, PartialEq)]
 pub enum Value {
     /// A string.
     Text(Text),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// Another number, perhaps none that is finite.
+    /// A float, which may be infinite or NaN.
     Float(f64),
-    /// `true` or `false`.
+    /// A boolean.
     Flag(bool),
-    /// A date, a time, or both, as it was written.
+    /// A date, a time, or both, verbatim.
     Date(String),
     /// `[…]`
     List(Vec<Node>),
     /// `{…}` or a section.
     Table(Table),
-    /// Something of which a problem was told already.
-    Broken,
+    /// A value whose problem was reported already.
+    Invalid,
 }
 
 /// A string.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Text {
-    /// With its variables filled in.
+    /// Value with its variables expanded.
     pub value: String,
-    /// As the file has it, where something of the value came from the environment.
+    /// Text of the file, if a part of the value came from the environment.
     pub written: Option<String>,
 }
 
-/// Keys with their values, in the file's order.
+/// Keys, their lines and their values, in the order of the file.
 #[derive(Debug, Default, PartialEq)]
 pub struct Table(pub Vec<(String, usize, Node)>);
 
 impl Text {
-    /// As messages show it: what came from the environment may be a secret.
-    pub fn shown(&self) -> String {
+    /// Quotes the string for messages. Shows the text of the file instead of values from the environment, which may be
+    /// secrets.
+    pub fn quoted(&self) -> String {
         match &self.written {
             Some(written) => format!("{written:?}, filled in from the environment"),
             None => format!("{:?}", self.value),
@@ -61,65 +62,65 @@ impl Text {
 }
 
 impl Table {
-    /// What stands under a key, and on which line the key.
+    /// Returns the line of a key, and its value.
     pub fn get(&self, key: &str) -> Option<(usize, &Node)> {
         self.0.iter().find(|(name, ..)| name == key).map(|(_, line, node)| (*line, node))
     }
 }
 
-/// What was read of a file's text.
+/// Parsed text of a document.
 pub struct Tree {
-    /// All that is TOML.
+    /// Everything that is valid TOML.
     pub table: Table,
-    /// The line of the first mistake of spelling, which was told: what stands there and after it may be lost.
-    pub torn: Option<usize>,
+    /// Line of the first syntax error, which was reported. Values on and after it may be missing.
+    pub syntax_error: Option<usize>,
 }
 
-/// Reads a file's text. What is no TOML is left out and told, so that the rest can be looked at as well.
-pub fn tree(text: &str, variable: &dyn Fn(&str) -> Option<String>, problems: &mut Problems) -> Tree {
+/// Parses the text of a document. Reports invalid TOML and omits it, so that the rest can be checked too.
+pub fn parse_tree(text: &str, variable: &dyn Fn(&str) -> Option<String>, problems: &mut Problems) -> Tree {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let lines = Lines::of(text);
-    // After the first mistake of spelling, the parser's others are mostly its echo.
-    let torn = errors.first().map(|error| {
-        let line = error.span().map_or(1, |span| lines.at(span.start));
+    let lines = LineIndex::new(text);
+    // Errors after the first are mostly its consequences.
+    let syntax_error = errors.first().map(|error| {
+        let line = error.span().map_or(1, |span| lines.line_at(span.start));
         problems.add(line, error.message().replace('\n', ", "));
         line
     });
-    let mut growing = Growing { lines, variable, problems };
-    Tree { table: growing.table(table.into_inner(), &mut Vec::new()), torn }
+    let mut builder = TreeBuilder { lines, variable, problems };
+    Tree { table: builder.table(table.into_inner(), &mut Vec::new()), syntax_error }
 }
 
-/// Where lines begin.
-struct Lines(Vec<usize>);
+/// Offsets at which lines begin.
+struct LineIndex(Vec<usize>);
 
-impl Lines {
-    fn of(text: &str) -> Self {
+impl LineIndex {
+    fn new(text: &str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         Self(std::iter::once(0).chain(breaks).collect())
     }
 
-    fn at(&self, offset: usize) -> usize {
-        self.0.partition_point(|begin| *begin <= offset)
+    fn line_at(&self, offset: usize) -> usize {
+        self.0.partition_point(|start| *start <= offset)
     }
 }
 
-struct Growing<'a> {
-    lines: Lines,
+struct TreeBuilder<'a> {
+    lines: LineIndex,
     variable: &'a dyn Fn(&str) -> Option<String>,
     problems: &'a mut Problems,
 }
 
-impl Growing<'_> {
+impl TreeBuilder<'_> {
     fn table(&mut self, table: DeTable<'_>, path: &mut Vec<String>) -> Table {
         let mut entries = Vec::with_capacity(table.len());
         for (key, value) in table {
-            let line = self.lines.at(key.span().start);
+            let line = self.lines.line_at(key.span().start);
             let key = key.into_inner().into_owned();
             path.push(key);
-            let at = self.lines.at(value.span().start);
-            let value = self.value(value.into_inner(), at, path);
+            let value_line = self.lines.line_at(value.span().start);
+            let value = self.value(value.into_inner(), value_line, path);
             let key = path.pop().unwrap_or_default();
-            entries.push((key, line, Node { line: at, value }));
+            entries.push((key, line, Node { line: value_line, value }));
         }
         entries.sort_by_key(|(_, line, _)| *line);
         Table(entries)
@@ -130,17 +131,17 @@ impl Growing<'_> {
             DeValue::String(text) => self.text(&text, line, path),
             DeValue::Integer(number) => match integer(&number) {
                 Some(number) => Value::Integer(number),
-                None => self.broken(line, path, "is a larger number than can be used"),
+                None => self.invalid(line, path, "is a larger number than can be used"),
             },
             DeValue::Float(number) => match number.as_str().parse() {
                 Ok(number) => Value::Float(number),
-                Err(_) => self.broken(line, path, "is a number that cannot be used"),
+                Err(_) => self.invalid(line, path, "is a number that cannot be used"),
             },
             DeValue::Boolean(flag) => Value::Flag(flag),
             DeValue::Datetime(date) => Value::Date(date.to_string()),
             DeValue::Array(items) => {
                 let items = items.into_iter().map(|item| {
-                    let line = self.lines.at(item.span().start);
+                    let line = self.lines.line_at(item.span().start);
                     Node { line, value: self.value(item.into_inner(), line, path) }
                 });
                 Value::List(items.collect())
@@ -150,21 +151,21 @@ impl Growing<'_> {
     }
 
     fn text(&mut self, text: &str, line: usize, path: &[String]) -> Value {
-        match substitute(text, self.variable) {
-            Ok(filled) => {
-                let written = filled.from_environment.then(|| text.to_owned());
-                Value::Text(Text { value: filled.value, written })
+        match expand(text, self.variable) {
+            Ok(expanded) => {
+                let written = expanded.from_environment.then(|| text.to_owned());
+                Value::Text(Text { value: expanded.value, written })
             }
-            Err(unfilled @ (Unfilled::Unset(_) | Unfilled::Malformed)) => {
-                self.broken(line, path, &unfilled.to_string())
+            Err(error @ (ExpandError::Unset(_) | ExpandError::Malformed)) => {
+                self.invalid(line, path, &error.to_string())
             }
         }
     }
 
-    fn broken(&mut self, line: usize, path: &[String], said: &str) -> Value {
+    fn invalid(&mut self, line: usize, path: &[String], reason: &str) -> Value {
         let path = path.join(".");
-        self.problems.add_at(line, &path, format!("`{path}` {said}"));
-        Value::Broken
+        self.problems.add_at(line, &path, format!("`{path}` {reason}"));
+        Value::Invalid
     }
 }
 
@@ -177,18 +178,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_value_knows_its_line() {
+    fn each_value_has_its_line() {
         let mut problems = Problems::default();
         let text = "a = 1\n[b]\nc = [\n  true,\n  \"${X}\",\n]\nd = 0x10\n\n[b.e]\nf = 1979-05-27\n";
-        let table = tree(text, &|name| Some(name.to_lowercase()), &mut problems).table;
+        let table = parse_tree(text, &|name| Some(name.to_lowercase()), &mut problems).table;
         assert!(problems.is_empty());
         let (line, b) = table.get("b").unwrap();
         let Value::Table(b) = &b.value else { panic!() };
         let Value::List(items) = &b.get("c").unwrap().1.value else { panic!() };
         assert_eq!((line, b.get("c").unwrap().0), (2, 3));
         assert_eq!(items[0], Node { line: 4, value: Value::Flag(true) });
-        let filled = Text { value: "x".into(), written: Some("${X}".into()) };
-        assert_eq!(items[1], Node { line: 5, value: Value::Text(filled) });
+        let expanded = Text { value: "x".into(), written: Some("${X}".into()) };
+        assert_eq!(items[1], Node { line: 5, value: Value::Text(expanded) });
         assert_eq!(b.get("d").unwrap().1, &Node { line: 7, value: Value::Integer(16) });
         let Value::Table(e) = &b.get("e").unwrap().1.value else { panic!() };
         let (line, date) = e.get("f").unwrap();
@@ -196,14 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_in_is_told_with_key_and_line_and_the_rest_is_read() {
+    fn invalid_values_are_reported_and_skipped() {
         let mut problems = Problems::default();
-        let table =
-            tree("[grants]\nenv = { A = \"${NO}\" }\nb = 99999999999999999999\n", &|_| None, &mut problems)
-                .table;
+        let text = "[grants]\nenv = { A = \"${NO}\" }\nb = 99999999999999999999\n";
+        let table = parse_tree(text, &|_| None, &mut problems).table;
         assert!(table.get("grants").is_some());
-        let said = problems.sorted().to_string();
-        assert!(said.starts_with("line 2: `grants.env.A` needs the environment variable NO"), "{said}");
-        assert!(said.ends_with("line 3: `grants.b` is a larger number than can be used"), "{said}");
+        let message = problems.sorted().to_string();
+        assert!(message.starts_with("line 2: `grants.env.A` needs the environment variable NO"), "{message}");
+        assert!(message.ends_with("line 3: `grants.b` is a larger number than can be used"), "{message}");
     }
 }

@@ -1,4 +1,4 @@
-//! Sizes, times and counts: how they are written, read and shown.
+//! Sizes, times and counts: parsing and formatting.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ pub enum Unit {
     Size,
     /// Milliseconds, as `"30s"`.
     Time,
-    /// Written as a number.
+    /// A plain number.
     Count,
 }
 
 impl Unit {
-    /// Formats a number for messages, as the file has it between quotes.
+    /// Formats a number for messages, as in the file but without quotes.
     pub fn text(self, number: u64) -> String {
         match self {
             Self::Size => units::format_bytes(number),
@@ -33,9 +33,9 @@ impl Unit {
         if self == Self::Count { text } else { format!("{text:?}") }
     }
 
-    /// Reads a number, without one if it is negative, and its form in messages.
+    /// Reads a number (`None` if it is negative) and its form for messages.
     pub fn read(self, field: &Field<'_>, problems: &mut Problems) -> Option<(Option<u64>, String)> {
-        let must = match self {
+        let expected = match self {
             Self::Count => {
                 let number = field.integer(problems)?;
                 return Some((u64::try_from(number).ok(), number.to_string()));
@@ -43,15 +43,15 @@ impl Unit {
             Self::Size => "a size in quotes, like \"64MiB\"",
             Self::Time => "a time in quotes, like \"30s\"",
         };
-        let text = field.text_of(must, problems)?;
-        let read = match self {
+        let text = field.text_as(expected, problems)?;
+        let parsed = match self {
             Self::Time => units::parse_duration(&text.value).map(millis),
             _ => units::parse_bytes(&text.value),
         };
-        match read {
-            Ok(number) => Some((Some(number), text.shown())),
+        match parsed {
+            Ok(number) => Some((Some(number), text.quoted())),
             Err(reason) => {
-                field.wrong(format!("({}) {reason}", text.shown()), problems);
+                field.report(format!("({}) {reason}", text.quoted()), problems);
                 None
             }
         }

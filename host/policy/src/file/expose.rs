@@ -75,7 +75,7 @@ fn name(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
         return Some(text.value.clone());
     }
     let said = "must be a letter, then at most 31 letters, digits, `_` or `-`, all small";
-    field.wrong(format!("{said} (it is {})", text.shown()), problems);
+    field.report(format!("{said} (it is {})", text.quoted()), problems);
     None
 }
 

@@ -23,7 +23,7 @@ impl Policy {
     /// Names all that is wrong, each with its line, and for an unknown key the nearest known one.
     pub fn parse(text: &str, setting: &PolicySetting<'_>) -> Result<Self, PolicyError> {
         let mut problems = Problems::default();
-        let table = tree::tree(text, setting.variable, &mut problems).table;
+        let table = tree::parse_tree(text, setting.variable, &mut problems).table;
         let policy = read(&Fields::root(&table), setting, &mut problems);
         if problems.is_empty() { Ok(policy) } else { Err(PolicyError(problems.sorted())) }
     }
@@ -33,7 +33,7 @@ impl PolicyPaths {
     /// The paths that the text of a policy names, as far as it can be read.
     pub fn parse(text: &str, setting: &PolicySetting<'_>) -> Self {
         let mut problems = Problems::default();
-        let table = tree::tree(text, setting.variable, &mut problems).table;
+        let table = tree::parse_tree(text, setting.variable, &mut problems).table;
         let file = Fields::root(&table);
         let grants = file.get(grants::SECTION);
         grants.map(|field| grants::paths(&field, setting)).unwrap_or_default()

@@ -35,7 +35,7 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> BTreeMap<String, Json> {
             Ok(value) => {
                 config.insert(name.to_owned(), value);
             }
-            Err(Unfit::Number) => field.wrong("holds a number that JSON does not have", problems),
+            Err(Unfit::Number) => field.report("holds a number that JSON does not have", problems),
             Err(Unfit::Broken) => {}
         }
     }
@@ -62,7 +62,7 @@ fn json(value: &Value) -> Result<Json, Unfit> {
             let entries = entries.iter().map(|(key, _, node)| Ok((key.clone(), json(&node.value)?)));
             Json::Object(entries.collect::<Result<_, _>>()?)
         }
-        Value::Broken => return Err(Unfit::Broken),
+        Value::Invalid => return Err(Unfit::Broken),
     })
 }
 

@@ -66,7 +66,7 @@ fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
         if seen.insert(grant.at.clone()) {
             grants.push(grant);
         } else {
-            item.wrong("gives this `at` to two directories", problems);
+            item.report("gives this `at` to two directories", problems);
         }
     }
     grants
@@ -75,9 +75,9 @@ fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
 fn one(item: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> Option<DirGrant> {
     let fields = item.fields(names(KEY.inner), problems)?;
     // All three are looked at, so that all that is wrong is told.
-    let path = fields.needed("path", problems).and_then(|field| setting.path(&field, problems));
-    let at = fields.needed("at", problems).and_then(|field| at(&field, problems));
-    let writable = fields.needed("access", problems).and_then(|field| field.word(ACCESS, problems));
+    let path = fields.required("path", problems).and_then(|field| setting.path(&field, problems));
+    let at = fields.required("at", problems).and_then(|field| at(&field, problems));
+    let writable = fields.required("access", problems).and_then(|field| field.word(ACCESS, problems));
     Some(DirGrant { path: path?, at: at?, writable: writable? })
 }
 
@@ -89,7 +89,7 @@ fn at(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
         return Some(at.to_owned());
     }
     let said = "must be a plain absolute path of the plugin's, like \"/notes\"";
-    field.wrong(format!("{said} (it is {})", text.shown()), problems);
+    field.report(format!("{said} (it is {})", text.quoted()), problems);
     None
 }
 

@@ -27,9 +27,9 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> BTreeMap<String, String> 
     for (name, field) in field.entries(problems) {
         let Some(text) = field.text(problems) else { continue };
         if name.is_empty() || name.contains(['=', '\0']) {
-            field.wrong("is no name of an environment variable", problems);
+            field.report("is no name of an environment variable", problems);
         } else if text.value.contains('\0') {
-            field.wrong("holds a character that no environment variable can hold", problems);
+            field.report("holds a character that no environment variable can hold", problems);
         } else {
             env.insert(name.to_owned(), text.value.clone());
         }

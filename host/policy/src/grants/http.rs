@@ -74,15 +74,15 @@ fn rule(item: &Field<'_>, problems: &mut Problems) -> Option<HttpRule> {
         return Some(HttpRule { to, methods: None, reads: Vec::new() });
     }
     let fields = item.fields(names(KEY.inner), problems)?;
-    let to = fields.needed("url", problems).and_then(|field| destination(&field, problems));
+    let to = fields.required("url", problems).and_then(|field| destination(&field, problems));
     let allowed = methods(&fields, "methods", problems);
     if let Some(field) = fields.get("methods").filter(Field::is_empty_list) {
-        field.wrong("allows nothing; leave it out to allow every method", problems);
+        field.report("allows nothing; leave it out to allow every method", problems);
     }
     let reads = methods(&fields, "reads", problems).unwrap_or_default();
     if let (Some(allowed), Some(field)) = (&allowed, fields.get("reads")) {
         for method in reads.iter().filter(|method| !allowed.contains(method) && !is_reading(method)) {
-            field.wrong(format!("names {method}, which `methods` does not allow"), problems);
+            field.report(format!("names {method}, which `methods` does not allow"), problems);
         }
     }
     Some(HttpRule { to: to?, methods: allowed, reads })
@@ -94,17 +94,17 @@ fn is_reading(method: &str) -> bool {
 
 fn destination(field: &Field<'_>, problems: &mut Problems) -> Option<RuleDestination> {
     let text =
-        field.text_of("a destination in quotes, like \"https://api.example.com\", or a table", problems)?;
+        field.text_as("a destination in quotes, like \"https://api.example.com\", or a table", problems)?;
     match RuleDestination::parse(&text.value) {
         Ok(to) => Some(to),
         Err(said) if text.written.is_none() => {
-            field.wrong(said, problems);
+            field.report(said, problems);
             None
         }
         // What is wrong with it may quote it.
         Err(_) => {
-            field.wrong(
-                format!("({}) is no destination like \"https://api.example.com\"", text.shown()),
+            field.report(
+                format!("({}) is no destination like \"https://api.example.com\"", text.quoted()),
                 problems,
             );
             None
@@ -116,11 +116,11 @@ fn methods(fields: &Fields<'_>, key: &str, problems: &mut Problems) -> Option<Ve
     let mut methods = Vec::new();
     for (field, text) in fields.get(key)?.texts(problems) {
         let named = |c: char| c.is_ascii_uppercase() || c == '-';
-        let shown = text.shown();
+        let shown = text.quoted();
         if text.value.is_empty() || text.value.len() > 32 || !text.value.chars().all(named) {
-            field.wrong(format!("must name methods in capitals, like \"POST\" (it is {shown})"), problems);
+            field.report(format!("must name methods in capitals, like \"POST\" (it is {shown})"), problems);
         } else if REFUSED.contains(&text.value.as_str()) {
-            field.wrong(format!("names {shown}, which no plugin may send"), problems);
+            field.report(format!("names {shown}, which no plugin may send"), problems);
         } else if !methods.contains(&text.value) {
             methods.push(text.value.clone());
         }

@@ -29,7 +29,7 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<InvokeRule> {
             Some(rule) => rules.push(rule),
             None => {
                 let must = "must name actions like \"notes:add\" or \"notes:*\"";
-                field.wrong(format!("{must} (it is {})", text.shown()), problems);
+                field.report(format!("{must} (it is {})", text.quoted()), problems);
             }
         }
     }

@@ -89,7 +89,7 @@ fn read(
             (&other.host, other.port, &other.header) == (&secret.host, secret.port, &secret.header)
         };
         if secrets.iter().any(same) {
-            item.wrong("gives two secrets for one header of one host", problems);
+            item.report("gives two secrets for one header of one host", problems);
         } else {
             secrets.push(secret);
         }
@@ -106,8 +106,8 @@ fn one(
     let fields = item.fields(names(KEY.inner), problems)?;
     // All are looked at, so that all that is wrong is told.
     let source = source(item, &fields, setting, problems);
-    let host = fields.needed("host", problems).and_then(|field| host(&field, rules, problems));
-    let header = fields.needed("header", problems).and_then(|field| header(&field, problems));
+    let host = fields.required("host", problems).and_then(|field| host(&field, rules, problems));
+    let header = fields.required("header", problems).and_then(|field| header(&field, problems));
     let format = match fields.get("format") {
         Some(field) => format(&field, problems),
         None => Some("{}".to_owned()),
@@ -115,7 +115,7 @@ fn one(
     let (host, port) = host?;
     let secret = HeaderSecret { host, port, header: header?, format: format?, source: source? };
     if let Err(why) = secret.check() {
-        item.wrong(format!("cannot be used: {why}"), problems);
+        item.report(format!("cannot be used: {why}"), problems);
         return None;
     }
     Some(secret)
@@ -131,26 +131,26 @@ fn source(
         (Some(field), None) => {
             let text = field.text(problems)?;
             let name = &text.value;
-            let names = format!("names the environment variable {}", text.shown());
+            let names = format!("names the environment variable {}", text.quoted());
             let Some(value) = (setting.variable)(name) else {
-                field.wrong(format!("{names}, which is not set"), problems);
+                field.report(format!("{names}, which is not set"), problems);
                 return None;
             };
             let value = value.trim();
             if value.is_empty() || value.contains(char::is_control) {
-                field.wrong(format!("{names}, which is empty or holds what no header can"), problems);
+                field.report(format!("{names}, which is empty or holds what no header can"), problems);
                 return None;
             }
             Some(SecretSource::Value(name.clone(), value.to_owned()))
         }
         (None, Some(field)) => setting.path(&field, problems).map(SecretSource::File),
-        (None, None) if fields.is_misspelt() => None,
+        (None, None) if fields.has_unknown_key() => None,
         (None, None) => {
-            item.wrong("needs `from-env` or `from-file`: where the secret comes from", problems);
+            item.report("needs `from-env` or `from-file`: where the secret comes from", problems);
             None
         }
         (Some(_), Some(_)) => {
-            item.wrong("takes the secret from `from-env` or from `from-file`, not from both", problems);
+            item.report("takes the secret from `from-env` or from `from-file`, not from both", problems);
             None
         }
     }
@@ -159,7 +159,7 @@ fn source(
 /// A host, alone or with its port, which one of the rules allows.
 fn host(field: &Field<'_>, rules: Option<&[HttpRule]>, problems: &mut Problems) -> Option<(String, u16)> {
     let text = field.text(problems)?;
-    let shown = text.shown();
+    let shown = text.quoted();
     let said = "must be one host, alone or with its port, like \"api.github.com\"";
     let is_alone = !text.value.contains(['/', '@', '?', '#', '*']);
     let to = is_alone.then(|| RuleDestination::parse(&format!("https://{}", text.value)).ok()).flatten();
@@ -170,12 +170,12 @@ fn host(field: &Field<'_>, rules: Option<&[HttpRule]>, problems: &mut Problems) 
         HostPattern::Below(_) => None,
     });
     let Some((name, to)) = host else {
-        field.wrong(format!("{said} (it is {shown})"), problems);
+        field.report(format!("{said} (it is {shown})"), problems);
         return None;
     };
     if rules.is_some_and(|rules| !rules.iter().any(|rule| covers(&rule.to, &to))) {
         let said = "is a host to which the plugin may send nothing over HTTPS: add it to `grants.http`";
-        field.wrong(format!("({shown}) {said}"), problems);
+        field.report(format!("({shown}) {said}"), problems);
         return None;
     }
     Some((name, to.port))
@@ -185,8 +185,8 @@ fn header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     let text = field.text(problems)?;
     let named = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     if text.value.is_empty() || !text.value.chars().all(named) {
-        field.wrong(
-            format!("must be a header's name, like \"Authorization\" (it is {})", text.shown()),
+        field.report(
+            format!("must be a header's name, like \"Authorization\" (it is {})", text.quoted()),
             problems,
         );
         return None;
@@ -198,11 +198,11 @@ fn header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
 fn format(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     let Text { value, .. } = field.text(problems)?;
     if value.matches("{}").count() != 1 {
-        field.wrong("must hold {} exactly once, where the secret goes", problems);
+        field.report("must hold {} exactly once, where the secret goes", problems);
         return None;
     }
     if !value.chars().all(|c| matches!(c, ' '..='~')) {
-        field.wrong("must be of letters, digits and signs that a header can hold", problems);
+        field.report("must be of letters, digits and signs that a header can hold", problems);
         return None;
     }
     Some(value.clone())

@@ -40,19 +40,19 @@ const KEY: Key = Key {
 fn read(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
     if !field.is_table() {
         let must = "true, false, or a table like { quota = \"16MiB\" }";
-        return field.flag_of(must, problems)?.then_some(QUOTA);
+        return field.flag_as(must, problems)?.then_some(QUOTA);
     }
     let fields = field.fields(names(KEY.inner), problems)?;
     let Some(field) = fields.get("quota") else { return Some(QUOTA) };
-    let text = field.text_of("a size in quotes, like \"16MiB\"", problems)?;
+    let text = field.text_as("a size in quotes, like \"16MiB\"", problems)?;
     match units::parse_bytes(&text.value) {
         Ok(bytes) if (1..=MOST_QUOTA).contains(&bytes) => return Some(bytes),
         Ok(_) => {
             let most = units::format_bytes(MOST_QUOTA);
-            let said = format!("must be more than nothing and at most {most} (it is {})", text.shown());
-            field.wrong(said, problems);
+            let said = format!("must be more than nothing and at most {most} (it is {})", text.quoted());
+            field.report(said, problems);
         }
-        Err(said) => field.wrong(format!("({}) {said}", text.shown()), problems),
+        Err(said) => field.report(format!("({}) {said}", text.quoted()), problems),
     }
     None
 }

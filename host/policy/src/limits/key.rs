@@ -58,7 +58,7 @@ impl LimitKey {
                 _ if self.least <= 1 => format!("must be more than nothing and at most {most}"),
                 _ => format!("must be {least} to {most}"),
             };
-            field.wrong(format!("{must} (it is {shown})"), problems);
+            field.report(format!("{must} (it is {shown})"), problems);
             return;
         };
         (self.set)(bounds, number);

@@ -99,7 +99,7 @@ pub(crate) fn auth(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option
     if auth.resource.is_none() && field.table()?.get("oauth").is_some() {
         let missing = "is missing: oauth needs the URL by which clients know this server, such as \
                        \"https://tools.example.com/mcp\"";
-        reader.wrong_key(field, "resource", missing);
+        reader.report_key(field, "resource", missing);
     }
     Some(auth)
 }
@@ -116,10 +116,10 @@ fn tokens(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Vec<Toke
         // Only a valid name is safe to print.
         reader.token = named.as_ref().map_or(String::new(), |(name, _)| name.clone());
         if let Some((_, field)) = named.filter(|(name, _)| !names.insert(name.clone())) {
-            reader.wrong::<()>(&field, "is used by another token, too; callers are distinguished by it");
+            reader.report::<()>(&field, "is used by another token, too; callers are distinguished by it");
         }
         if let Some((_, field)) = hashed.filter(|(hash, _)| !hashes.insert(*hash)) {
-            reader.wrong::<()>(
+            reader.report::<()>(
                 &field,
                 "is used by another token, too; create one for each caller with `loggia token new`",
             );
@@ -136,7 +136,7 @@ fn name(text: &Text) -> Result<String, &'static str> {
 
 fn scopes(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Vec<AccessScope>> {
     if field.is_empty_list() {
-        return reader.wrong(field, "is empty, so the token allows nothing; write [\"*\"] for everything");
+        return reader.report(field, "is empty, so the token allows nothing; write [\"*\"] for everything");
     }
     Vec::read(field, reader)
 }
@@ -147,7 +147,7 @@ fn audience(text: &Text) -> Result<String, &'static str> {
 
 fn algorithms(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<BTreeSet<Algorithm>> {
     if field.is_empty_list() {
-        return reader.wrong(field, "is empty, so no token is accepted; omit it for RS256 and ES256");
+        return reader.report(field, "is empty, so no token is accepted; omit it for RS256 and ES256");
     }
     BTreeSet::read(field, reader)
 }
@@ -157,7 +157,7 @@ fn leeway(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Span> {
     if span.0 <= LEEWAY {
         return Some(span);
     }
-    reader.wrong(field, "must not be longer than 10m: synchronize the clocks instead")
+    reader.report(field, "must not be longer than 10m: synchronize the clocks instead")
 }
 
 /// Parses a `scope-token` of RFC 6749, since an authorization server has scopes of its own.
@@ -167,5 +167,5 @@ fn scope_token(text: &Text) -> Result<String, String> {
         return Ok(text.value.clone());
     }
     let reason = "has an invalid scope: one word each, without quotes and backslashes";
-    Err(format!("{reason} (got {})", text.shown()))
+    Err(format!("{reason} (got {})", text.quoted()))
 }

@@ -94,11 +94,11 @@ pub(crate) fn hash(text: &Text) -> Result<TokenHash, &'static str> {
 }
 
 fn scope(text: &Text) -> Result<AccessScope, String> {
-    text.value.parse().map_err(|why| format!("has {}: {why}", text.shown()))
+    text.value.parse().map_err(|why| format!("has {}: {why}", text.quoted()))
 }
 
 fn expiry(text: &Text) -> Result<TokenExpiry, String> {
-    let none = || format!("must be a date such as \"2027-06-30\" (got {})", text.shown());
+    let none = || format!("must be a date such as \"2027-06-30\" (got {})", text.quoted());
     parse_expiry(&text.value).map(TokenExpiry).ok_or_else(none)
 }
 

@@ -94,21 +94,21 @@ table! {
 fn per_caller(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<PerCaller> {
     let limits = PerCaller::read(field, reader)?;
     if limits.burst.is_some() && limits.rate.is_none_or(|rate| rate == 0) {
-        reader.wrong_key(field, "rate", "must be 1 or more where there is a `burst`");
+        reader.report_key(field, "rate", "must be 1 or more where there is a `burst`");
     }
     Some(limits)
 }
 
 fn host(text: &Text) -> Result<String, String> {
     let must = "is no host: write a name as in \"tools.example.com\", not";
-    if is_host(&text.value) { Ok(text.value.clone()) } else { Err(format!("{must} {}", text.shown())) }
+    if is_host(&text.value) { Ok(text.value.clone()) } else { Err(format!("{must} {}", text.quoted())) }
 }
 
 fn origin(text: &Text) -> Result<String, String> {
     let page = &text.value;
     let host = page.strip_prefix("https://").or_else(|| page.strip_prefix("http://"));
     let must = "is no origin: write scheme and host as in \"https://chat.example.com\", not";
-    if host.is_some_and(is_host) { Ok(page.clone()) } else { Err(format!("{must} {}", text.shown())) }
+    if host.is_some_and(is_host) { Ok(page.clone()) } else { Err(format!("{must} {}", text.quoted())) }
 }
 
 /// Returns whether a text is a host, optionally with a port.

@@ -54,7 +54,7 @@ pub(super) fn within<Q: UnitNumber>(
             return Q::from_number(number);
         }
         let is_open = Q::from_number(most.saturating_add(1)).is_none() || most == u64::MAX;
-        reader.wrong(
+        reader.report(
             field,
             match is_open && number.is_none_or(|number| number < least) {
                 true => format!("must be {} or more", Q::UNIT.text(least)),

@@ -9,7 +9,7 @@ use crate::document::{
     PolicySetting,
     field::Field,
     problem::Problems,
-    tree::{Node, Tree, Value, tree},
+    tree::{Node, Tree, Value, parse_tree},
 };
 
 /// Path of the authorization server's keys.
@@ -52,8 +52,8 @@ impl SettingsReading {
     /// Parses the text of a file, like [`Settings::parse`]; checks may add more mistakes.
     pub fn new(text: &str, setting: &PolicySetting<'_>) -> Self {
         let mut problems = Problems::default();
-        let Tree { table, torn } = tree(text, setting.variable, &mut problems);
-        problems.tear(torn);
+        let Tree { table, syntax_error } = parse_tree(text, setting.variable, &mut problems);
+        problems.set_syntax_error(syntax_error);
         let file = Node { line: 1, value: Value::Table(table) };
         let mut reader = SettingsReader { setting, problems, token: String::new() };
         let root = Field::new(String::new(), &file);
@@ -67,7 +67,7 @@ impl SettingsReading {
 
     /// Adds a mistake of several keys together, of which the first has the line, unless one of them has another mistake.
     pub fn add(&mut self, keys: &[&str], text: &str) {
-        if !self.problems.is_torn() && !keys.iter().any(|key| self.problems.touch(key)) {
+        if !self.problems.has_syntax_error() && !keys.iter().any(|key| self.problems.affect(key)) {
             let key = keys.first().copied().unwrap_or_default();
             let line = Field::new(String::new(), &self.file).nearest(key).line;
             self.problems.add_at(line, key, text);

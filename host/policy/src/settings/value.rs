@@ -67,19 +67,19 @@ pub(super) fn key_name(field: &str) -> String {
 
 impl SettingsReader<'_> {
     /// Adds a mistake of a value.
-    pub(super) fn wrong<T>(&mut self, field: &Field<'_>, reason: impl AsRef<str>) -> Option<T> {
+    pub(super) fn report<T>(&mut self, field: &Field<'_>, reason: impl AsRef<str>) -> Option<T> {
         let token = Some(&self.token).filter(|name| !name.is_empty());
         let token = token.map(|name| format!("({name}) ")).unwrap_or_default();
-        field.wrong(format!("{token}{}", reason.as_ref()), &mut self.problems);
+        field.report(format!("{token}{}", reason.as_ref()), &mut self.problems);
         None
     }
 
     /// Adds a mistake of a key, present or missing, unless it follows from another one.
-    pub(super) fn wrong_key(&mut self, table: &Field<'_>, key: &str, reason: &str) {
+    pub(super) fn report_key(&mut self, table: &Field<'_>, key: &str, reason: &str) {
         let Some(fields) = table.table() else { return };
         let path = fields.dotted(key);
         let found = fields.get(key);
-        if !self.problems.touch(&path) && (found.is_some() || !self.problems.is_torn()) {
+        if !self.problems.affect(&path) && (found.is_some() || !self.problems.has_syntax_error()) {
             let line = found.map_or(table.line, |field| field.line);
             self.problems.add_at(line, &path, format!("`{path}` {reason}"));
         }
@@ -89,7 +89,11 @@ impl SettingsReader<'_> {
     pub(super) fn table<'a>(&mut self, field: &Field<'a>, keys: &[&str]) -> Option<TableReader<'a>> {
         let Some(fields) = field.table() else {
             // A broken value was reported already.
-            return if *field.value() == Node::Broken { None } else { self.wrong(field, "must be a table") };
+            return if *field.value() == Node::Invalid {
+                None
+            } else {
+                self.report(field, "must be a table")
+            };
         };
         let known: Vec<String> = keys.iter().map(|key| key_name(key)).collect();
         let known = || known.iter().map(String::as_str);
@@ -121,7 +125,7 @@ impl<'a> TableReader<'a> {
     ) -> Option<T> {
         let key = key_name(key);
         let Some(field) = self.fields.get(&key) else {
-            if default.is_none() && !reader.problems.is_torn() && !self.meant.contains(&key) {
+            if default.is_none() && !reader.problems.has_syntax_error() && !self.meant.contains(&key) {
                 let reason = format!("`{}` needs the key `{key}`", self.fields.path);
                 reader.problems.add_at(self.fields.line, &self.fields.dotted(&key), reason);
             }
@@ -137,7 +141,7 @@ pub(super) fn text<T, E: AsRef<str>>(
 ) -> impl Fn(&Field<'_>, &mut SettingsReader<'_>) -> Option<T> {
     move |field, reader| match parse(field.text(&mut reader.problems)?) {
         Ok(value) => Some(value),
-        Err(reason) => reader.wrong(field, reason),
+        Err(reason) => reader.report(field, reason),
     }
 }
 
