@@ -1,15 +1,15 @@
-//! Files of the operator, parsed and validated: policies of plugins, and `loggia.toml`. Pure: the folder, the home
-//! folder and the environment are parameters.
+//! Parses and validates the operator's files: policies of plugins, and `loggia.toml`. Pure: the folder, the home folder
+//! and the environment are parameters.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`document`] | TOML as values with lines, and problems |
+//! | [`document`] | TOML as values with line numbers, and problems |
 //! | [`model`] | policies as data, which enforcement reads |
-//! | [`grants`] | the section `[grants]`, one grant a file |
+//! | [`grants`] | the section `[grants]`, one file per grant |
 //! | [`limits`] | the section `[limits]`, one table |
 //! | [`file`] | whole policy files |
 //! | [`settings`] | `loggia.toml` |
-//! | [`words`] | words that policies, settings and the command line share |
+//! | [`words`] | words that settings and the command line share |
 
 #![warn(unreachable_pub)]
 

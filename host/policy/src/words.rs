@@ -1,4 +1,4 @@
-//! Forms of publishing, as words of the command line and of the settings.
+//! Publishing options as words of the command line and of `loggia.toml`.
 
 use clap::ValueEnum;
 use loggia_schema::{SchemaForm, ToolSplit};
@@ -20,7 +20,7 @@ pub enum FormWord {
     Granular,
 }
 
-/// Whether a facade is published as one tool or two.
+/// Number of tools of a facade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SplitWord {
     /// One tool

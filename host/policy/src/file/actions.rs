@@ -1,4 +1,4 @@
-//! `[actions]`: what is done with some of a plugin's actions.
+//! `[actions]`: rules for single actions.
 
 use loggia_schema::ActionPolicy;
 
@@ -14,7 +14,6 @@ use crate::{
 const CHAINS: &[(&str, ChainRule)] =
     &[("off", ChainRule::Off), ("advise", ChainRule::Advise), ("follow", ChainRule::Follow)];
 
-/// The section.
 pub(super) const ACTIONS: Section = Section {
     name: "actions",
     means: "Rules for individual actions, which override what the plugin declares.",

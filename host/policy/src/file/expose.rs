@@ -1,4 +1,4 @@
-//! `[expose]`: how a plugin is published.
+//! `[expose]`: publishing options.
 
 use loggia_schema::{SchemaForm, ToolSplit};
 
@@ -11,7 +11,6 @@ use crate::{
     model::Exposed,
 };
 
-/// The section.
 pub(super) const EXPOSE: Section = Section {
     name: "expose",
     means: "How the plugin is published to clients.",
@@ -74,12 +73,12 @@ fn name(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     if is_name(&text.value) {
         return Some(text.value.clone());
     }
-    let said = "must be a letter, then at most 31 letters, digits, `_` or `-`, all small";
-    field.report(format!("{said} (it is {})", text.quoted()), problems);
+    let rule = "must be a letter, then at most 31 letters, digits, `_` or `-`, all small";
+    field.report(format!("{rule} (it is {})", text.quoted()), problems);
     None
 }
 
-/// `^[a-z][a-z0-9_-]{0,31}$`
+/// Returns true if a text matches `^[a-z][a-z0-9_-]{0,31}$`.
 fn is_name(text: &str) -> bool {
     let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     text.len() <= 32 && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(rest)

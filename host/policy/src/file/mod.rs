@@ -2,7 +2,7 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `parse.rs` | from the text of a file to a policy, or all its mistakes |
+//! | `parse.rs` | parses a file to a policy, or reports all problems |
 //! | `actions.rs`, `expose.rs` | two of the sections; `../grants/` and `../limits/` are the others |
 //! | `reference.rs` | the reference page |
 

@@ -1,4 +1,4 @@
-//! From the text of a policy file to a policy.
+//! Parses the text of a policy file.
 
 use super::{actions, expose};
 use crate::{
@@ -10,17 +10,17 @@ use crate::{
     model::{FacadeRules, Policy, PolicyPaths, StatedRules, WallClocks},
 };
 
-/// Why a policy file cannot be used: all that is wrong with it, each with its line. Reads after the file's name.
+/// All problems of a policy file, each with its line. Displays as the text after the file's name.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PolicyError(Problems);
 
 impl Policy {
-    /// Reads the text of a policy file.
+    /// Parses the text of a policy file.
     ///
     /// # Errors
     ///
-    /// Names all that is wrong, each with its line, and for an unknown key the nearest known one.
+    /// All problems, each with its line, and for an unknown key the closest known one.
     pub fn parse(text: &str, setting: &PolicySetting<'_>) -> Result<Self, PolicyError> {
         let mut problems = Problems::default();
         let table = tree::parse_tree(text, setting.variable, &mut problems).table;
@@ -30,7 +30,7 @@ impl Policy {
 }
 
 impl PolicyPaths {
-    /// The paths that the text of a policy names, as far as it can be read.
+    /// Parses only the paths of a policy. Skips everything invalid.
     pub fn parse(text: &str, setting: &PolicySetting<'_>) -> Self {
         let mut problems = Problems::default();
         let table = tree::parse_tree(text, setting.variable, &mut problems).table;
@@ -40,12 +40,12 @@ impl PolicyPaths {
     }
 }
 
-/// The sections' names, in the order of the reference.
+/// Names of the sections, in the order of the reference page.
 const SECTIONS: [&str; 4] = [grants::SECTION, limits::SECTION, actions::ACTIONS.name, expose::EXPOSE.name];
 
 fn read(file: &Fields<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> Policy {
     for (key, line) in file.keys().filter(|(key, _)| !SECTIONS.contains(key)) {
-        problems.add(line, unknown_section(key));
+        problems.add(line, unknown_section_message(key));
     }
     let section = |name: &str| file.get(name);
     let GrantedSet { grants, invoke, elicit } =
@@ -66,8 +66,9 @@ fn read(file: &Fields<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
     Policy { grants, limits, rules, stated, terms, expose }
 }
 
-/// The message for an unknown section: where its key belongs, which was meant, or which there are.
-fn unknown_section(name: &str) -> String {
+/// Renders the problem of an unknown section: the section that its key belongs in, else the closest section, else all of
+/// them.
+fn unknown_section_message(name: &str) -> String {
     let sections = [&actions::ACTIONS, &expose::EXPOSE];
     let home = sections.iter().find(|section| section.names().any(|key| key == name));
     let home = home.map(|section| section.name);
@@ -77,10 +78,10 @@ fn unknown_section(name: &str) -> String {
     if let Some(home) = home {
         return format!("`{name}` belongs in the section [{home}]");
     }
-    let near = did_you_mean(name, SECTIONS);
-    if near.is_empty() {
-        let there = SECTIONS.map(|section| format!("[{section}]")).join(", ");
-        return format!("unknown section `{name}`; there are {there}");
+    let hint = did_you_mean(name, SECTIONS);
+    if hint.is_empty() {
+        let known = SECTIONS.map(|section| format!("[{section}]")).join(", ");
+        return format!("unknown section `{name}`; there are {known}");
     }
-    format!("unknown section `{name}`{near}")
+    format!("unknown section `{name}`{hint}")
 }

@@ -1,4 +1,4 @@
-//! The whole grammar as one page, from the tables that parsing uses. `docs/operators/policy.md` is this page; a test holds it so.
+//! Reference page, generated from the tables that parsing uses. A test compares it with `docs/operators/policy.md`.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ unset or empty; without a default, an unset variable is a mistake. `$${` stands 
 after the file was parsed: their content never becomes a key or another entry.
 ";
 
-/// The page, in Markdown.
+/// Renders the page in Markdown.
 pub fn reference() -> String {
     let mut page = HEAD.to_owned();
     section(&mut page, (grants::SECTION, grants::MEANS), &GRANTS.map(|grant| grant.key()));
@@ -40,7 +40,7 @@ pub fn reference() -> String {
     page
 }
 
-/// Adds text. Writing to a string does not fail.
+/// Appends text. Writing to a string cannot fail.
 macro_rules! add {
     ($page:expr, $($text:tt)*) => { let _ = write!($page, $($text)*); };
 }
@@ -114,7 +114,7 @@ mod tests {
     use crate::{file::tests::parse, model::Policy};
 
     #[test]
-    fn the_page_in_docs_is_this_one() {
+    fn the_page_in_docs_is_current() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operators/policy.md");
         let page = reference();
         if std::env::var_os("LOGGIA_WRITE").is_some() {
@@ -123,25 +123,25 @@ mod tests {
         let read = fs::read_to_string(&file).unwrap_or_default();
         assert!(
             read == page,
-            "docs/operators/policy.md is another page: LOGGIA_WRITE=1 cargo test -p loggia --lib reference"
+            "docs/operators/policy.md is outdated: LOGGIA_WRITE=1 cargo test -p loggia-policy reference"
         );
     }
 
     #[test]
-    fn the_examples_are_policies() {
+    fn the_examples_parse() {
         let page = reference();
         let blocks: Vec<&str> = page.split("```").filter_map(|block| block.strip_prefix("toml\n")).collect();
         assert_eq!(blocks.len(), 4);
         for block in &blocks {
-            parse(block).unwrap_or_else(|said| panic!("{said}\n{block}"));
+            parse(block).unwrap_or_else(|error| panic!("{error}\n{block}"));
         }
         assert_eq!(parse(blocks[1]).unwrap().limits, Policy::default().limits);
     }
 
     #[test]
-    fn a_default_says_what_leaving_it_out_says() {
-        let said = |policy: Policy| {
-            // A workflow may do what its steps do, unless its policy says; what is said of it is no default.
+    fn a_default_equals_omitting_the_key() {
+        let effective = |policy: Policy| {
+            // `stated` differs by definition: it records which keys are set.
             let Policy { grants, limits, rules, stated: _, terms, expose } = policy;
             (grants, limits, terms, expose, rules)
         };
@@ -151,14 +151,14 @@ mod tests {
             for key in keys {
                 let Some(default) = key.default.filter(|default| !default.is_empty()) else { continue };
                 let policy = parse(&format!("[{section}]\n{} = {default}", key.name)).unwrap();
-                assert_eq!(said(policy), said(Policy::default()), "{}", key.name);
+                assert_eq!(effective(policy), effective(Policy::default()), "{}", key.name);
             }
         }
     }
 
     #[test]
-    fn the_examples_of_inner_keys_are_of_the_kind_that_is_read() {
-        // Each inner example stands in its table among examples of the others that must be given.
+    fn the_examples_of_inner_keys_parse() {
+        // Each example is put in a table with the examples of the required keys.
         for key in GRANTS.map(|grant| grant.key()) {
             for inner in key.inner {
                 let others =
@@ -174,7 +174,7 @@ mod tests {
                 let value = if key.kind.starts_with("list") { format!("[{source}]") } else { source };
                 let http = if key.name == "secrets" { "http = [\"https://api.github.com\"]\n" } else { "" };
                 let text = format!("[grants]\n{http}{} = {value}", key.name);
-                parse(&text).unwrap_or_else(|said| panic!("{said}\n{text}"));
+                parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Whole policies: what they come to, and what is told of mistakes.
+//! Tests of whole policies: values and messages.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::{
     model::{ChainRule, Exposed, FacadeRules, PluginGrants, PluginLimits, Policy},
 };
 
-/// Reads a policy in `/plugins`, by Ada, whose environment is small.
+/// Parses a policy in `/plugins`, with a small environment.
 pub(crate) fn parse(text: &str) -> Result<Policy, String> {
     let variable = |name: &str| match name {
         "GITHUB_TOKEN" => Some("hunter2-hunter2\n".to_owned()),
@@ -43,7 +43,7 @@ fn an_empty_policy_grants_nothing() {
 }
 
 #[test]
-fn the_guide_shows_a_policy_that_sets_what_holds_without_it() {
+fn the_policy_of_the_guide_sets_the_defaults() {
     let guide = include_str!("../../../../docs/operators/serving.md");
     let block = guide.split("```").find(|block| block.starts_with("toml\n[grants]")).unwrap();
     let block = block.strip_prefix("toml").unwrap();
@@ -60,27 +60,27 @@ fn the_guide_shows_a_policy_that_sets_what_holds_without_it() {
         ..Exposed::default()
     };
     assert_eq!(policy.expose, exposed);
-    // It shows the limits that are changed most, each with its ceiling at the end of its line.
-    let (_, shown) = block.split_once("[limits]").unwrap();
+    // It has the limits that are set most often, each with its maximum at the end of the line.
+    let (_, section) = block.split_once("[limits]").unwrap();
     let mut count = 0;
     for limit in limits::LIMITS {
-        let Some(line) = shown.lines().find(|line| line.split(' ').next() == Some(limit.name())) else {
+        let Some(line) = section.lines().find(|line| line.split(' ').next() == Some(limit.name())) else {
             continue;
         };
-        let (_, most) = line.rsplit_once(' ').unwrap();
-        assert_eq!(most, limit.unit.text(limit.most), "{line}");
+        let (_, max) = line.rsplit_once(' ').unwrap();
+        assert_eq!(max, limit.unit.text(limit.most), "{line}");
         count += 1;
     }
     assert!(count > 15, "{count}");
 }
 
 #[test]
-fn directories_start_at_the_policy_file_or_at_home() {
+fn directories_resolve_against_file_or_home() {
     let grants = grants(
         r#"dirs = [
             { path = "~/notes", at = "/notes", access = "read-write" },
             { path = "data", at = "/data/", access = "read" },
-            { path = "/srv/${HOST}", at = "/x/${NOBODY:-y}", access = "read" },
+            { path = "/srv/${HOST}", at = "/x/${UNSET:-y}", access = "read" },
         ]"#,
     );
     let paths: Vec<String> =
@@ -107,7 +107,7 @@ fn requests_are_granted_by_destination_and_method() {
 }
 
 #[test]
-fn secrets_are_taken_from_the_environment_or_a_file() {
+fn secrets_come_from_environment_or_file() {
     let grants = grants(
         r#"
         http = ["https://api.github.com", "https://*.example.com:8443"]
@@ -125,7 +125,7 @@ fn secrets_are_taken_from_the_environment_or_a_file() {
 }
 
 #[test]
-fn values_and_rights_are_granted() {
+fn env_config_store_and_caller_are_granted() {
     let granted = grants(
         r#"
         env = { LANG = "en_US.UTF-8", HOST = "${HOST}" }
@@ -194,9 +194,9 @@ fn actions_and_exposure_are_read() {
     assert_eq!(policy.expose, exposed);
 }
 
-/// Each with a mistake, or several.
+/// Policies with at least one mistake each.
 const MISTAKES: &[&str] = &[
-    // Spelling.
+    // Syntax and unknown names.
     "[grants\n",
     "[limits]\nmemory = 64MiB",
     "[grant]",
@@ -209,7 +209,7 @@ const MISTAKES: &[&str] = &[
     "[grants]\nhttp = [{ url = \"https://a.example.com\", method = [\"GET\"] }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from_env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nstore = { quotas = \"1MiB\" }",
-    // Kinds.
+    // Types.
     "grants = 5",
     "[grants]\ndirs = \"~/notes\"",
     "[grants]\nenv = { A = 5 }",
@@ -252,7 +252,7 @@ const MISTAKES: &[&str] = &[
     // Secrets.
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"A\", from-file = \"b\", host = \"a.example.com\", header = \"X\" }]",
-    "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"NOBODY\", host = \"a.example.com\", header = \"X\" }]",
+    "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"UNSET\", host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"EMPTY\", host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"LINES\", host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"GITHUB_TOKEN\", host = \"b.example.com\", header = \"X\" }]",
@@ -264,7 +264,7 @@ const MISTAKES: &[&str] = &[
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"Host\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [\n  { from-env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"X\" },\n  { from-env = \"GITHUB_TOKEN\", host = \"a.example.com:443\", header = \"x\" },\n]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"${GITHUB_TOKEN}\", host = \"a.example.com\", header = \"X\" }]",
-    // The rest.
+    // Other keys.
     "[grants]\nenv = { \"A=B\" = \"c\" }",
     "[grants]\nconfig = { a = nan }",
     "[grants]\nconfig = { a = { b = [1, inf] } }",
@@ -272,61 +272,59 @@ const MISTAKES: &[&str] = &[
     "[grants]\nstore = { quota = \"much\" }",
     "[grants]\ninvoke = [\"projects\"]",
     // Variables.
-    "[grants]\nenv = { A = \"${NOBODY}\" }",
+    "[grants]\nenv = { A = \"${UNSET}\" }",
     "[grants]\nenv = { A = \"${A:-${HOST}}\" }",
-    "[grants]\ninvoke = [\"${NOBODY}:add\"]",
-    "[grants]\nconfig = { a = [\"${NOBODY}\"] }",
-    // Several at once.
+    "[grants]\ninvoke = [\"${UNSET}:add\"]",
+    "[grants]\nconfig = { a = [\"${UNSET}\"] }",
+    // Several mistakes.
     "[grant]\n[limits]\nmemory = \"2GiB\"\ncpu = 5\n[actions]\nchains = \"off\"\n[expose]\nsplit = \"no\"",
     "a=1\nb=1\nc=1\nd=1\ne=1\nf=1\ng=1\nh=1\ni=1\nj=1\n",
 ];
 
 #[test]
-fn mistakes_are_told_with_their_lines_and_keys() {
-    let mut told = String::new();
+fn mistakes_are_reported_with_line_and_key() {
+    let mut report = String::new();
     for text in MISTAKES {
-        let said = parse(text).expect_err(text);
-        assert!(!said.contains('\n') && said.starts_with("line "), "{text}: {said}");
-        assert!(
-            !said.contains("hunter2-hunter2") && !said.contains("lots-of"),
-            "what a variable holds is told: {said}"
-        );
-        told.push_str(&format!("{text}\n  => {said}\n\n"));
+        let message = parse(text).expect_err(text);
+        assert!(!message.contains('\n') && message.starts_with("line "), "{text}: {message}");
+        let leaks = ["hunter2-hunter2", "lots-of"].iter().any(|value| message.contains(value));
+        assert!(!leaks, "the value of a variable is shown: {message}");
+        report.push_str(&format!("{text}\n  => {message}\n\n"));
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(report);
 }
 
 #[test]
-fn a_key_that_repaints_the_terminal_or_never_ends_is_told_on_one_short_line() {
+fn hostile_keys_are_clipped_and_sanitised() {
     for key in [r"\u001b[31m\n\u202e\u200bx".to_owned(), "x".repeat(100_000)] {
         for text in [format!("\"{key}\" = 1"), format!("[grants]\n\"{key}\" = 1\nenv = {{ \"{key}\" = 1 }}")]
         {
-            let said = parse(&text).expect_err(&text);
-            assert!(said.len() < 2000 && said.starts_with("line "), "{} bytes", said.len());
-            assert!(!said.contains(['\u{1b}', '\n', '\u{202e}', '\u{200b}']), "{said:?}");
+            let message = parse(&text).expect_err(&text);
+            assert!(message.len() < 2000 && message.starts_with("line "), "{} bytes", message.len());
+            assert!(!message.contains(['\u{1b}', '\n', '\u{202e}', '\u{200b}']), "{message:?}");
         }
     }
 }
 
 #[test]
-fn of_a_destination_that_is_none_the_mistake_is_told_and_not_what_follows_from_it() {
+fn an_invalid_destination_is_reported_once() {
     for bad in ["ftp://example.com", "nowhere", "https://", "https://*"] {
         let secret = r#"{ from-env = "GITHUB_TOKEN", host = "a.example.com", header = "X" }"#;
-        let said = parse(&format!("[grants]\nhttp = [\n{bad:?}]\nsecrets = [{secret}]")).expect_err(bad);
-        assert!(said.starts_with("line 3: `grants.http` ") && !said.contains("line 4"), "{said}");
+        let message = parse(&format!("[grants]\nhttp = [\n{bad:?}]\nsecrets = [{secret}]")).expect_err(bad);
+        assert!(message.starts_with("line 3: `grants.http` ") && !message.contains("line 4"), "{message}");
     }
 }
 
 #[test]
-fn without_a_home_there_is_no_tilde() {
+fn tilde_requires_a_home_directory() {
     let setting = PolicySetting { folder: Path::new("/plugins"), home: None, variable: &|_| None };
     let text = "[grants]\ndirs = [{ path = \"~/x\", at = \"/x\", access = \"read\" }]";
-    let said = Policy::parse(text, &setting).unwrap_err().to_string();
-    assert!(said.contains("there is no home directory"), "{said}");
+    let message = Policy::parse(text, &setting).unwrap_err().to_string();
+    assert!(message.contains("there is no home directory"), "{message}");
 }
 
 #[test]
-fn a_deep_file_does_not_use_up_the_stack() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let deep = |open: &str, close: &str| {
         let (open, close) = (open.repeat(100_000), close.repeat(100_000));
         assert!(parse(&format!("[grants]\nconfig.a = {open}1{close}")).is_err());
@@ -390,8 +388,8 @@ fn toml_like() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_makes_parsing_panic(text in prop_oneof![any::<String>(), toml_like()]) {
-        if let Err(said) = parse(&text) {
-            prop_assert!(said.starts_with("line "), "{said}");
+        if let Err(message) = parse(&text) {
+            prop_assert!(message.starts_with("line "), "{message}");
         }
     }
 }

@@ -39,8 +39,8 @@ impl Grant for CallerGrant {
     }
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
-        let says = "tell callers apart, by an id that does not say who they are";
-        policy.grants.caller.then(|| says.to_owned()).into_iter().collect()
+        let text = "tell callers apart, by an id that does not say who they are";
+        policy.grants.caller.then(|| text.to_owned()).into_iter().collect()
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {

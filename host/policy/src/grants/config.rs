@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loggia_facade::Effect;
 use serde_json::{Number, Value as Json};
 
-use super::grant::{Grant, GrantReading, WantedGrant, WantedGrants, listed, toml_table_of};
+use super::grant::{Grant, GrantReading, WantedGrant, WantedGrants, join, toml_table_of};
 use crate::{
     document::{
         field::Field,
@@ -31,38 +31,40 @@ const KEY: Key = Key {
 fn read(field: &Field<'_>, problems: &mut Problems) -> BTreeMap<String, Json> {
     let mut config = BTreeMap::new();
     for (name, field) in field.entries(problems) {
-        match json(field.value()) {
+        match to_json(field.value()) {
             Ok(value) => {
                 config.insert(name.to_owned(), value);
             }
-            Err(Unfit::Number) => field.report("holds a number that JSON does not have", problems),
-            Err(Unfit::Broken) => {}
+            Err(NotJson::NonFinite) => field.report("holds a number that JSON does not have", problems),
+            Err(NotJson::Invalid) => {}
         }
     }
     config
 }
 
-/// Why a value is no JSON.
-enum Unfit {
-    /// It is not finite.
-    Number,
-    /// It has a problem already.
-    Broken,
+/// Reason why a value cannot be converted to JSON.
+enum NotJson {
+    /// It contains a number that is infinite or NaN.
+    NonFinite,
+    /// It contains an invalid value, which was reported already.
+    Invalid,
 }
 
-fn json(value: &Value) -> Result<Json, Unfit> {
+fn to_json(value: &Value) -> Result<Json, NotJson> {
     Ok(match value {
         Value::Text(text) => Json::String(text.value.clone()),
         Value::Integer(number) => (*number).into(),
-        Value::Float(number) => Json::Number(Number::from_f64(*number).ok_or(Unfit::Number)?),
+        Value::Float(number) => Json::Number(Number::from_f64(*number).ok_or(NotJson::NonFinite)?),
         Value::Flag(flag) => Json::Bool(*flag),
         Value::Date(date) => Json::String(date.clone()),
-        Value::List(items) => items.iter().map(|Node { value, .. }| json(value)).collect::<Result<_, _>>()?,
+        Value::List(items) => {
+            items.iter().map(|Node { value, .. }| to_json(value)).collect::<Result<_, _>>()?
+        }
         Value::Table(Table(entries)) => {
-            let entries = entries.iter().map(|(key, _, node)| Ok((key.clone(), json(&node.value)?)));
+            let entries = entries.iter().map(|(key, _, node)| Ok((key.clone(), to_json(&node.value)?)));
             Json::Object(entries.collect::<Result<_, _>>()?)
         }
-        Value::Invalid => return Err(Unfit::Broken),
+        Value::Invalid => return Err(NotJson::Invalid),
     })
 }
 
@@ -86,8 +88,8 @@ impl Grant for ConfigGrant {
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
         let names = policy.grants.config.keys();
-        let says = self.is_given(policy).then(|| format!("read the settings {}", listed(names)));
-        says.into_iter().collect()
+        let text = self.is_given(policy).then(|| format!("read the settings {}", join(names)));
+        text.into_iter().collect()
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {

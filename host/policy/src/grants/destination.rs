@@ -1,19 +1,19 @@
-//! Destinations of requests, as `http` and `secrets` both name them.
+//! Destinations of requests, which `http` and `secrets` share.
 
 use loggia_egress::{HostPattern, RuleDestination, UrlScheme};
 
 use super::grant::{WantedGrant, WantedGrants};
 
-/// Stands for a host that a plugin does not name.
+/// Placeholder in drafts for a host that the plugin does not name.
 pub(super) const PLACEHOLDER_HOST: &str = "api.example.com";
 
-/// The destination that a want names, as it is written and as it is understood.
+/// Returns the destination that a plugin requests, verbatim and parsed.
 pub(super) fn wanted_destination<'a>(want: &WantedGrant<'a>) -> Option<(&'a str, RuleDestination)> {
     let text = want.word()?;
     Some((text, RuleDestination::parse(text).ok()?))
 }
 
-/// The single hosts that a plugin wants to reach over HTTPS: a secret goes to one of them.
+/// Lists the single hosts that a plugin requests over HTTPS. Drafts grant secrets for these.
 pub(super) fn secret_hosts(wants: &WantedGrants<'_>) -> Vec<String> {
     let named = wants.wanted("http").filter_map(|want| wanted_destination(&want));
     let hosts = named.filter_map(|(_, to)| {
@@ -24,7 +24,7 @@ pub(super) fn secret_hosts(wants: &WantedGrants<'_>) -> Vec<String> {
     hosts.collect()
 }
 
-/// Whether all requests to one destination are among those to another.
+/// Returns true if a granted destination includes all requests to another one.
 pub(super) fn covers(granted: &RuleDestination, to: &RuleDestination) -> bool {
     let is_below = |name: &str, parent: &str| {
         name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_destination_covers_its_host_or_what_lies_below() {
+    fn a_destination_covers_its_host_or_subdomains() {
         let name = |name: &str| HostPattern::Name(name.to_owned());
         let below = |name: &str| HostPattern::Below(name.to_owned());
         let check = |scheme, granted: &HostPattern, port, host: &HostPattern, expected: bool| {

@@ -1,4 +1,4 @@
-//! `dirs`: directories of the host, each under a path of the plugin's own.
+//! `dirs`: directories of the host, each mounted at a path of the plugin.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
     let mut seen = BTreeSet::new();
     let mut grants = Vec::new();
     for item in field.items(problems) {
-        let Some(grant) = one(&item, setting, problems) else { continue };
+        let Some(grant) = read_dir(&item, setting, problems) else { continue };
         if seen.insert(grant.at.clone()) {
             grants.push(grant);
         } else {
@@ -72,24 +72,23 @@ fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
     grants
 }
 
-fn one(item: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> Option<DirGrant> {
+fn read_dir(item: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> Option<DirGrant> {
     let fields = item.fields(names(KEY.inner), problems)?;
-    // All three are looked at, so that all that is wrong is told.
+    // Read all three before returning, so that all problems are reported.
     let path = fields.required("path", problems).and_then(|field| setting.path(&field, problems));
-    let at = fields.required("at", problems).and_then(|field| at(&field, problems));
+    let at = fields.required("at", problems).and_then(|field| read_at(&field, problems));
     let writable = fields.required("access", problems).and_then(|field| field.word(ACCESS, problems));
     Some(DirGrant { path: path?, at: at?, writable: writable? })
 }
 
-fn at(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+fn read_at(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     let text = field.text(problems)?;
     let at = text.value.trim_end_matches('/');
-    let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
-    if at.starts_with('/') && at.split('/').skip(1).all(plain) {
+    if at.starts_with('/') && at.split('/').skip(1).all(is_plain_segment) {
         return Some(at.to_owned());
     }
-    let said = "must be a plain absolute path of the plugin's, like \"/notes\"";
-    field.report(format!("{said} (it is {})", text.quoted()), problems);
+    let rule = "must be a plain absolute path of the plugin's, like \"/notes\"";
+    field.report(format!("{rule} (it is {})", text.quoted()), problems);
     None
 }
 
@@ -108,7 +107,8 @@ impl Grant for DirsGrant {
 
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
         let at = want.word().filter(|word| word.starts_with('/')).map(|at| at.trim_end_matches('/'));
-        let fits = |dir: &DirGrant| at.is_none_or(|at| at == dir.at) && (dir.writable || !is_writing(want));
+        let fits =
+            |dir: &DirGrant| at.is_none_or(|at| at == dir.at) && (dir.writable || !wants_writing(want));
         policy.grants.dirs.iter().any(fits)
     }
 
@@ -123,13 +123,13 @@ impl Grant for DirsGrant {
             let at = want.word().filter(|at| is_plain(at)).map(|at| at.trim_end_matches('/').to_owned());
             let at = at.unwrap_or(format!("/data{number}"));
             match dirs.iter_mut().find(|(known, _)| *known == at) {
-                Some((_, writing)) => *writing |= is_writing(&want),
-                None => dirs.push((at, is_writing(&want))),
+                Some((_, writing)) => *writing |= wants_writing(&want),
+                None => dirs.push((at, wants_writing(&want))),
             }
         }
         let entries = dirs.iter().map(|(at, writing)| {
             let access = if *writing { "read-write" } else { "read" };
-            // Beside the plugin folder, in which no directory may be granted.
+            // A path beside the plugin folder, since directories in it cannot be granted.
             let (path, at) = (toml_text(&format!("..{at}")), toml_text(at));
             format!("{{ path = {path}, at = {at}, access = \"{access}\" }}")
         });
@@ -137,24 +137,27 @@ impl Grant for DirsGrant {
     }
 }
 
-/// Whether a directory is to be written to.
-fn is_writing(want: &WantedGrant<'_>) -> bool {
+/// Returns true if a request includes writing.
+fn wants_writing(want: &WantedGrant<'_>) -> bool {
     want.detail.is_some_and(|detail| detail.split_whitespace().any(|word| word == "read-write"))
 }
 
-/// Whether a path can be one of the plugin's own.
+/// Returns true if `at` accepts a path.
 fn is_plain(at: &str) -> bool {
-    let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
     let rest = at.strip_prefix('/').map(|rest| rest.strip_suffix('/').unwrap_or(rest));
-    rest.is_some_and(|rest| rest.split('/').all(plain))
+    rest.is_some_and(|rest| rest.split('/').all(is_plain_segment))
+}
+
+fn is_plain_segment(segment: &str) -> bool {
+    !matches!(segment, "" | "." | "..") && !segment.contains(char::is_control)
 }
 
 fn explain(dir: &DirGrant, worst: Effect) -> String {
     let DirGrant { path, at, writable } = dir;
-    let seen = format!("{}, which it sees as {at}", path.display());
+    let dir = format!("{}, which it sees as {at}", path.display());
     match (writable, worst) {
-        (false, _) => format!("read {seen}"),
-        (true, Effect::Read) => format!("read {seen}; none of its actions writes"),
-        (true, _) => format!("read and write {seen}; its read actions only read"),
+        (false, _) => format!("read {dir}"),
+        (true, Effect::Read) => format!("read {dir}; none of its actions writes"),
+        (true, _) => format!("read and write {dir}; its read actions only read"),
     }
 }

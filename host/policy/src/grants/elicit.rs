@@ -38,8 +38,8 @@ impl Grant for ElicitGrant {
     }
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
-        let says = "ask the person questions";
-        policy.rules.elicit.then(|| says.to_owned()).into_iter().collect()
+        let text = "ask the person questions";
+        policy.rules.elicit.then(|| text.to_owned()).into_iter().collect()
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use loggia_facade::Effect;
 
-use super::grant::{Grant, GrantReading, WantedGrant, WantedGrants, listed, toml_table_of};
+use super::grant::{Grant, GrantReading, WantedGrant, WantedGrants, join, toml_table_of};
 use crate::{
     document::{field::Field, key::Key, problem::Problems},
     model::Policy,
@@ -57,8 +57,8 @@ impl Grant for EnvGrant {
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
         let names = policy.grants.env.keys();
-        let says = self.is_given(policy).then(|| format!("see the environment variables {}", listed(names)));
-        says.into_iter().collect()
+        let text = self.is_given(policy).then(|| format!("see the environment variables {}", join(names)));
+        text.into_iter().collect()
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What one grant is: everything that depends on which grant it is stands in the one file of its type.
+//! The trait of grants. Everything specific to one grant is in the file of its type.
 
 use loggia_facade::{Effect, Want};
 use loggia_text::printable;
@@ -9,119 +9,120 @@ use crate::{
     model::{InvokeRule, PluginGrants, Policy},
 };
 
-/// One grant of the section `[grants]`.
+/// One key of the section `[grants]`.
 pub trait Grant: Sync {
-    /// Its key, for parsing, messages and the reference page.
+    /// Returns the key, for parsing, messages and the reference page.
     fn key(&self) -> &'static Key;
 
-    /// Reads the key's value. Called at most once for a policy, in the order of the table, and only where
-    /// the key is given. Adds a problem for everything that is wrong, so that one pass reports it all.
+    /// Reads the value of the key. Called at most once for a policy, in the order of the table, and only if the key is
+    /// present. Must add all problems of the value, so that one pass reports them all.
     fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>);
 
-    /// Whether a policy grants anything by it.
+    /// Returns true if a policy grants anything with this key.
     fn is_given(&self, policy: &Policy) -> bool;
 
-    /// Whether a policy grants what a plugin wants. A detail that is not understood counts as granted if anything of its
-    /// kind is.
+    /// Returns true if a policy grants what a plugin requests. A detail that cannot be parsed counts as granted if the
+    /// policy grants anything with this key.
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool;
 
-    /// What a policy grants by it, in words that follow "may", as far as actions of this effect and below can use it.
+    /// Renders what a policy grants with this key, as texts that follow "may". Covers what actions up to this effect can
+    /// use. Must not contain values of secrets, variables or settings.
     fn explain(&self, policy: &Policy, worst: Effect) -> Vec<String>;
 
-    /// The value that a first policy suggests, in TOML: as little as the wants need. None where nothing asks for it.
+    /// Returns a value for `loggia policy init`, in TOML: the least that the requests need. `None`: the plugin does not
+    /// request this grant.
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String>;
 
-    /// Whether the grant means something to workflows, whose steps otherwise do what the facades that they call are
-    /// granted.
+    /// Returns true if the grant has an effect on workflows. Their steps use the grants of the facades that they call.
     fn applies_to_workflows(&self) -> bool {
         false
     }
 }
 
-/// What the section grants: to the sandbox, and to the gate.
+/// Values of the section `[grants]`.
 #[derive(Debug, Default)]
 pub struct GrantedSet {
-    /// What the sandbox gives.
+    /// Grants that the sandbox enforces.
     pub grants: PluginGrants,
-    /// Which actions it may call; none where the policy is silent.
+    /// Actions that the plugin may call. `None`: the key is not set.
     pub invoke: Option<Vec<InvokeRule>>,
-    /// Whether it may ask the user; none where the policy is silent.
+    /// True if the plugin may ask the user. `None`: the key is not set.
     pub elicit: Option<bool>,
 }
 
-/// A section `[grants]` while it is read.
+/// Section `[grants]` that is being read.
 pub struct GrantReading<'a> {
-    /// What was read so far.
+    /// Values read so far.
     pub granted: GrantedSet,
-    /// What the text depends on beside itself.
+    /// Inputs besides the text.
     pub setting: &'a PolicySetting<'a>,
-    /// All that is wrong so far.
+    /// Problems found so far.
     pub problems: &'a mut Problems,
-    /// A rule of `http` could not be read, so nobody knows which hosts it would allow.
-    pub has_unread_rules: bool,
+    /// True if a rule of `http` is invalid. The hosts that it would allow are unknown, so hosts of secrets are not checked.
+    pub has_invalid_rules: bool,
 }
 
-/// A want as it is understood: `dirs`, `http: https://api.example.com`, `secrets: GITHUB_TOKEN`.
+/// Parsed request of a plugin: `dirs`, `http: https://api.example.com`, `secrets: GITHUB_TOKEN`.
 #[derive(Clone, Copy)]
 pub struct WantedGrant<'a> {
-    /// Which grant.
+    /// Requested grant.
     pub grant: &'static dyn Grant,
-    /// Which part of it, if the plugin names one: a destination, a variable, an action.
+    /// Requested part of the grant, if any: a destination, a variable, an action.
     pub detail: Option<&'a str>,
 }
 
 impl<'a> WantedGrant<'a> {
-    /// The first word of the detail: what follows only describes it.
+    /// Returns the first word of the detail. The others only describe it.
     pub fn word(&self) -> Option<&'a str> {
         let mut words = self.detail.unwrap_or_default().split_whitespace();
         words.next().map(|word| word.trim_end_matches([',', ';'])).filter(|word| !word.is_empty())
     }
 
-    /// Whether a policy grants it.
+    /// Returns true if a policy grants the request.
     pub fn is_granted(&self, policy: &Policy) -> bool {
         self.grant.covers(policy, self)
     }
 }
 
-/// All wants of a plugin.
+/// All requests of a plugin.
 pub struct WantedGrants<'a>(Vec<(&'a Want, Option<WantedGrant<'a>>)>);
 
 impl<'a> WantedGrants<'a> {
-    /// Wants, each as it is understood; none where it names no grant.
+    /// Creates the list from requests and their parsed form. `None`: the request names no grant of this host.
     pub fn new(wants: Vec<(&'a Want, Option<WantedGrant<'a>>)>) -> Self {
         Self(wants)
     }
 
-    /// Whether the plugin wants nothing.
+    /// Returns true if the plugin requests nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The wants of the grant with this key; without one, those that name no grant of this host.
+    /// Iterates over the requests of the grant with this key. `None`: those that name no grant of this host.
     pub fn wants(&self, key: Option<&str>) -> impl Iterator<Item = &'a Want> {
-        let is_meant = move |wanted: &Option<WantedGrant<'_>>| {
+        let has_key = move |wanted: &Option<WantedGrant<'_>>| {
             wanted.as_ref().map(|wanted| wanted.grant.key().name) == key
         };
-        self.0.iter().filter(move |(_, wanted)| is_meant(wanted)).map(|(want, _)| *want)
+        self.0.iter().filter(move |(_, wanted)| has_key(wanted)).map(|(want, _)| *want)
     }
 
-    /// The same as they are understood.
+    /// Iterates over the parsed requests of the grant with this key.
     pub fn wanted(&self, key: &str) -> impl Iterator<Item = WantedGrant<'a>> {
         self.0.iter().filter_map(move |(_, wanted)| wanted.filter(|wanted| wanted.grant.key().name == key))
     }
 
-    /// Whether anything of this key is wanted.
+    /// Returns true if the plugin requests the grant with this key.
     pub fn has(&self, key: &str) -> bool {
         self.wanted(key).next().is_some()
     }
 }
 
-/// A TOML list of these items, each once.
+/// Renders items as a TOML list without duplicates.
 pub(super) fn toml_list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", unique(items).join(", "))
 }
 
-/// A TOML table of these names, each once, with empty strings as values; names that need quotes are left out.
+/// Renders names as a TOML table without duplicates, with empty strings as values. Omits names that need quotes.
 pub(super) fn toml_table_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let is_bare = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     let entries = unique(names.filter(|word| is_bare(word)).map(|name| format!("{name} = \"\"")));
@@ -138,13 +139,13 @@ fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
     out
 }
 
-/// A TOML string on one line that holds no variables.
+/// Renders a text as a TOML string on one line, in which no variables expand.
 pub(super) fn toml_text(text: &str) -> String {
     Value::String(printable(text).replace("${", "$${")).to_string()
 }
 
-/// Items as a sentence lists them.
-pub(super) fn listed<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
+/// Joins items with commas.
+pub(super) fn join<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.as_ref().to_owned()).collect();
     items.join(", ")
 }

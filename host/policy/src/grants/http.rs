@@ -1,11 +1,11 @@
-//! `http`: where a plugin may send requests, and by which methods.
+//! `http`: destinations and methods of requests.
 
 use loggia_egress::{HttpRule, RuleDestination};
 use loggia_facade::Effect;
 
 use super::{
     destination::{PLACEHOLDER_HOST, covers, secret_hosts, wanted_destination},
-    grant::{Grant, GrantReading, WantedGrant, WantedGrants, listed, toml_list, toml_text},
+    grant::{Grant, GrantReading, WantedGrant, WantedGrants, join, toml_list, toml_text},
 };
 use crate::{
     document::{
@@ -16,15 +16,15 @@ use crate::{
     model::Policy,
 };
 
-/// The methods that a `read` action may send anywhere.
-const READING: [&str; 2] = ["GET", "HEAD"];
-/// One opens a tunnel that no rule sees into, the other hands back what proxies added on the way.
-const REFUSED: [&str; 2] = ["CONNECT", "TRACE"];
+/// Methods that a `read` action may send to every granted destination.
+const READ_METHODS: [&str; 2] = ["GET", "HEAD"];
+/// Methods that cannot be granted: CONNECT opens a tunnel that rules cannot inspect, and TRACE returns headers that
+/// proxies added.
+const FORBIDDEN_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
 
 /// `grants.http`.
 pub(super) struct HttpGrant;
 
-/// The key.
 pub(crate) const KEY: Key = Key {
     name: "http",
     kind: "list of strings or tables",
@@ -65,10 +65,10 @@ pub(crate) const KEY: Key = Key {
 };
 
 fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<HttpRule> {
-    field.items(problems).iter().filter_map(|item| rule(item, problems)).collect()
+    field.items(problems).iter().filter_map(|item| read_rule(item, problems)).collect()
 }
 
-fn rule(item: &Field<'_>, problems: &mut Problems) -> Option<HttpRule> {
+fn read_rule(item: &Field<'_>, problems: &mut Problems) -> Option<HttpRule> {
     if !item.is_table() {
         let to = destination(item, problems)?;
         return Some(HttpRule { to, methods: None, reads: Vec::new() });
@@ -81,15 +81,15 @@ fn rule(item: &Field<'_>, problems: &mut Problems) -> Option<HttpRule> {
     }
     let reads = methods(&fields, "reads", problems).unwrap_or_default();
     if let (Some(allowed), Some(field)) = (&allowed, fields.get("reads")) {
-        for method in reads.iter().filter(|method| !allowed.contains(method) && !is_reading(method)) {
+        for method in reads.iter().filter(|method| !allowed.contains(method) && !is_read_method(method)) {
             field.report(format!("names {method}, which `methods` does not allow"), problems);
         }
     }
     Some(HttpRule { to: to?, methods: allowed, reads })
 }
 
-fn is_reading(method: &str) -> bool {
-    READING.contains(&method)
+fn is_read_method(method: &str) -> bool {
+    READ_METHODS.contains(&method)
 }
 
 fn destination(field: &Field<'_>, problems: &mut Problems) -> Option<RuleDestination> {
@@ -97,11 +97,11 @@ fn destination(field: &Field<'_>, problems: &mut Problems) -> Option<RuleDestina
         field.text_as("a destination in quotes, like \"https://api.example.com\", or a table", problems)?;
     match RuleDestination::parse(&text.value) {
         Ok(to) => Some(to),
-        Err(said) if text.written.is_none() => {
-            field.report(said, problems);
+        Err(reason) if text.written.is_none() => {
+            field.report(reason, problems);
             None
         }
-        // What is wrong with it may quote it.
+        // The reason may quote the value, which is from the environment.
         Err(_) => {
             field.report(
                 format!("({}) is no destination like \"https://api.example.com\"", text.quoted()),
@@ -115,12 +115,12 @@ fn destination(field: &Field<'_>, problems: &mut Problems) -> Option<RuleDestina
 fn methods(fields: &Fields<'_>, key: &str, problems: &mut Problems) -> Option<Vec<String>> {
     let mut methods = Vec::new();
     for (field, text) in fields.get(key)?.texts(problems) {
-        let named = |c: char| c.is_ascii_uppercase() || c == '-';
-        let shown = text.quoted();
-        if text.value.is_empty() || text.value.len() > 32 || !text.value.chars().all(named) {
-            field.report(format!("must name methods in capitals, like \"POST\" (it is {shown})"), problems);
-        } else if REFUSED.contains(&text.value.as_str()) {
-            field.report(format!("names {shown}, which no plugin may send"), problems);
+        let is_method_char = |c: char| c.is_ascii_uppercase() || c == '-';
+        let quoted = text.quoted();
+        if text.value.is_empty() || text.value.len() > 32 || !text.value.chars().all(is_method_char) {
+            field.report(format!("must name methods in capitals, like \"POST\" (it is {quoted})"), problems);
+        } else if FORBIDDEN_METHODS.contains(&text.value.as_str()) {
+            field.report(format!("names {quoted}, which no plugin may send"), problems);
         } else if !methods.contains(&text.value) {
             methods.push(text.value.clone());
         }
@@ -136,7 +136,7 @@ impl Grant for HttpGrant {
     fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>) {
         let before = reading.problems.len();
         reading.granted.grants.http.rules = read(field, reading.problems);
-        reading.has_unread_rules = reading.problems.len() > before;
+        reading.has_invalid_rules = reading.problems.len() > before;
     }
 
     fn is_given(&self, policy: &Policy) -> bool {
@@ -156,7 +156,7 @@ impl Grant for HttpGrant {
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
-        // A secret goes to a host to which requests are granted.
+        // A secret requires a host that `http` grants.
         let has_secrets = wants.has("secrets");
         if !wants.has(KEY.name) && !has_secrets {
             return None;
@@ -170,40 +170,40 @@ impl Grant for HttpGrant {
     }
 }
 
-/// The destinations to which actions of this effect and below can send.
+/// Lists the destinations to which actions up to this effect can send requests.
 pub fn sends(policy: &Policy, worst: Effect) -> Vec<String> {
     let rules = policy.grants.http.rules.iter();
-    let sending = rules.filter(|rule| worst > Effect::Read || !reading_methods(rule).is_empty());
+    let sending = rules.filter(|rule| worst > Effect::Read || !read_methods(rule).is_empty());
     sending.map(|rule| rule.to.to_string()).collect()
 }
 
 fn explain(rule: &HttpRule, worst: Effect) -> String {
     let to = rule.to.to_string();
-    let reading = reading_methods(rule);
+    let read_methods = read_methods(rule);
     if worst == Effect::Read {
-        return match reading.as_slice() {
+        return match read_methods.as_slice() {
             [] => format!("send nothing to {to}: its actions only read, and no method there does"),
-            reading => format!("send {} requests to {to}", listed(reading)),
+            methods => format!("send {} requests to {to}", join(methods)),
         };
     }
     let sent = match &rule.methods {
-        Some(methods) => format!("send {} requests to {to}", listed(methods)),
+        Some(methods) => format!("send {} requests to {to}", join(methods)),
         None => format!("send requests to {to}"),
     };
-    // Where they are all there is, nothing is to be told apart.
-    if rule.methods.as_ref().is_some_and(|methods| methods.iter().all(|m| reading.contains(&m.as_str()))) {
+    let is_for_reading = |method: &String| read_methods.contains(&method.as_str());
+    if rule.methods.as_ref().is_some_and(|methods| methods.iter().all(is_for_reading)) {
         sent
-    } else if reading.is_empty() {
+    } else if read_methods.is_empty() {
         format!("{sent}; its read actions send none")
     } else {
-        format!("{sent}; its read actions send {} only", listed(&reading))
+        format!("{sent}; its read actions send {} only", join(&read_methods))
     }
 }
 
-/// The methods that `read` actions may send.
-fn reading_methods(rule: &HttpRule) -> Vec<&str> {
+/// Lists the methods that `read` actions may send.
+fn read_methods(rule: &HttpRule) -> Vec<&str> {
     let allowed = |method: &str| rule.methods.as_ref().is_none_or(|some| some.iter().any(|m| m == method));
-    let mut reading: Vec<&str> = READING.into_iter().filter(|method| allowed(method)).collect();
-    reading.extend(rule.reads.iter().map(String::as_str).filter(|method| !READING.contains(method)));
-    reading
+    let mut methods: Vec<&str> = READ_METHODS.into_iter().filter(|method| allowed(method)).collect();
+    methods.extend(rule.reads.iter().map(String::as_str).filter(|method| !READ_METHODS.contains(method)));
+    methods
 }

@@ -2,7 +2,7 @@
 
 use loggia_facade::Effect;
 
-use super::grant::{Grant, GrantReading, WantedGrant, WantedGrants, listed, toml_list, toml_text};
+use super::grant::{Grant, GrantReading, WantedGrant, WantedGrants, join, toml_list, toml_text};
 use crate::{
     document::{field::Field, key::Key, problem::Problems},
     model::{ChainRule, InvokeRule, Policy},
@@ -26,10 +26,10 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<InvokeRule> {
     let mut rules = Vec::new();
     for (field, text) in field.texts(problems) {
         match InvokeRule::parse(&text.value) {
-            Some(rule) => rules.push(rule),
+            Some(parsed) => rules.push(parsed),
             None => {
-                let must = "must name actions like \"notes:add\" or \"notes:*\"";
-                field.report(format!("{must} (it is {})", text.quoted()), problems);
+                let rule = "must name actions like \"notes:add\" or \"notes:*\"";
+                field.report(format!("{rule} (it is {})", text.quoted()), problems);
             }
         }
     }
@@ -67,12 +67,11 @@ impl Grant for InvokeGrant {
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
         let rules = &policy.rules;
-        let called =
+        let verb =
             if rules.chain == ChainRule::Follow { "call, or have the host call next," } else { "call" };
-        let says = self
-            .is_given(policy)
-            .then(|| format!("{called} {}", listed(rules.invoke.iter().map(action_text))));
-        says.into_iter().collect()
+        let text =
+            self.is_given(policy).then(|| format!("{verb} {}", join(rules.invoke.iter().map(action_text))));
+        text.into_iter().collect()
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {

@@ -1,12 +1,12 @@
-//! `[grants]`: what a plugin may use. Anything that is not named here is denied.
+//! `[grants]`: what a plugin may use. Anything that is not granted is denied.
 //!
-//! Each grant is one file, named like its key: the key, how it is read, whether it covers what a plugin wants, how it is
-//! explained, and what a first policy suggests. `docs/design/adding-a-grant.md` shows all that a new one touches.
+//! Each grant is one file, named like its key: documentation, parsing, comparison with a plugin's requests, explanation
+//! and draft. `docs/design/adding-a-grant.md` lists the places that a new one changes.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `grant.rs` | the trait, and what plugins want |
-//! | `destination.rs` | what `http` and `secrets` share |
+//! | `grant.rs` | the trait, and requests of plugins |
+//! | `destination.rs` | destinations, shared by `http` and `secrets` |
 //! | `table.rs` | all grants, in the order of the reference |
 //! | `dirs.rs`, `http.rs`, `env.rs`, `config.rs`, `secrets.rs`, `store.rs`, `caller.rs`, `invoke.rs`, `elicit.rs` | the grants |
 
@@ -37,16 +37,16 @@ use crate::{
     model::{Policy, PolicyPaths},
 };
 
-/// The section's name.
+/// Name of the section.
 pub const SECTION: &str = "grants";
-/// What the section is for.
+/// Purpose of the section, for the reference page.
 pub const MEANS: &str = "What the plugin may use. Anything not listed here is denied.";
 
 /// Reads the section.
 pub fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> GrantedSet {
     let Some(fields) = field.fields(names(), problems) else { return GrantedSet::default() };
     let mut reading =
-        GrantReading { granted: GrantedSet::default(), setting, problems, has_unread_rules: false };
+        GrantReading { granted: GrantedSet::default(), setting, problems, has_invalid_rules: false };
     for grant in GRANTS {
         if let Some(field) = fields.get(grant.key().name) {
             grant.read(&field, &mut reading);
@@ -55,11 +55,11 @@ pub fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Probl
     reading.granted
 }
 
-/// The paths that the section names, whatever else is wrong with it.
+/// Returns the paths that the section names. Ignores all problems, so that it works for invalid policies.
 pub fn paths(field: &Field<'_>, setting: &PolicySetting<'_>) -> PolicyPaths {
     let mut problems = Problems::default();
     let Some(fields) = field.fields(names(), &mut problems) else { return PolicyPaths::default() };
-    let mut all = |key: &str, inner: &str| -> Vec<PathBuf> {
+    let mut paths = |key: &str, inner: &str| -> Vec<PathBuf> {
         let items = fields.get(key).map(|field| field.items(&mut problems)).unwrap_or_default();
         let paths = items.iter().filter_map(|item| {
             let path = item.fields([inner].into_iter(), &mut problems)?.get(inner)?;
@@ -67,26 +67,26 @@ pub fn paths(field: &Field<'_>, setting: &PolicySetting<'_>) -> PolicyPaths {
         });
         paths.collect()
     };
-    PolicyPaths { secrets: all("secrets", "from-file"), dirs: all("dirs", "path") }
+    PolicyPaths { secrets: paths("secrets", "from-file"), dirs: paths("dirs", "path") }
 }
 
-/// The first grant of a policy that means nothing to workflows.
+/// Returns the key of the first grant of a policy that has no effect on workflows.
 pub fn needless_for_workflows(policy: &Policy) -> Option<&'static str> {
     let needless = GRANTS.iter().find(|grant| !grant.applies_to_workflows() && grant.is_given(policy));
     needless.map(|grant| grant.key().name)
 }
 
-/// What a policy lets a plugin read that was there before the call.
+/// Lists the data that a plugin may read and that existed before the call.
 pub fn reads(policy: &Policy) -> Vec<String> {
     let dirs = policy.grants.dirs.iter().map(|dir| dir.path.display().to_string());
     dirs.chain(policy.grants.store.map(|_| "its state".to_owned())).collect()
 }
 
-/// Everything that a policy grants, each with its key, as far as actions of this effect and below can use it. No value of a
-/// secret, of the environment or of the configuration is in it.
+/// Explains everything that a policy grants to actions up to this effect, each with its key. Contains no values of secrets,
+/// variables or settings.
 pub fn explain(policy: &Policy, worst: Effect) -> Vec<(&'static str, String)> {
     let explained = GRANTS
         .iter()
-        .flat_map(|grant| grant.explain(policy, worst).into_iter().map(move |says| (grant.key().name, says)));
+        .flat_map(|grant| grant.explain(policy, worst).into_iter().map(move |text| (grant.key().name, text)));
     explained.collect()
 }

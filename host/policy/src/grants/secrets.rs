@@ -1,4 +1,4 @@
-//! `secrets`: headers that the host adds to requests, and that no guest sees.
+//! `secrets`: headers that the host adds to requests, invisible to guests.
 
 use std::net::IpAddr;
 
@@ -75,7 +75,7 @@ const KEY: Key = Key {
     ],
 };
 
-/// Reads the key. Each secret's host must be one that the rules allow, where these are known.
+/// Reads the key. The rules must allow the host of each secret; `None` if they are invalid.
 fn read(
     field: &Field<'_>,
     rules: Option<&[HttpRule]>,
@@ -84,7 +84,7 @@ fn read(
 ) -> Vec<HeaderSecret> {
     let mut secrets: Vec<HeaderSecret> = Vec::new();
     for item in field.items(problems) {
-        let Some(secret) = one(&item, rules, setting, problems) else { continue };
+        let Some(secret) = read_secret(&item, rules, setting, problems) else { continue };
         let same = |other: &HeaderSecret| {
             (&other.host, other.port, &other.header) == (&secret.host, secret.port, &secret.header)
         };
@@ -97,31 +97,31 @@ fn read(
     secrets
 }
 
-fn one(
+fn read_secret(
     item: &Field<'_>,
     rules: Option<&[HttpRule]>,
     setting: &PolicySetting<'_>,
     problems: &mut Problems,
 ) -> Option<HeaderSecret> {
     let fields = item.fields(names(KEY.inner), problems)?;
-    // All are looked at, so that all that is wrong is told.
-    let source = source(item, &fields, setting, problems);
-    let host = fields.required("host", problems).and_then(|field| host(&field, rules, problems));
-    let header = fields.required("header", problems).and_then(|field| header(&field, problems));
+    // Read all keys before returning, so that all problems are reported.
+    let source = read_source(item, &fields, setting, problems);
+    let host = fields.required("host", problems).and_then(|field| read_host(&field, rules, problems));
+    let header = fields.required("header", problems).and_then(|field| read_header(&field, problems));
     let format = match fields.get("format") {
-        Some(field) => format(&field, problems),
+        Some(field) => read_format(&field, problems),
         None => Some("{}".to_owned()),
     };
     let (host, port) = host?;
     let secret = HeaderSecret { host, port, header: header?, format: format?, source: source? };
-    if let Err(why) = secret.check() {
-        item.report(format!("cannot be used: {why}"), problems);
+    if let Err(reason) = secret.check() {
+        item.report(format!("cannot be used: {reason}"), problems);
         return None;
     }
     Some(secret)
 }
 
-fn source(
+fn read_source(
     item: &Field<'_>,
     fields: &Fields<'_>,
     setting: &PolicySetting<'_>,
@@ -131,14 +131,14 @@ fn source(
         (Some(field), None) => {
             let text = field.text(problems)?;
             let name = &text.value;
-            let names = format!("names the environment variable {}", text.quoted());
+            let subject = format!("names the environment variable {}", text.quoted());
             let Some(value) = (setting.variable)(name) else {
-                field.report(format!("{names}, which is not set"), problems);
+                field.report(format!("{subject}, which is not set"), problems);
                 return None;
             };
             let value = value.trim();
             if value.is_empty() || value.contains(char::is_control) {
-                field.report(format!("{names}, which is empty or holds what no header can"), problems);
+                field.report(format!("{subject}, which is empty or holds what no header can"), problems);
                 return None;
             }
             Some(SecretSource::Value(name.clone(), value.to_owned()))
@@ -156,13 +156,17 @@ fn source(
     }
 }
 
-/// A host, alone or with its port, which one of the rules allows.
-fn host(field: &Field<'_>, rules: Option<&[HttpRule]>, problems: &mut Problems) -> Option<(String, u16)> {
+/// Reads a host with an optional port, which one of the rules must allow.
+fn read_host(
+    field: &Field<'_>,
+    rules: Option<&[HttpRule]>,
+    problems: &mut Problems,
+) -> Option<(String, u16)> {
     let text = field.text(problems)?;
-    let shown = text.quoted();
-    let said = "must be one host, alone or with its port, like \"api.github.com\"";
-    let is_alone = !text.value.contains(['/', '@', '?', '#', '*']);
-    let to = is_alone.then(|| RuleDestination::parse(&format!("https://{}", text.value)).ok()).flatten();
+    let quoted = text.quoted();
+    let rule = "must be one host, alone or with its port, like \"api.github.com\"";
+    let is_host = !text.value.contains(['/', '@', '?', '#', '*']);
+    let to = is_host.then(|| RuleDestination::parse(&format!("https://{}", text.value)).ok()).flatten();
     let host = to.and_then(|to| match &to.host {
         HostPattern::Name(name) => Some((name.clone(), to)),
         HostPattern::Address(IpAddr::V6(address)) => Some((format!("[{address}]"), to)),
@@ -170,32 +174,32 @@ fn host(field: &Field<'_>, rules: Option<&[HttpRule]>, problems: &mut Problems) 
         HostPattern::Below(_) => None,
     });
     let Some((name, to)) = host else {
-        field.report(format!("{said} (it is {shown})"), problems);
+        field.report(format!("{rule} (it is {quoted})"), problems);
         return None;
     };
     if rules.is_some_and(|rules| !rules.iter().any(|rule| covers(&rule.to, &to))) {
-        let said = "is a host to which the plugin may send nothing over HTTPS: add it to `grants.http`";
-        field.report(format!("({shown}) {said}"), problems);
+        let reason = "is a host to which the plugin may send nothing over HTTPS: add it to `grants.http`";
+        field.report(format!("({quoted}) {reason}"), problems);
         return None;
     }
     Some((name, to.port))
 }
 
-fn header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+fn read_header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     let text = field.text(problems)?;
-    let named = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    if text.value.is_empty() || !text.value.chars().all(named) {
+    let is_token_char = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if text.value.is_empty() || !text.value.chars().all(is_token_char) {
         field.report(
             format!("must be a header's name, like \"Authorization\" (it is {})", text.quoted()),
             problems,
         );
         return None;
     }
-    // Which headers are the host's own, the egress knows.
+    // `HeaderSecret::check` rejects headers that the host sets itself.
     Some(text.value.to_ascii_lowercase())
 }
 
-fn format(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+fn read_format(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     let Text { value, .. } = field.text(problems)?;
     if value.matches("{}").count() != 1 {
         field.report("must hold {} exactly once, where the secret goes", problems);
@@ -214,9 +218,9 @@ impl Grant for SecretsGrant {
     }
 
     fn read(&self, field: &Field<'_>, reading: &mut GrantReading<'_>) {
-        let GrantReading { granted, setting, problems, has_unread_rules } = reading;
+        let GrantReading { granted, setting, problems, has_invalid_rules } = reading;
         let http = &mut granted.grants.http;
-        let rules = (!*has_unread_rules).then_some(http.rules.as_slice());
+        let rules = (!*has_invalid_rules).then_some(http.rules.as_slice());
         http.secrets = read(field, rules, setting, problems);
     }
 
@@ -225,7 +229,7 @@ impl Grant for SecretsGrant {
     }
 
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
-        // A file does not say which secret it holds.
+        // The name of the secret in a file is unknown.
         let fits = |source: &SecretSource| match source {
             SecretSource::Value(name, _) => want.word().is_none_or(|word| word == name),
             SecretSource::File(_) => true,
@@ -247,7 +251,7 @@ impl Grant for SecretsGrant {
                 continue;
             }
             names.push(name);
-            // One host gets each header once.
+            // A host cannot have two secrets in the same header.
             let (header, format) = match names.len() {
                 1 => ("Authorization".to_owned(), ", format = \"Bearer {}\""),
                 n => (format!("X-Secret-{n}"), ""),
@@ -272,8 +276,8 @@ fn explain(secret: &HeaderSecret) -> String {
     format!("have the host send {from} to {host}{port}, as the header {header}, without seeing it")
 }
 
-/// Whether a word is a variable's name, as variables of secrets are called.
+/// Returns true if a word looks like the variable of a secret.
 fn is_variable(word: &str) -> bool {
-    let named = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    word.chars().all(named) && !word.starts_with(|c: char| c.is_ascii_digit())
+    let is_variable_char = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    word.chars().all(is_variable_char) && !word.starts_with(|c: char| c.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! `store`: durable state of the plugin's own.
+//! `store`: durable state of the plugin.
 
 use loggia_facade::Effect;
 use loggia_text::units;
@@ -13,10 +13,10 @@ use crate::{
     model::Policy,
 };
 
-/// Bytes of state where the policy grants some and does not say how much.
+/// Default quota in bytes.
 const QUOTA: u64 = 16 << 20;
-/// The most that can be granted.
-const MOST_QUOTA: u64 = 1 << 30;
+/// Maximum quota in bytes.
+const MAX_QUOTA: u64 = 1 << 30;
 
 /// `grants.store`.
 pub(super) struct StoreGrant;
@@ -39,28 +39,28 @@ const KEY: Key = Key {
 
 fn read(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
     if !field.is_table() {
-        let must = "true, false, or a table like { quota = \"16MiB\" }";
-        return field.flag_as(must, problems)?.then_some(QUOTA);
+        let expected = "true, false, or a table like { quota = \"16MiB\" }";
+        return field.flag_as(expected, problems)?.then_some(QUOTA);
     }
     let fields = field.fields(names(KEY.inner), problems)?;
     let Some(field) = fields.get("quota") else { return Some(QUOTA) };
     let text = field.text_as("a size in quotes, like \"16MiB\"", problems)?;
     match units::parse_bytes(&text.value) {
-        Ok(bytes) if (1..=MOST_QUOTA).contains(&bytes) => return Some(bytes),
+        Ok(bytes) if (1..=MAX_QUOTA).contains(&bytes) => return Some(bytes),
         Ok(_) => {
-            let most = units::format_bytes(MOST_QUOTA);
-            let said = format!("must be more than nothing and at most {most} (it is {})", text.quoted());
-            field.report(said, problems);
+            let max = units::format_bytes(MAX_QUOTA);
+            let reason = format!("must be more than nothing and at most {max} (it is {})", text.quoted());
+            field.report(reason, problems);
         }
-        Err(said) => field.report(format!("({}) {said}", text.quoted()), problems),
+        Err(reason) => field.report(format!("({}) {reason}", text.quoted()), problems),
     }
     None
 }
 
-/// How much state a want asks for, if it names a size that can be granted.
+/// Returns the quota that a plugin requests, if it is a size that can be granted.
 fn wanted_quota(want: &WantedGrant<'_>) -> Option<u64> {
     let quota = want.word().and_then(|word| units::parse_bytes(word).ok());
-    quota.filter(|bytes| (1..=MOST_QUOTA).contains(bytes))
+    quota.filter(|bytes| (1..=MAX_QUOTA).contains(bytes))
 }
 
 impl Grant for StoreGrant {
@@ -81,11 +81,11 @@ impl Grant for StoreGrant {
     }
 
     fn explain(&self, policy: &Policy, worst: Effect) -> Vec<String> {
-        let says = policy.grants.store.map(|quota| match worst {
+        let text = policy.grants.store.map(|quota| match worst {
             Effect::Read => "read its state from earlier calls; none of its actions changes it".to_owned(),
             _ => format!("keep state from call to call, at most {}", units::format_bytes(quota)),
         });
-        says.into_iter().collect()
+        text.into_iter().collect()
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {

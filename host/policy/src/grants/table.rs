@@ -1,4 +1,4 @@
-//! The grants of this host, and what plugins want of them.
+//! Table of all grants, and requests of plugins for them.
 
 use loggia_facade::Surface;
 
@@ -15,7 +15,7 @@ use super::{
     store::StoreGrant,
 };
 
-/// Every grant, in the order of the reference. `secrets` reads what `http` has read, so it comes later.
+/// All grants, in the order of the reference page. `secrets` must follow `http`, since it checks its hosts against the rules.
 pub static GRANTS: [&dyn Grant; 9] = [
     &DirsGrant,
     &HttpGrant,
@@ -28,12 +28,12 @@ pub static GRANTS: [&dyn Grant; 9] = [
     &ElicitGrant,
 ];
 
-/// The keys' names.
+/// Iterates over the names of the keys.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     GRANTS.iter().map(|grant| grant.key().name)
 }
 
-/// Parses a want's text; none where it names no grant.
+/// Parses the text of a request. `None`: it names no grant of this host.
 pub fn wanted(text: &str) -> Option<WantedGrant<'_>> {
     let (word, detail) = match text.split_once(':') {
         Some((word, detail)) => (word, Some(detail.trim()).filter(|detail| !detail.is_empty())),
@@ -43,7 +43,7 @@ pub fn wanted(text: &str) -> Option<WantedGrant<'_>> {
     Some(WantedGrant { grant: *grant, detail })
 }
 
-/// Everything that a surface wants.
+/// Collects the requests of a plugin.
 pub fn wanted_by(surface: &Surface) -> WantedGrants<'_> {
     WantedGrants::new(surface.wants.iter().map(|want| (want, wanted(&want.grant))).collect())
 }
@@ -54,10 +54,10 @@ mod tests {
     use crate::{file::tests::parse, model::Policy};
 
     #[test]
-    fn a_want_is_a_grant_and_perhaps_a_part_of_it() {
+    fn requests_name_a_grant_and_optionally_a_detail() {
         let check = |text: &str, expected: Option<(&str, Option<&str>)>| {
-            let asked = wanted(text).map(|want| (want.grant.key().name, want.detail));
-            assert_eq!(asked, expected, "{text}");
+            let request = wanted(text).map(|want| (want.grant.key().name, want.detail));
+            assert_eq!(request, expected, "{text}");
         };
         check("dirs", Some(("dirs", None)));
         check("dirs: /notes read-write", Some(("dirs", Some("/notes read-write"))));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_granted_is_known() {
+    fn granted_requests_are_recognised() {
         let policy = parse(
             r#"[grants]
             dirs = [{ path = "a", at = "/a", access = "read" }, { path = "b", at = "/b", access = "read-write" }]
@@ -84,9 +84,9 @@ mod tests {
         )
         .unwrap();
         let check = |text: &str, expected: bool| {
-            let asked = wanted(text).unwrap();
-            assert_eq!(asked.is_granted(&policy), expected, "{text}");
-            assert!(!asked.is_granted(&Policy::default()), "{text}");
+            let request = wanted(text).unwrap();
+            assert_eq!(request.is_granted(&policy), expected, "{text}");
+            assert!(!request.is_granted(&Policy::default()), "{text}");
         };
         check("dirs", true);
         check("dirs: /a", true);

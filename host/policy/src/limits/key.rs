@@ -1,16 +1,16 @@
-//! One limit: what it counts, its bounds, and how it is read and shown.
+//! One limit: unit, bounds, parsing and texts.
 
 use crate::{
     document::{field::Field, problem::Problems, unit::Unit},
     model::{FacadeRules, PluginLimits},
 };
 
-/// What can be limited.
+/// Values of all limits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LimitSet {
-    /// What the sandbox holds a plugin to.
+    /// Limits that the sandbox enforces.
     pub limits: PluginLimits,
-    /// What the gate holds its calls to.
+    /// Rules that the gate enforces.
     pub rules: FacadeRules,
 }
 
@@ -18,49 +18,49 @@ pub struct LimitSet {
 pub struct LimitKey {
     /// Path in a policy, such as `limits.memory`.
     pub path: &'static str,
-    /// What its numbers count.
+    /// Unit of the value.
     pub unit: Unit,
-    /// The least that can be set.
+    /// Minimum value.
     pub least: u64,
-    /// The most that can be set.
+    /// Maximum value.
     pub most: u64,
-    /// What is limited.
+    /// Quantity that is limited, for the reference page.
     pub means: &'static str,
-    /// What a plugin could do without it.
+    /// Misuse that the limit prevents, for the reference page.
     pub stops: &'static str,
     pub(crate) get: fn(&LimitSet) -> u64,
     pub(crate) set: fn(&mut LimitSet, u64),
 }
 
 impl LimitKey {
-    /// Returns its key in the section.
+    /// Returns the name of the key in the section.
     pub fn name(&self) -> &'static str {
         self.path.strip_prefix("limits.").unwrap_or(self.path)
     }
 
-    /// What these bounds set it to.
-    pub fn of(&self, bounds: &LimitSet) -> u64 {
-        (self.get)(bounds)
+    /// Returns the value of this limit in a set.
+    pub fn of(&self, set: &LimitSet) -> u64 {
+        (self.get)(set)
     }
 
-    /// What holds where a policy does not say.
+    /// Returns the value that applies if the policy does not set the limit.
     pub fn default(&self) -> u64 {
         self.of(&LimitSet::default())
     }
 
-    /// Reads the limit into these bounds.
-    pub(crate) fn read(&self, field: &Field<'_>, bounds: &mut LimitSet, problems: &mut Problems) {
-        let Some((number, shown)) = self.unit.read(field, problems) else { return };
+    /// Reads the limit into a set.
+    pub(crate) fn read(&self, field: &Field<'_>, set: &mut LimitSet, problems: &mut Problems) {
+        let Some((number, text)) = self.unit.read(field, problems) else { return };
         let Some(number) = number.filter(|number| (self.least..=self.most).contains(number)) else {
             let (least, most) = (self.unit.text(self.least), self.unit.text(self.most));
-            let must = match self.unit {
+            let rule = match self.unit {
                 Unit::Count => format!("must be {least} to {most}"),
                 _ if self.least <= 1 => format!("must be more than nothing and at most {most}"),
                 _ => format!("must be {least} to {most}"),
             };
-            field.report(format!("{must} (it is {shown})"), problems);
+            field.report(format!("{rule} (it is {text})"), problems);
             return;
         };
-        (self.set)(bounds, number);
+        (self.set)(set, number);
     }
 }

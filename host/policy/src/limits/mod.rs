@@ -1,5 +1,5 @@
-//! `[limits]`: how much a plugin may use. One table says all there is to say of each limit; parsing, the reference page
-//! and what is told of a policy read it.
+//! `[limits]`: how much a plugin may use. One table describes each limit for parsing, the reference page and
+//! `loggia policy explain`.
 
 mod key;
 mod table;
@@ -14,20 +14,20 @@ use crate::document::{
     problem::Problems,
 };
 
-/// The section's name.
+/// Name of the section.
 pub const SECTION: &str = "limits";
 
 /// Reads the section.
 pub fn read(field: &Field<'_>, problems: &mut Problems) -> LimitSet {
-    let mut bounds = LimitSet::default();
+    let mut set = LimitSet::default();
     let names = LIMITS.iter().map(|limit| limit.name());
-    let Some(fields): Option<Fields<'_>> = field.fields(names, problems) else { return bounds };
+    let Some(fields): Option<Fields<'_>> = field.fields(names, problems) else { return set };
     for limit in LIMITS {
         if let Some(field) = fields.get(limit.name()) {
-            limit.read(&field, &mut bounds, problems);
+            limit.read(&field, &mut set, problems);
         }
     }
-    bounds
+    set
 }
 
 #[cfg(test)]
@@ -36,19 +36,19 @@ mod tests {
     use crate::model::{PluginLimits, limit_names};
 
     #[test]
-    fn each_limit_sets_its_own_number_and_nothing_else() {
+    fn each_limit_sets_only_its_own_number() {
         for limit in LIMITS {
-            let mut bounds = LimitSet::default();
+            let mut set = LimitSet::default();
             let default = limit.default();
             assert!((limit.least..=limit.most).contains(&default), "{}", limit.name());
-            (limit.set)(&mut bounds, limit.most);
-            assert_eq!(limit.of(&bounds), limit.most, "{}", limit.name());
+            (limit.set)(&mut set, limit.most);
+            assert_eq!(limit.of(&set), limit.most, "{}", limit.name());
             let others = LIMITS.iter().filter(|other| other.name() != limit.name());
             for other in others {
-                assert_eq!(other.of(&bounds), other.default(), "{} of {}", limit.name(), other.name());
+                assert_eq!(other.of(&set), other.default(), "{} of {}", limit.name(), other.name());
             }
-            (limit.set)(&mut bounds, default);
-            assert_eq!(bounds, LimitSet::default());
+            (limit.set)(&mut set, default);
+            assert_eq!(set, LimitSet::default());
         }
     }
 

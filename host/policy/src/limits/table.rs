@@ -1,4 +1,4 @@
-//! Every limit.
+//! Table of all limits.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const MIB: u64 = 1 << 20;
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 
-/// Every limit that a policy can change, in the order in which they are told.
+/// All limits that a policy can change, in the order of the reference page.
 pub static LIMITS: &[LimitKey] = &[
     LimitKey {
         path: limit_names::ARTIFACT,
@@ -349,7 +349,7 @@ pub static LIMITS: &[LimitKey] = &[
     },
 ];
 
-#[allow(clippy::cast_possible_truncation, reason = "no machine has more")]
+#[allow(clippy::cast_possible_truncation, reason = "usize has at most 64 bits")]
 const fn count(n: usize) -> u64 {
     n as u64
 }

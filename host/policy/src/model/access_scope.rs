@@ -10,7 +10,7 @@ pub struct AccessScope {
 }
 
 impl AccessScope {
-    /// `*`.
+    /// Scope `*`.
     pub const ALL: Self = Self { facade: None, action: None };
 
     /// Returns true if it allows this action of a facade.
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scopes_are_read_as_they_are_written() {
+    fn scopes_parse_and_display_alike() {
         for text in ["*", "notes:*", "notes:read", "http_request:get-it"] {
             assert_eq!(text.parse::<AccessScope>().map(|scope| scope.to_string()).as_deref(), Ok(text));
         }

@@ -1,12 +1,12 @@
 //! Ceilings of limits: the engine reserves address space for them, so no policy may exceed them.
 
-/// The most memory that a policy may allow a call, in bytes.
+/// Maximum memory that a policy may allow a call, in bytes.
 pub const MEMORY_CEILING: usize = 1 << 30;
-/// The most table elements that a policy may allow a call.
+/// Maximum number of table elements that a policy may allow a call.
 pub const TABLES_CEILING: usize = 1_000_000;
-/// The most handles that a policy may allow a call.
+/// Maximum number of handles that a policy may allow a call.
 pub const HANDLES_CEILING: usize = 4096;
-/// The largest stack of guest code that the operator may set, in bytes.
+/// Maximum stack size of guest code that the operator may set, in bytes.
 pub const STACK_CEILING: usize = 8 << 20;
 /// Core instances of a call. A Rust guest has 3, a Python guest about twenty.
 pub const CORE_INSTANCES: u32 = 48;
@@ -14,5 +14,5 @@ pub const CORE_INSTANCES: u32 = 48;
 pub const MEMORIES: u32 = 4;
 /// Tables of a call.
 pub const TABLES: u32 = 16;
-/// The smallest stack on which plugins run, in bytes.
+/// Minimum stack size of guest code, in bytes.
 pub const STACK_FLOOR: usize = 64 << 10;

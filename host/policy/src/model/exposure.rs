@@ -1,16 +1,16 @@
-//! Publishing of a facade, as its policy sets it.
+//! Publishing options of a policy.
 
 use loggia_schema::{SchemaForm, ToolSplit};
 
-/// How a plugin is published, as far as its policy says.
+/// Publishing options of a policy. `None`: the policy does not set the option.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Exposed {
-    /// The facade's name, instead of the one that the plugin gives itself.
+    /// Name of the facade, instead of the plugin's own.
     pub name: Option<String>,
-    /// What input schemas show.
+    /// Form of the input schemas.
     pub form: Option<SchemaForm>,
-    /// Into how many tools.
+    /// Number of tools.
     pub split: Option<ToolSplit>,
-    /// Whether the tools say what their results look like.
+    /// True if tools publish an output schema.
     pub output_schema: bool,
 }

@@ -13,7 +13,7 @@ pub struct FacadeRules {
     pub concurrency: usize,
     /// Root calls that may wait for a permit.
     pub queue: usize,
-    /// Time that they wait at most.
+    /// Maximum waiting time for a permit.
     pub queue_time: Duration,
     /// Maximum size of a call's arguments, in bytes.
     pub arguments: usize,
@@ -21,11 +21,11 @@ pub struct FacadeRules {
     pub breaker: BreakerConfig,
     /// Wall clocks of short and long-running actions.
     pub wall_clocks: WallClocks,
-    /// Actions that it may invoke, and lead to by `next`. Empty: none.
+    /// Actions that it may call, or name as `next`. Empty: none.
     pub invoke: Vec<InvokeRule>,
-    /// True if it may ask a person.
+    /// True if it may ask the user.
     pub elicit: bool,
-    /// Questions that one of its calls may ask, including those of nested calls.
+    /// Questions per call, including those of nested calls.
     pub questions: usize,
     /// Treatment of the follow-up calls that its results name.
     pub chain: ChainRule,
@@ -36,7 +36,7 @@ pub struct FacadeRules {
 pub struct BreakerConfig {
     /// Number of faults that open the breaker.
     pub faults: u32,
-    /// Window in which they count.
+    /// Time window in which faults are counted.
     pub within: Duration,
     /// Time for which an open breaker refuses calls.
     pub rest: Duration,
@@ -56,21 +56,21 @@ pub enum ChainRule {
     /// Shown to the caller.
     #[default]
     Advise,
-    /// Made by the host, if the facade may invoke it.
+    /// Executed by the host, if the facade may call it.
     Follow,
 }
 
-/// Wall clocks of a policy, each with the limit that its timeout names.
+/// Wall-clock limits, each with the key that a timeout names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WallClocks {
-    /// For an action that ends within its request.
+    /// Limit of an action that ends within its request.
     pub call: (Duration, Limit),
-    /// For a long-running action.
+    /// Limit of a long-running action.
     pub long: (Duration, Limit),
 }
 
 impl FacadeRules {
-    /// Wall clock of an action.
+    /// Returns the wall-clock limit of an action.
     pub fn wall_clock(&self, action: &Action) -> &(Duration, Limit) {
         if action.long_running { &self.wall_clocks.long } else { &self.wall_clocks.call }
     }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_invoke_rule_allows_just_what_it_names() {
+    fn an_invoke_rule_allows_only_its_actions() {
         let check = |rule: &str, facade: &str, action: &str, expected: Option<bool>| {
             assert_eq!(InvokeRule::parse(rule).map(|r| r.allows(facade, action)), expected, "{rule}");
         };

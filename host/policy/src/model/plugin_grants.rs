@@ -1,4 +1,4 @@
-//! The grants of a policy, as data.
+//! Grants of a policy as data.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -7,27 +7,27 @@ use serde_json::Value;
 /// Grants of a policy. Empty by default: nothing is granted unless it is named.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PluginGrants {
-    /// Directories, each under its own path in the guest.
+    /// Directories, each mounted at its own path in the guest.
     pub dirs: Vec<DirGrant>,
-    /// Requests that it may send.
+    /// HTTP requests that it may send, and their secrets.
     pub http: loggia_egress::EgressGrants,
     /// Environment variables of the guest.
     pub env: BTreeMap<String, String>,
-    /// Answers of `config`: JSON by key.
+    /// Settings of the plugin, by name.
     pub config: BTreeMap<String, Value>,
     /// Quota of durable state, in bytes.
     pub store: Option<u64>,
-    /// Grants an opaque name of the caller.
+    /// True if the plugin may read the opaque id of the caller.
     pub caller: bool,
 }
 
-/// One directory of the host, given to a plugin.
+/// Directory of the host that a plugin may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirGrant {
-    /// On the host; absolute.
+    /// Absolute path on the host.
     pub path: PathBuf,
     /// Path in the guest, for example `/notes`.
     pub at: String,
-    /// Grants writing. A `read` action never may.
+    /// True if the plugin may write to it. `read` actions cannot in any case.
     pub writable: bool,
 }

@@ -11,55 +11,56 @@ use super::limit_names;
 /// Limits of a plugin. The defaults are those of DESIGN §6.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginLimits {
-    /// Bytes of the plugin's file.
+    /// Maximum size of the plugin's file, in bytes.
     pub artifact: u64,
     /// Limits of compiling it.
     pub compile: CompileLimits,
-    /// Bytes, summed over all linear memories of a call: a limit per memory would be useless, since a component may have
-    /// thousands.
+    /// Total bytes of all linear memories of a call. A limit per memory would be ineffective, since a component may have
+    /// several.
     pub memory: usize,
-    /// Elements, summed over all tables of a call.
+    /// Total elements of all tables of a call.
     pub tables: usize,
-    /// Handles that a call may hold at once: files, requests, streams. The machine may allow fewer: see `Engine::handles`.
+    /// Concurrent handles of a call: files, requests, streams. The machine may allow fewer: see `Engine::handles`.
     pub handles: usize,
-    /// Bytes that a guest may pass to the host at once: in one call of a host function, or as its answer. Stops a guest that
-    /// makes the host copy its whole memory; writes to files are split into far smaller pieces.
+    /// Bytes that a guest may pass to the host in one call of a host function, or as its result. Prevents a guest from
+    /// making the host copy its whole memory. Writes to files are split into far smaller chunks.
     pub host_data: usize,
-    /// Bytes of randomness that a guest may ask for at once.
+    /// Random bytes that a guest may request at once.
     pub random: u64,
     /// Budget of an action that ends within its request.
     pub call: CallBudget,
     /// Budget of a long-running action.
     pub long: CallBudget,
-    /// Budget of `describe` and all `schema` calls of one reading together.
+    /// Budget of `describe` and all `schema` calls of one load together.
     pub describe: CallBudget,
-    /// Bytes of a result: its JSON and its content.
+    /// Bytes of the JSON and the content of a result.
     pub result: usize,
-    /// Bytes of log lines, stdout and stderr of a call, with an overhead per line; the rest is dropped and counted.
+    /// Bytes of log lines, stdout and stderr of a call, including an overhead per line. Excess output is dropped and
+    /// counted.
     pub logs: usize,
-    /// Log lines of a plugin per second, over all of its calls; lines above the rate are dropped and counted.
+    /// Log lines of a plugin per second, over all of its calls. Excess lines are dropped and counted.
     pub log_rate: u32,
     /// Bytes that a call may write to files.
     pub written: u64,
-    /// Files and directories that a call may have open at once.
+    /// Concurrently open files and directories of a call.
     pub descriptors: usize,
-    /// Limits of its requests.
+    /// Limits of HTTP requests.
     pub http: EgressLimits,
 }
 
-/// Limits of the compiling child.
+/// Limits of the compiler process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompileLimits {
-    /// CPU time. Wall time may be half as much again. An 18 MB Python guest takes 36 s.
+    /// CPU time. Wall-clock time is limited to 1.5 times as much. An 18 MB Python guest takes 36 s.
     pub cpu: Duration,
     /// Bytes of address space.
     pub memory: u64,
 }
 
-/// The two clocks of a call.
+/// Time limits of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallBudget {
-    /// CPU time, including that of host calls, also on other threads (files, state).
+    /// CPU time, including that of host functions on other threads (files, state).
     pub cpu: Duration,
     /// Wall-clock time.
     pub wall: Duration,
@@ -115,7 +116,8 @@ impl PluginLimits {
         Limit { key: limit_names::HANDLES, value: self.handles.to_string() }
     }
 
-    /// Returns the limit, but never less than a result takes: the error of a result's own limit is more helpful.
+    /// Returns the limit of data passed to the host at once, but at least the size of a result: exceeding `result` gives
+    /// the more helpful error.
     pub fn host_data(&self) -> usize {
         self.host_data.max(self.result + (64 << 10))
     }

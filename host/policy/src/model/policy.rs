@@ -7,37 +7,39 @@ use loggia_schema::ActionPolicy;
 use super::exposure::Exposed;
 use crate::model::{FacadeRules, PluginGrants, PluginLimits};
 
-/// A policy, validated. The default grants nothing.
+/// Validated policy of a plugin. The default grants nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    /// What the plugin may use.
+    /// Capabilities of the plugin.
     pub grants: PluginGrants,
-    /// How much of it.
+    /// Limits that the sandbox enforces.
     pub limits: PluginLimits,
-    /// What the gate holds its calls to.
+    /// Rules that the gate enforces.
     pub rules: FacadeRules,
-    /// What it says itself of calls to others and of questions: a workflow may do what its steps do where it says nothing.
+    /// Rules that the policy sets itself. For those that it does not set, a workflow gets the rights that its steps
+    /// need.
     pub stated: StatedRules,
-    /// What is said of its actions.
+    /// Rules for single actions.
     pub terms: ActionPolicy,
-    /// How it is published.
+    /// Publishing options.
     pub expose: Exposed,
 }
 
-/// Which of the rules a policy states.
+/// Rules that a policy sets explicitly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StatedRules {
-    /// `grants.invoke`.
+    /// True if `grants.invoke` is set.
     pub invoke: bool,
-    /// `grants.elicit`.
+    /// True if `grants.elicit` is set.
     pub elicit: bool,
 }
 
-/// The paths of the host's that a policy names. They are read from a policy with mistakes too: a secret stays a secret.
+/// Paths on the host that a policy names. Invalid policies are included, since the files that they name must be protected
+/// too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyPaths {
-    /// Files that hold secrets (`secrets.from-file`).
+    /// Files with secrets (`secrets.from-file`).
     pub secrets: Vec<PathBuf>,
-    /// Directories that are granted (`dirs.path`).
+    /// Granted directories (`dirs.path`).
     pub dirs: Vec<PathBuf>,
 }

@@ -17,8 +17,8 @@ use crate::{
     model::AccessScope,
 };
 
-/// Largest clock skew: a larger one would extend every token's lifetime.
-const LEEWAY: Duration = Duration::from_secs(10 * 60);
+/// Maximum `leeway`. It extends the lifetime of every token.
+const MAX_LEEWAY: Duration = Duration::from_secs(10 * 60);
 
 table! {
     /// Authentication over HTTP. Without this table, everyone who can connect may call. With it, but with neither
@@ -34,7 +34,7 @@ table! {
 }
 
 impl Auth {
-    /// Returns whether there is no credential.
+    /// Returns true if there is no credential.
     pub fn is_none(&self) -> bool {
         self.tokens.is_empty() && self.oauth.is_none()
     }
@@ -104,7 +104,7 @@ pub(crate) fn auth(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option
     Some(auth)
 }
 
-/// Reads the tokens, whose names and hashes are unique.
+/// Reads the tokens. Their names and hashes must be unique.
 fn tokens(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Vec<Token>> {
     let (mut names, mut hashes) = (HashSet::new(), HashSet::new());
     let mut tokens = Vec::new();
@@ -154,16 +154,16 @@ fn algorithms(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<BTre
 
 fn leeway(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Span> {
     let span = Span::read(field, reader)?;
-    if span.0 <= LEEWAY {
+    if span.0 <= MAX_LEEWAY {
         return Some(span);
     }
     reader.report(field, "must not be longer than 10m: synchronize the clocks instead")
 }
 
-/// Parses a `scope-token` of RFC 6749, since an authorization server has scopes of its own.
+/// Parses a `scope-token` of RFC 6749. Scopes of an authorization server need not be those of Loggia.
 fn scope_token(text: &Text) -> Result<String, String> {
-    let is_one = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
-    if !text.value.is_empty() && text.value.bytes().all(is_one) {
+    let is_scope_char = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
+    if !text.value.is_empty() && text.value.bytes().all(is_scope_char) {
         return Ok(text.value.clone());
     }
     let reason = "has an invalid scope: one word each, without quotes and backslashes";

@@ -1,4 +1,4 @@
-//! Values of `[auth]`: tokens that `loggia token new` made, and URLs of an authorization server.
+//! Values of `[auth]`: tokens created by `loggia token new`, and URLs of an authorization server.
 
 use std::path::PathBuf;
 
@@ -19,15 +19,15 @@ use crate::{
 pub const PREFIX: &str = "loggia_";
 /// Prefix of a hash.
 pub const SHA256: &str = "sha256:";
-/// Longest name of a token.
-const NAME: usize = 64;
-/// Longest issuer, since it is part of each caller's name.
-const ISSUER: usize = 256;
+/// Maximum length of a token's name.
+const MAX_NAME: usize = 64;
+/// Maximum length of an issuer, which is part of the name of each caller.
+const MAX_ISSUER: usize = 256;
 
 /// SHA-256 of a whole token.
 pub type TokenHash = [u8; 32];
 
-/// Day from which on a token is rejected, in seconds since 1970.
+/// Start of the day from which a token is rejected, in seconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenExpiry(pub i64);
 
@@ -43,13 +43,13 @@ pub struct ResourceUrl {
 /// Location of the signing keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JwksLocation {
-    /// In a file.
+    /// JWKS file.
     File(PathBuf),
-    /// At a URL.
+    /// URL of a JWKS.
     Url(Url),
 }
 
-/// Parses a hash.
+/// Parses `sha256:` and 64 hexadecimal digits.
 pub fn parse_hash(text: &str) -> Option<TokenHash> {
     let digits = text.strip_prefix(SHA256).filter(|digits| digits.len() == 64 && digits.is_ascii())?;
     let mut hash = TokenHash::default();
@@ -65,17 +65,17 @@ pub fn parse_hash(text: &str) -> Option<TokenHash> {
 ///
 /// # Errors
 ///
-/// The rule for names.
+/// The rule for names, to be shown after the key.
 pub fn check_name(name: &str) -> Result<(), &'static str> {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
-    if !name.is_empty() && name.len() <= NAME && name.bytes().all(letter) {
+    if !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(letter) {
         Ok(())
     } else {
         Err("must be 1 to 64 letters, digits, `.`, `_`, `-` and `@`")
     }
 }
 
-/// Parses the day from which on a token is rejected, of the form 2027-06-30 in UTC, to seconds since 1970.
+/// Parses a day of the form 2027-06-30 (UTC) to seconds since 1970.
 pub fn parse_expiry(day: &str) -> Option<i64> {
     // chrono also accepts days without leading zeros.
     let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok().filter(|_| day.len() == 10)?;
@@ -94,12 +94,12 @@ pub(crate) fn hash(text: &Text) -> Result<TokenHash, &'static str> {
 }
 
 fn scope(text: &Text) -> Result<AccessScope, String> {
-    text.value.parse().map_err(|why| format!("has {}: {why}", text.quoted()))
+    text.value.parse().map_err(|error| format!("has {}: {error}", text.quoted()))
 }
 
 fn expiry(text: &Text) -> Result<TokenExpiry, String> {
-    let none = || format!("must be a date such as \"2027-06-30\" (got {})", text.quoted());
-    parse_expiry(&text.value).map(TokenExpiry).ok_or_else(none)
+    let reason = || format!("must be a date such as \"2027-06-30\" (got {})", text.quoted());
+    parse_expiry(&text.value).map(TokenExpiry).ok_or_else(reason)
 }
 
 fn resource(text: &Text) -> Result<ResourceUrl, &'static str> {
@@ -116,8 +116,8 @@ pub(crate) fn issuer(text: &Text) -> Result<String, String> {
     let url = web_url(text).filter(|url| url.fragment().is_none() && url.query().is_none());
     match url {
         None => Err("must be the URL of the authorization server, exactly as in `iss` of its tokens".into()),
-        Some(_) if text.len() > ISSUER => Err(format!("must not be longer than {ISSUER} characters")),
-        Some(url) if url.scheme() == "http" && !is_here(&url) => {
+        Some(_) if text.len() > MAX_ISSUER => Err(format!("must not be longer than {MAX_ISSUER} characters")),
+        Some(url) if url.scheme() == "http" && !is_loopback(&url) => {
             Err("must be https://: clients are sent there to sign in (http:// for a loopback address)".into())
         }
         Some(_) => Ok(text.clone()),
@@ -133,7 +133,7 @@ fn jwks(text: &Text) -> Result<JwksLocation, String> {
     }
     let url =
         web_url(&text.value).ok_or("must be a file or an https:// URL, without a name and a password")?;
-    if url.scheme() == "http" && !is_here(&url) {
+    if url.scheme() == "http" && !is_loopback(&url) {
         return Err(
             "must be https://: over http://, an attacker on the network could replace the keys".into()
         );
@@ -150,8 +150,8 @@ fn web_url(text: &str) -> Option<Url> {
     (web && plain && text.bytes().all(|byte| byte.is_ascii_graphic())).then_some(url)
 }
 
-/// Returns whether a URL leads to this machine.
-fn is_here(url: &Url) -> bool {
+/// Returns true if the host of a URL is a loopback address or `localhost`.
+fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),

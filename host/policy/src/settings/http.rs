@@ -9,14 +9,15 @@ use super::{
 };
 use crate::document::{field::Field, tree::Text};
 
-/// Same as for a message on stdio.
-const BODY_MOST: Size = Size(16 << 20);
-/// Smallest head that hyper supports, and a bound on the memory of each connection.
-const HEAD_LEAST: Size = Size(8 << 10);
-const HEAD_MOST: Size = Size(1 << 20);
-const CONNECTIONS_MOST: usize = 65_536;
-/// Questions that one caller may have open.
-const QUESTIONS_MOST: u32 = 16;
+/// Maximum `body`, equal to the maximum size of a message on stdio.
+const MAX_BODY: Size = Size(16 << 20);
+/// Minimum `head`, which hyper requires.
+const MIN_HEAD: Size = Size(8 << 10);
+/// Maximum `head`, which bounds the memory of each connection.
+const MAX_HEAD: Size = Size(1 << 20);
+const MAX_CONNECTIONS: usize = 65_536;
+/// Maximum `questions`.
+const MAX_QUESTIONS: u32 = 16;
 const SECOND: Span = Span::seconds(1);
 const HOUR: Span = Span::seconds(60 * 60);
 const WEEK: Span = Span::seconds(7 * 24 * 60 * 60);
@@ -36,15 +37,15 @@ table! {
         origins: Vec<String> = Vec::new(), list(text(origin));
         /// Maximum number of open connections. At the limit, the oldest connection without an authenticated request is closed for
         /// a new one; if there is none, new connections wait.
-        connections: usize = 1024, within(1, CONNECTIONS_MOST);
+        connections: usize = 1024, within(1, MAX_CONNECTIONS);
         /// Maximum number of open connections from one address (IPv6: one /64). Default 64; loopback addresses have no limit by
         /// default, since a local proxy connects for all its clients. 0 disables the limit, for a proxy on another machine.
-        connections_per_address: Option<usize> = None, within(0, CONNECTIONS_MOST);
+        connections_per_address: Option<usize> = None, within(0, MAX_CONNECTIONS);
         /// How long the server accepts connections after SIGTERM, SIGINT or SIGHUP, while `/readyz` answers 503. Set it
         /// to the time that a load balancer needs to notice; `drain` begins afterwards.
         drain_delay: Span = Span::seconds(0), within(Span::seconds(0), HOUR);
         /// Maximum size of request headers, tokens included. A request has at most 100 headers.
-        head: Size = Size(32 << 10), within(HEAD_LEAST, HEAD_MOST);
+        head: Size = Size(32 << 10), within(MIN_HEAD, MAX_HEAD);
         /// Timeout for request headers: for the first request from the time of connecting, for others from their first
         /// byte.
         header_time: Span = Span::seconds(10), within(SECOND, HOUR);
@@ -55,10 +56,10 @@ table! {
         /// Timeout for the request body.
         body_time: Span = Span::seconds(30), within(SECOND, HOUR);
         /// Maximum size of a request body.
-        body: Size = Size(4 << 20), within(Size(1 << 10), BODY_MOST);
+        body: Size = Size(4 << 20), within(Size(1 << 10), MAX_BODY);
         /// Maximum number of sessions, of clients before 2026-07-28. At the limit, the longest-idle session is evicted;
         /// sessions that listen or are busy come last.
-        sessions: usize = 1024, within(1, CONNECTIONS_MOST);
+        sessions: usize = 1024, within(1, MAX_CONNECTIONS);
         /// Idle time after which a session hibernates: no message and no pending request. The next request wakes it. A
         /// hibernating session takes little memory, and its client still receives change notifications.
         session_sleep: Span = Span::seconds(10), within(SECOND, HOUR);
@@ -86,7 +87,7 @@ table! {
         /// callers; 0 is unlimited.
         runs: Option<u32> = None;
         /// Calls that wait for a person's answer, 1 to 16. Default 4; anonymous callers on loopback have 32 open questions together.
-        questions: Option<u32> = None, within(1, QUESTIONS_MOST);
+        questions: Option<u32> = None, within(1, MAX_QUESTIONS);
     }
 }
 
@@ -100,18 +101,18 @@ fn per_caller(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<PerC
 }
 
 fn host(text: &Text) -> Result<String, String> {
-    let must = "is no host: write a name as in \"tools.example.com\", not";
-    if is_host(&text.value) { Ok(text.value.clone()) } else { Err(format!("{must} {}", text.quoted())) }
+    let rule = "is no host: write a name as in \"tools.example.com\", not";
+    if is_host(&text.value) { Ok(text.value.clone()) } else { Err(format!("{rule} {}", text.quoted())) }
 }
 
 fn origin(text: &Text) -> Result<String, String> {
     let page = &text.value;
     let host = page.strip_prefix("https://").or_else(|| page.strip_prefix("http://"));
-    let must = "is no origin: write scheme and host as in \"https://chat.example.com\", not";
-    if host.is_some_and(is_host) { Ok(page.clone()) } else { Err(format!("{must} {}", text.quoted())) }
+    let rule = "is no origin: write scheme and host as in \"https://chat.example.com\", not";
+    if host.is_some_and(is_host) { Ok(page.clone()) } else { Err(format!("{rule} {}", text.quoted())) }
 }
 
-/// Returns whether a text is a host, optionally with a port.
+/// Returns true if a text is a host, optionally with a port.
 fn is_host(text: &str) -> bool {
     text.parse::<http::uri::Authority>().is_ok_and(|authority| !authority.as_str().contains('@'))
 }

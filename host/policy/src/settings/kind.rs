@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 pub(super) struct TableSpec {
     /// Name of its definition in the JSON Schema.
     pub name: &'static str,
-    /// Lines of its text.
+    /// Lines of its description.
     pub means: &'static [&'static str],
     pub keys: Vec<KeySpec>,
 }
@@ -16,11 +16,11 @@ pub(super) struct TableSpec {
 pub(super) struct KeySpec {
     /// Name in the file.
     pub name: String,
-    /// Lines of its text.
+    /// Lines of its description.
     pub means: &'static [&'static str],
     pub kind: ValueKind,
     pub is_required: bool,
-    /// The default, where a value can express it.
+    /// Default, if a value can express it.
     pub default: Option<Json>,
 }
 
@@ -29,14 +29,14 @@ pub(super) enum ValueKind {
     Text,
     Address,
     Flag,
-    /// A whole number, with its format in JSON Schema.
+    /// An integer, with its format in JSON Schema.
     Number(&'static str),
-    /// A number with a unit: definition, units, example.
+    /// A number with a unit: name of the definition, units, example.
     Quantity(&'static str, &'static str, &'static str),
-    /// One of several words: definition, its text, the words.
+    /// One of several words: name and description of the definition, words.
     Words(&'static str, &'static str, Vec<PossibleValue>),
     List(Box<ValueKind>),
-    /// A list in which order and repetition have no meaning.
+    /// A list in which order and duplicates have no meaning.
     Set(Box<ValueKind>),
     Table(TableSpec),
     /// A value that may be missing.

@@ -1,15 +1,15 @@
-//! `loggia.toml`: all settings of a server, as one validated value. Flags override it.
+//! `loggia.toml`: all settings of a server as one validated value. Flags override it.
 //!
-//! Each key is one entry of a table: name, type, default, bounds and text. The structs, parsing, the JSON Schema and the
-//! reference page all come from these entries; the tree of values and the messages are those of policies.
+//! Each key is one entry of a table: name, type, default, bounds and text. The structs, the parser, the JSON Schema and the
+//! reference page are generated from these entries. Values and messages are those of [`document`](crate::document).
 //!
 //! | file | concept |
 //! |---|---|
 //! | `root_table.rs`, `http.rs`, `auth.rs` | the tables of the file |
 //! | `credential.rs` | the values of `[auth]` |
-//! | `table.rs`, `kind.rs` | how a table is declared, and tables as data |
-//! | `value.rs`, `quantity.rs` | how a value of each type is read |
-//! | `read.rs` | from the file's text to settings, or all mistakes in it |
+//! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
+//! | `value.rs`, `quantity.rs` | parsing of each type |
+//! | `read.rs` | parses a file to settings, or reports all problems |
 //! | `schema.rs`, `reference.rs` | the tables as JSON Schema and as a page |
 
 mod auth;

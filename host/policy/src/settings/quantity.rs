@@ -1,4 +1,4 @@
-//! Numbers of the file, with their units and bounds.
+//! Numbers with units and bounds.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::document::{
 pub struct Size(pub u64);
 
 impl Size {
-    /// Returns the bytes, at most as many as an address can count.
+    /// Returns the number of bytes, saturating at `usize::MAX`.
     pub fn bytes(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -29,7 +29,7 @@ impl Size {
 pub struct Span(pub Duration);
 
 impl Span {
-    /// Returns a time of some seconds.
+    /// Creates a time of some seconds.
     pub const fn seconds(seconds: u64) -> Self {
         Self(Duration::from_secs(seconds))
     }
@@ -42,7 +42,7 @@ pub(super) trait UnitNumber: Copy {
     fn from_number(number: u64) -> Option<Self>;
 }
 
-/// Reads a number that is not less or more than these.
+/// Creates a reader of numbers within inclusive bounds.
 pub(super) fn within<Q: UnitNumber>(
     least: Q,
     most: Q,
@@ -53,10 +53,10 @@ pub(super) fn within<Q: UnitNumber>(
         if let Some(number) = number.filter(|number| (least..=most).contains(number)) {
             return Q::from_number(number);
         }
-        let is_open = Q::from_number(most.saturating_add(1)).is_none() || most == u64::MAX;
+        let is_unbounded = Q::from_number(most.saturating_add(1)).is_none() || most == u64::MAX;
         reader.report(
             field,
-            match is_open && number.is_none_or(|number| number < least) {
+            match is_unbounded && number.is_none_or(|number| number < least) {
                 true => format!("must be {} or more", Q::UNIT.text(least)),
                 false => format!("must be {} to {}", Q::UNIT.text(least), Q::UNIT.text(most)),
             },

@@ -1,4 +1,4 @@
-//! From the text of `loggia.toml` to settings, or all mistakes in it.
+//! Parses the text of `loggia.toml`.
 
 use super::{
     credential::JwksLocation,
@@ -15,19 +15,19 @@ use crate::document::{
 /// Path of the authorization server's keys.
 const JWKS: &str = "auth.oauth.jwks";
 
-/// All mistakes of a file, each with its line. Displays on one line, after the file's name.
+/// All problems of a file, each with its line. Displays on one line, as the text after the file's name.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SettingsError(Problems);
 
 impl SettingsError {
-    /// Renders one mistake per line.
+    /// Renders one problem per line.
     pub fn lines(&self) -> String {
         self.0.lines()
     }
 }
 
-/// A file that was read, perhaps with mistakes.
+/// Parsed file, which may have problems.
 pub struct SettingsReading {
     /// Settings of the file, with defaults for invalid values.
     pub settings: Settings,
@@ -38,18 +38,18 @@ pub struct SettingsReading {
 }
 
 impl Settings {
-    /// Parses the text of a file. `${VAR}` in its strings is filled in, and relative paths start at its folder.
+    /// Parses the text of a file. Expands `${VAR}` in strings, and resolves relative paths against its folder.
     ///
     /// # Errors
     ///
-    /// Names all mistakes, each with its line, and for an unknown key the nearest known one.
+    /// All problems, each with its line, and for an unknown key the closest known one.
     pub fn parse(text: &str, setting: &PolicySetting<'_>) -> Result<Self, SettingsError> {
         SettingsReading::new(text, setting).finish()
     }
 }
 
 impl SettingsReading {
-    /// Parses the text of a file, like [`Settings::parse`]; checks may add more mistakes.
+    /// Parses the text of a file, like [`Settings::parse`]. Checks can add more problems before [`Self::finish`].
     pub fn new(text: &str, setting: &PolicySetting<'_>) -> Self {
         let mut problems = Problems::default();
         let Tree { table, syntax_error } = parse_tree(text, setting.variable, &mut problems);
@@ -59,13 +59,13 @@ impl SettingsReading {
         let root = Field::new(String::new(), &file);
         let settings = Settings::read(&root, &mut reader).unwrap_or_default();
         let problems = std::mem::take(&mut reader.problems);
-        // Its mistakes were reported above.
+        // Reads the location once more, even if its table is invalid. Its problems were reported above.
         let jwks = Some(root.nearest(JWKS)).filter(|field| field.path == JWKS);
         let jwks = jwks.and_then(|field| JwksLocation::read(&field, &mut reader));
         Self { settings, jwks, file, problems }
     }
 
-    /// Adds a mistake of several keys together, of which the first has the line, unless one of them has another mistake.
+    /// Adds a problem of several keys together, at the line of the first. Ignored if one of them has a problem already.
     pub fn add(&mut self, keys: &[&str], text: &str) {
         if !self.problems.has_syntax_error() && !keys.iter().any(|key| self.problems.affect(key)) {
             let key = keys.first().copied().unwrap_or_default();
@@ -78,7 +78,7 @@ impl SettingsReading {
     ///
     /// # Errors
     ///
-    /// All mistakes.
+    /// All problems, each with its line.
     pub fn finish(self) -> Result<Settings, SettingsError> {
         if self.problems.is_empty() { Ok(self.settings) } else { Err(SettingsError(self.problems.sorted())) }
     }

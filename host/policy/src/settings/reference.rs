@@ -1,4 +1,4 @@
-//! The tables as a page. `docs/operators/config.md` is this page; a test holds it so.
+//! Reference page, generated from the tables. A test compares it with `docs/operators/config.md`.
 
 use std::fmt::Write;
 
@@ -25,15 +25,15 @@ Relative paths start at the file; `~` is your home directory. In every string, `
 m or h.
 ";
 
-/// Every key, as an operator writes it.
+/// Example file with every key.
 const EXAMPLE: &str = include_str!("example.toml");
 
-/// Adds text. Writing to a string does not fail.
+/// Appends text. Writing to a string cannot fail.
 macro_rules! add {
     ($page:expr, $($text:tt)*) => { let _ = write!($page, $($text)*); };
 }
 
-/// Returns the page, in Markdown.
+/// Renders the page in Markdown.
 pub fn reference() -> String {
     let mut page = HEAD.to_owned();
     if let ValueKind::Table(table) = Settings::kind() {
@@ -43,7 +43,7 @@ pub fn reference() -> String {
     page
 }
 
-/// Adds a table of the file: its keys, then the tables within it.
+/// Appends a table of the file: its keys, then the tables in it.
 fn section(page: &mut String, table: &TableSpec, path: &str, title: &str) {
     add!(page, "\n## {title}\n");
     if !path.is_empty() {
@@ -75,7 +75,7 @@ fn row(page: &mut String, key: &KeySpec) {
     add!(page, "| `{}` | {} | {default} | {} |\n", key.name, kind(&key.kind), line(key.means));
 }
 
-/// Returns the table that a key holds, and whether it holds several.
+/// Returns the table that a key contains, and true if it is a list of tables.
 fn inner(kind: &ValueKind) -> Option<(&TableSpec, bool)> {
     match kind {
         ValueKind::Table(table) => Some((table, false)),

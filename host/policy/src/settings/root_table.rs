@@ -1,4 +1,4 @@
-//! The file as a whole, and its small tables.
+//! Root table of the file, and its small tables.
 
 use std::{net::SocketAddr, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! The tables as a JSON Schema, for editors.
+//! JSON Schema of the file for editors, generated from the tables.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -91,7 +91,7 @@ fn kind_schema(kind: &ValueKind, definitions: &mut Map<String, Json>) -> Json {
     }
 }
 
-/// Defines a name on its first use, before the names that its definition uses, and refers to it.
+/// Refers to a definition, which is added on its first use, before those that it uses itself.
 fn define(
     name: &str,
     definitions: &mut Map<String, Json>,

@@ -1,8 +1,8 @@
 //! Declaration of a table of the file.
 
-/// Declares a table: the struct that holds it, and how it is read and described. An entry is
-/// `key: Type = default, reader;`. Without a default the key is required; without a reader [`SettingValue::read`] reads it. A
-/// table of defaults alone implements `Default`.
+/// Declares a table: its struct, its parser and its description. An entry is `key: Type = default, reader;`. Without a
+/// default the key is required; without a reader, [`SettingValue::read`] reads it. A table in which every key has a default
+/// implements `Default`.
 ///
 /// [`SettingValue::read`]: super::value::SettingValue::read
 macro_rules! table {
@@ -35,7 +35,7 @@ macro_rules! table {
                             means: &[$($doc),*],
                             kind: <$type as SettingValue>::kind(),
                             is_required: default.is_none(),
-                            default: default.and_then(|default| SettingValue::shown(&default)),
+                            default: default.and_then(|default| SettingValue::to_json(&default)),
                         }
                     }),*],
                 })

@@ -1,4 +1,4 @@
-//! The file, as operators write it and as they get it wrong.
+//! Tests of whole files: values and messages.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ fn variables_expand_and_paths_start_at_the_file() {
 
 #[test]
 fn mistakes_have_a_line_and_a_suggestion() {
-    let told: Vec<String> = [
+    let reports: Vec<String> = [
         "foldr = 'x'",
         "[http]\nlisten = '127.0.0.1:80'\nlisen = 1\n[htp]\nx = 1",
         "[http]\nlisten = 'everywhere'",
@@ -73,12 +73,12 @@ fn mistakes_have_a_line_and_a_suggestion() {
     ]
     .map(|text| format!("{text}\n=>\n{}", parse(text).expect_err(text)))
     .to_vec();
-    insta::assert_snapshot!(told.join("\n\n"));
+    insta::assert_snapshot!(reports.join("\n\n"));
 }
 
 #[test]
 fn mistakes_of_auth_never_show_a_token() {
-    let made = format!("loggia_{}", "A".repeat(48));
+    let token = format!("loggia_{}", "A".repeat(48));
     let hash = format!("sha256:{}", "0".repeat(64));
     let toml = format!(
         "[auth]
@@ -86,14 +86,14 @@ fn mistakes_of_auth_never_show_a_token() {
         tokens = [
             {{ name = 'ci', hash = '{hash}', scopes = ['*'] }},
             {{ name = 'ci', hash = '{hash}', scopes = ['notes:read', 'notes'], expires = '30.6.2027' }},
-            {{ name = \"a\\u001bb\", hash = '{made}', scopes = [] }},
+            {{ name = \"a\\u001bb\", hash = '{token}', scopes = [] }},
             {{ name = 'short', hash = 'sha256:00', scopes = ['*'] }},
         ]
         oauth = {{ issuer = 'id', audience = '', jwks = 'http://id.example.com/keys', algorithms = [], leeway = '1h',
                    scopes = ['a b', 'a\"b'] }}"
     );
     let problems = parse(&toml).unwrap_err();
-    assert!(!problems.contains(&made));
+    assert!(!problems.contains(&token));
     insta::assert_snapshot!(problems);
 }
 
@@ -110,24 +110,24 @@ fn oauth_requires_a_resource() {
 
 #[test]
 fn each_wrong_type_is_reported_once() {
-    let mut wrong = Vec::new();
+    let mut prefixes = Vec::new();
     let line = |(n, line): (usize, &str)| match line.split_once(" = ") {
         Some((key, _)) if !line.starts_with('#') => {
-            wrong.push(format!("  line {}: `", n + 1));
+            prefixes.push(format!("  line {}: `", n + 1));
             format!("{key} = {{}}\n")
         }
         _ => format!("{line}\n"),
     };
     let text: String = include_str!("example.toml").lines().enumerate().map(line).collect();
-    let told = parse(&text).unwrap_err();
-    let told: Vec<&str> = told.lines().collect();
-    assert_eq!(told.len(), wrong.len(), "{told:#?}");
-    for (told, wrong) in told.into_iter().zip(wrong) {
-        assert!(told.starts_with(&wrong), "{told}");
+    let report = parse(&text).unwrap_err();
+    let lines: Vec<&str> = report.lines().collect();
+    assert_eq!(lines.len(), prefixes.len(), "{lines:#?}");
+    for (line, prefix) in lines.into_iter().zip(prefixes) {
+        assert!(line.starts_with(&prefix), "{line}");
     }
 }
 
-/// `LOGGIA_WRITE=1` writes the files.
+/// Rewrites the files if `LOGGIA_WRITE` is set.
 #[test]
 fn schema_and_page_match_the_tables() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

@@ -1,4 +1,4 @@
-//! Values of the file: how each type is read from it, and described to its readers.
+//! Parsing and description of each type of value.
 
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
 
@@ -20,18 +20,18 @@ const NO_ADDRESS: &str = "is no address: write an IP address and a port, as in \
 pub(super) trait SettingValue: Sized {
     fn kind() -> ValueKind;
 
-    /// Reads a value. Adds a problem if there is none.
+    /// Reads a value. Returns `None` after adding a problem.
     fn read(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Self>;
 
-    /// Returns the value as a default is shown, if it can be.
-    fn shown(&self) -> Option<Json> {
+    /// Converts the value to JSON, to show it as a default. `None`: it cannot be shown.
+    fn to_json(&self) -> Option<Json> {
         None
     }
 }
 
 /// One of several words.
 pub(super) trait SettingWord: ValueEnum {
-    /// Name of its definition in the JSON Schema, and the text of that.
+    /// Name and description of the definition in the JSON Schema.
     const DEFINITION: (&'static str, &'static str);
 }
 
@@ -56,17 +56,17 @@ pub(super) struct SettingsReader<'a> {
 /// Table that is being read.
 pub(super) struct TableReader<'a> {
     fields: Fields<'a>,
-    /// Missing keys of which an unknown one is a misspelling.
-    meant: Vec<String>,
+    /// Missing keys that are probably misspelt, so that they are not reported too.
+    misspelt: Vec<String>,
 }
 
-/// Returns the name of a key as the file has it.
+/// Converts the name of a field to that of its key.
 pub(super) fn key_name(field: &str) -> String {
     field.replace('_', "-")
 }
 
 impl SettingsReader<'_> {
-    /// Adds a mistake of a value.
+    /// Adds a problem of a value.
     pub(super) fn report<T>(&mut self, field: &Field<'_>, reason: impl AsRef<str>) -> Option<T> {
         let token = Some(&self.token).filter(|name| !name.is_empty());
         let token = token.map(|name| format!("({name}) ")).unwrap_or_default();
@@ -74,7 +74,7 @@ impl SettingsReader<'_> {
         None
     }
 
-    /// Adds a mistake of a key, present or missing, unless it follows from another one.
+    /// Adds a problem of a key, present or missing, unless it is a consequence of another problem.
     pub(super) fn report_key(&mut self, table: &Field<'_>, key: &str, reason: &str) {
         let Some(fields) = table.table() else { return };
         let path = fields.dotted(key);
@@ -88,7 +88,7 @@ impl SettingsReader<'_> {
     /// Opens a table, and adds a problem for each unknown key.
     pub(super) fn table<'a>(&mut self, field: &Field<'a>, keys: &[&str]) -> Option<TableReader<'a>> {
         let Some(fields) = field.table() else {
-            // A broken value was reported already.
+            // An invalid value was reported already.
             return if *field.value() == Node::Invalid {
                 None
             } else {
@@ -97,18 +97,18 @@ impl SettingsReader<'_> {
         };
         let known: Vec<String> = keys.iter().map(|key| key_name(key)).collect();
         let known = || known.iter().map(String::as_str);
-        let mut table = TableReader { fields, meant: Vec::new() };
+        let mut table = TableReader { fields, misspelt: Vec::new() };
         let fields = &table.fields;
         for (key, line) in fields.keys().filter(|(key, _)| !known().any(|known| known == *key)) {
-            let meant = nearest(key, known());
-            let hint = match meant {
-                Some(meant) => format!("did you mean `{meant}`?"),
+            let nearest = nearest(key, known());
+            let hint = match nearest {
+                Some(name) => format!("did you mean `{name}`?"),
                 None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
             };
-            let meant = meant.filter(|meant| fields.get(meant).is_none());
-            let at = fields.dotted(meant.unwrap_or(key));
-            self.problems.add_at(line, &at, format!("unknown key `{}`; {hint}", fields.dotted(key)));
-            table.meant.extend(meant.map(str::to_owned));
+            let missing = nearest.filter(|name| fields.get(name).is_none());
+            let path = fields.dotted(missing.unwrap_or(key));
+            self.problems.add_at(line, &path, format!("unknown key `{}`; {hint}", fields.dotted(key)));
+            table.misspelt.extend(missing.map(str::to_owned));
         }
         Some(table)
     }
@@ -125,7 +125,7 @@ impl<'a> TableReader<'a> {
     ) -> Option<T> {
         let key = key_name(key);
         let Some(field) = self.fields.get(&key) else {
-            if default.is_none() && !reader.problems.has_syntax_error() && !self.meant.contains(&key) {
+            if default.is_none() && !reader.problems.has_syntax_error() && !self.misspelt.contains(&key) {
                 let reason = format!("`{}` needs the key `{key}`", self.fields.path);
                 reader.problems.add_at(self.fields.line, &self.fields.dotted(&key), reason);
             }
@@ -135,7 +135,7 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// Reads a string that a function parses.
+/// Creates a reader of strings from a parser.
 pub(super) fn text<T, E: AsRef<str>>(
     parse: impl Fn(&Text) -> Result<T, E>,
 ) -> impl Fn(&Field<'_>, &mut SettingsReader<'_>) -> Option<T> {
@@ -145,7 +145,7 @@ pub(super) fn text<T, E: AsRef<str>>(
     }
 }
 
-/// Reads the items of a list.
+/// Creates a reader of lists from a reader of their items.
 pub(super) fn list<T>(
     read: impl Fn(&Field<'_>, &mut SettingsReader<'_>) -> Option<T>,
 ) -> impl Fn(&Field<'_>, &mut SettingsReader<'_>) -> Option<Vec<T>> {
@@ -155,9 +155,9 @@ pub(super) fn list<T>(
     }
 }
 
-/// Implements [`SettingValue`] for types: kind, how it is read and, if it can be a default, how it is shown.
+/// Implements [`SettingValue`] for types: kind, reader and, if it can be shown as a default, conversion to JSON.
 macro_rules! values {
-    ($($type:ty, $kind:expr, $read:expr $(, $shown:expr)?;)*) => {$(
+    ($($type:ty, $kind:expr, $read:expr $(, $to_json:expr)?;)*) => {$(
         impl $crate::settings::value::SettingValue for $type {
             fn kind() -> $crate::settings::kind::ValueKind {
                 $kind
@@ -170,8 +170,8 @@ macro_rules! values {
                 $read(field, reader)
             }
 
-            $(fn shown(&self) -> Option<serde_json::Value> {
-                Some($shown(self))
+            $(fn to_json(&self) -> Option<serde_json::Value> {
+                Some($to_json(self))
             })?
         }
     )*};
@@ -197,7 +197,7 @@ impl<W: SettingWord> SettingValue for W {
         field.word(&words, &mut reader.problems).cloned()
     }
 
-    fn shown(&self) -> Option<Json> {
+    fn to_json(&self) -> Option<Json> {
         self.to_possible_value().map(|word| json!(word.get_name()))
     }
 }
@@ -211,9 +211,9 @@ impl<T: SettingValue> SettingValue for Option<T> {
         T::read(field, reader).map(Some)
     }
 
-    fn shown(&self) -> Option<Json> {
+    fn to_json(&self) -> Option<Json> {
         let is_defined = matches!(T::kind(), ValueKind::Words(..) | ValueKind::Table(_));
-        self.as_ref().map_or((!is_defined).then_some(Json::Null), T::shown)
+        self.as_ref().map_or((!is_defined).then_some(Json::Null), T::to_json)
     }
 }
 
@@ -226,8 +226,8 @@ impl<T: SettingValue> SettingValue for Vec<T> {
         list(T::read)(field, reader)
     }
 
-    fn shown(&self) -> Option<Json> {
-        let items = self.iter().map(T::shown).collect::<Option<Vec<_>>>();
+    fn to_json(&self) -> Option<Json> {
+        let items = self.iter().map(T::to_json).collect::<Option<Vec<_>>>();
         items.filter(|_| !matches!(T::kind(), ValueKind::Table(_))).map(Json::Array)
     }
 }
@@ -241,7 +241,7 @@ impl<T: SettingValue + Ord> SettingValue for BTreeSet<T> {
         Vec::read(field, reader).map(Self::from_iter)
     }
 
-    fn shown(&self) -> Option<Json> {
-        self.iter().map(T::shown).collect::<Option<Vec<_>>>().map(Json::Array)
+    fn to_json(&self) -> Option<Json> {
+        self.iter().map(T::to_json).collect::<Option<Vec<_>>>().map(Json::Array)
     }
 }
