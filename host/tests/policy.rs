@@ -25,8 +25,8 @@ fn a_policy_is_explained_before_its_plugin_exists() {
     fs::create_dir(&plugins).unwrap();
     let text = "[grants]\nstore = true\nenv = { TOKEN = \"${EXAMPLE_TOKEN}\" }\n[limits]\ncpu = \"5s\"\n";
     fs::write(plugins.join("notes.toml"), text).unwrap();
-    let expected = "notes may\n  env    see the environment variables TOKEN\n  store  keep state from call to call, \
-                    at most 16MiB\n\nchanged limits\n  cpu  5s (default 2s)\n";
+    let expected = "notes may\n  env    read the environment variables TOKEN\n  store  store up to 16MiB of \
+                    durable state\n\nchanged limits\n  cpu  5s (default 2s)\n";
     for name in ["notes", "plugins/notes.toml", "./plugins/notes.wasm"] {
         let (code, stdout, _) = policy(folder.path(), &["explain", name]);
         assert_eq!((code, stdout.as_str()), (Some(0), expected), "{name}");

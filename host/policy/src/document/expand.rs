@@ -18,8 +18,7 @@ pub(super) enum ExpandError {
     Unset(String),
     /// A `${` is not followed by a variable, and not part of `$${`.
     #[error(
-        "holds a `${{` that is not understood: write `${{NAME}}` or `${{NAME:-default}}`, neither inside another, or \
-         `$${{` for the characters `${{`"
+        "has an invalid `${{`: write `${{NAME}}` or `${{NAME:-default}}`, not nested, or `$${{` for the characters `${{`"
     )]
     Malformed,
 }

@@ -50,7 +50,7 @@ impl<'a> Field<'a> {
             Value::Table(_) => "a table",
             Value::Invalid => return None,
         };
-        self.report(format!("must be {expected} (it is {found})"), problems);
+        self.report(format!("must be {expected} (got {found})"), problems);
         None
     }
 
@@ -175,7 +175,7 @@ impl<'a> Field<'a> {
         let value = words.iter().find(|(word, _)| *word == text.value).map(|(_, value)| *value);
         if value.is_none() {
             let hint = did_you_mean(&text.value, known());
-            self.report(format!("must be {expected} (it is {}){hint}", text.quoted()), problems);
+            self.report(format!("must be {expected} (got {}){hint}", text.quoted()), problems);
         }
         value
     }
@@ -236,7 +236,7 @@ fn unknown_key_message<'k>(key: &str, path: &str, known: impl Iterator<Item = &'
     let hint = did_you_mean(key, known.clone());
     if hint.is_empty() {
         let known: Vec<String> = known.map(|key| format!("`{key}`")).collect();
-        return format!("unknown key `{key}` in `{path}`; there are {}", known.join(", "));
+        return format!("unknown key `{key}` in `{path}`; known keys: {}", known.join(", "));
     }
     format!("unknown key `{key}` in `{path}`{hint}")
 }

@@ -19,7 +19,7 @@ impl PolicySetting<'_> {
     pub fn path(&self, field: &Field<'_>, problems: &mut Problems) -> Option<PathBuf> {
         let text = field.text_as("a path, in quotes", problems)?;
         if text.value.is_empty() || text.value.contains('\0') {
-            field.report(format!("is no path (it is {})", text.quoted()), problems);
+            field.report(format!("is not a valid path (got {})", text.quoted()), problems);
             return None;
         }
         let path = Path::new(&text.value);
@@ -27,10 +27,7 @@ impl PolicySetting<'_> {
             (Err(_), _) => Some(self.folder.join(path)),
             (Ok(rest), Some(home)) => Some(home.join(rest)),
             (Ok(_), None) => {
-                field.report(
-                    "begins with `~`, which has no meaning here: there is no home directory",
-                    problems,
-                );
+                field.report("begins with `~`, but there is no home directory", problems);
                 None
             }
         }

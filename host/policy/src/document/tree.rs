@@ -55,7 +55,7 @@ impl Text {
     /// secrets.
     pub fn quoted(&self) -> String {
         match &self.written {
-            Some(written) => format!("{written:?}, filled in from the environment"),
+            Some(written) => format!("{written:?}, expanded from the environment"),
             None => format!("{:?}", self.value),
         }
     }
@@ -131,11 +131,11 @@ impl TreeBuilder<'_> {
             DeValue::String(text) => self.text(&text, line, path),
             DeValue::Integer(number) => match integer(&number) {
                 Some(number) => Value::Integer(number),
-                None => self.invalid(line, path, "is a larger number than can be used"),
+                None => self.invalid(line, path, "is out of range for a 64-bit integer"),
             },
             DeValue::Float(number) => match number.as_str().parse() {
                 Ok(number) => Value::Float(number),
-                Err(_) => self.invalid(line, path, "is a number that cannot be used"),
+                Err(_) => self.invalid(line, path, "is not a valid number"),
             },
             DeValue::Boolean(flag) => Value::Flag(flag),
             DeValue::Datetime(date) => Value::Date(date.to_string()),
@@ -204,6 +204,6 @@ mod tests {
         assert!(table.get("grants").is_some());
         let message = problems.sorted().to_string();
         assert!(message.starts_with("line 2: `grants.env.A` needs the environment variable NO"), "{message}");
-        assert!(message.ends_with("line 3: `grants.b` is a larger number than can be used"), "{message}");
+        assert!(message.ends_with("line 3: `grants.b` is out of range for a 64-bit integer"), "{message}");
     }
 }

@@ -73,8 +73,8 @@ fn name(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     if is_name(&text.value) {
         return Some(text.value.clone());
     }
-    let rule = "must be a letter, then at most 31 letters, digits, `_` or `-`, all small";
-    field.report(format!("{rule} (it is {})", text.quoted()), problems);
+    let rule = "must be a lowercase letter, then at most 31 lowercase letters, digits, `_` or `-`";
+    field.report(format!("{rule} (got {})", text.quoted()), problems);
     None
 }
 

@@ -81,7 +81,7 @@ fn unknown_section_message(name: &str) -> String {
     let hint = did_you_mean(name, SECTIONS);
     if hint.is_empty() {
         let known = SECTIONS.map(|section| format!("[{section}]")).join(", ");
-        return format!("unknown section `{name}`; there are {known}");
+        return format!("unknown section `{name}`; known sections: {known}");
     }
     format!("unknown section `{name}`{hint}")
 }

@@ -39,7 +39,7 @@ impl Grant for CallerGrant {
     }
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
-        let text = "tell callers apart, by an id that does not say who they are";
+        let text = "distinguish callers by an opaque id";
         policy.grants.caller.then(|| text.to_owned()).into_iter().collect()
     }
 

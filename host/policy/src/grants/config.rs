@@ -35,7 +35,9 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> BTreeMap<String, Json> {
             Ok(value) => {
                 config.insert(name.to_owned(), value);
             }
-            Err(NotJson::NonFinite) => field.report("holds a number that JSON does not have", problems),
+            Err(NotJson::NonFinite) => {
+                field.report("contains `nan` or `inf`, which JSON cannot represent", problems)
+            }
             Err(NotJson::Invalid) => {}
         }
     }

@@ -66,7 +66,7 @@ fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
         if seen.insert(grant.at.clone()) {
             grants.push(grant);
         } else {
-            item.report("gives this `at` to two directories", problems);
+            item.report("has two directories with the same `at`", problems);
         }
     }
     grants
@@ -87,8 +87,8 @@ fn read_at(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     if at.starts_with('/') && at.split('/').skip(1).all(is_plain_segment) {
         return Some(at.to_owned());
     }
-    let rule = "must be a plain absolute path of the plugin's, like \"/notes\"";
-    field.report(format!("{rule} (it is {})", text.quoted()), problems);
+    let rule = "must be an absolute path without `.` and `..`, like \"/notes\"";
+    field.report(format!("{rule} (got {})", text.quoted()), problems);
     None
 }
 
@@ -154,7 +154,7 @@ fn is_plain_segment(segment: &str) -> bool {
 
 fn explain(dir: &DirGrant, worst: Effect) -> String {
     let DirGrant { path, at, writable } = dir;
-    let dir = format!("{}, which it sees as {at}", path.display());
+    let dir = format!("{}, mounted at {at}", path.display());
     match (writable, worst) {
         (false, _) => format!("read {dir}"),
         (true, Effect::Read) => format!("read {dir}; none of its actions writes"),

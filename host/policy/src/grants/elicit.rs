@@ -38,7 +38,7 @@ impl Grant for ElicitGrant {
     }
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
-        let text = "ask the person questions";
+        let text = "ask the user questions";
         policy.rules.elicit.then(|| text.to_owned()).into_iter().collect()
     }
 

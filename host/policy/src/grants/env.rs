@@ -27,9 +27,9 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> BTreeMap<String, String> 
     for (name, field) in field.entries(problems) {
         let Some(text) = field.text(problems) else { continue };
         if name.is_empty() || name.contains(['=', '\0']) {
-            field.report("is no name of an environment variable", problems);
+            field.report("is not a valid name of an environment variable", problems);
         } else if text.value.contains('\0') {
-            field.report("holds a character that no environment variable can hold", problems);
+            field.report("contains a NUL character", problems);
         } else {
             env.insert(name.to_owned(), text.value.clone());
         }
@@ -57,7 +57,7 @@ impl Grant for EnvGrant {
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
         let names = policy.grants.env.keys();
-        let text = self.is_given(policy).then(|| format!("see the environment variables {}", join(names)));
+        let text = self.is_given(policy).then(|| format!("read the environment variables {}", join(names)));
         text.into_iter().collect()
     }
 

@@ -77,12 +77,12 @@ fn read_rule(item: &Field<'_>, problems: &mut Problems) -> Option<HttpRule> {
     let to = fields.required("url", problems).and_then(|field| destination(&field, problems));
     let allowed = methods(&fields, "methods", problems);
     if let Some(field) = fields.get("methods").filter(Field::is_empty_list) {
-        field.report("allows nothing; leave it out to allow every method", problems);
+        field.report("is empty, so no request is allowed; omit it to allow all methods", problems);
     }
     let reads = methods(&fields, "reads", problems).unwrap_or_default();
     if let (Some(allowed), Some(field)) = (&allowed, fields.get("reads")) {
         for method in reads.iter().filter(|method| !allowed.contains(method) && !is_read_method(method)) {
-            field.report(format!("names {method}, which `methods` does not allow"), problems);
+            field.report(format!("contains {method}, which `methods` does not allow"), problems);
         }
     }
     Some(HttpRule { to: to?, methods: allowed, reads })
@@ -104,7 +104,7 @@ fn destination(field: &Field<'_>, problems: &mut Problems) -> Option<RuleDestina
         // The reason may quote the value, which is from the environment.
         Err(_) => {
             field.report(
-                format!("({}) is no destination like \"https://api.example.com\"", text.quoted()),
+                format!("({}) is not a destination like \"https://api.example.com\"", text.quoted()),
                 problems,
             );
             None
@@ -118,9 +118,12 @@ fn methods(fields: &Fields<'_>, key: &str, problems: &mut Problems) -> Option<Ve
         let is_method_char = |c: char| c.is_ascii_uppercase() || c == '-';
         let quoted = text.quoted();
         if text.value.is_empty() || text.value.len() > 32 || !text.value.chars().all(is_method_char) {
-            field.report(format!("must name methods in capitals, like \"POST\" (it is {quoted})"), problems);
+            field.report(
+                format!("must contain methods in upper case, like \"POST\" (got {quoted})"),
+                problems,
+            );
         } else if FORBIDDEN_METHODS.contains(&text.value.as_str()) {
-            field.report(format!("names {quoted}, which no plugin may send"), problems);
+            field.report(format!("contains {quoted}, which cannot be granted"), problems);
         } else if !methods.contains(&text.value) {
             methods.push(text.value.clone());
         }
@@ -182,7 +185,7 @@ fn explain(rule: &HttpRule, worst: Effect) -> String {
     let read_methods = read_methods(rule);
     if worst == Effect::Read {
         return match read_methods.as_slice() {
-            [] => format!("send nothing to {to}: its actions only read, and no method there does"),
+            [] => format!("send no requests to {to}: its actions only read, and no granted method does"),
             methods => format!("send {} requests to {to}", join(methods)),
         };
     }
@@ -196,7 +199,7 @@ fn explain(rule: &HttpRule, worst: Effect) -> String {
     } else if read_methods.is_empty() {
         format!("{sent}; its read actions send none")
     } else {
-        format!("{sent}; its read actions send {} only", join(&read_methods))
+        format!("{sent}; its read actions send only {}", join(&read_methods))
     }
 }
 

@@ -28,8 +28,8 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<InvokeRule> {
         match InvokeRule::parse(&text.value) {
             Some(parsed) => rules.push(parsed),
             None => {
-                let rule = "must name actions like \"notes:add\" or \"notes:*\"";
-                field.report(format!("{rule} (it is {})", text.quoted()), problems);
+                let rule = "must contain actions like \"notes:add\" or \"notes:*\"";
+                field.report(format!("{rule} (got {})", text.quoted()), problems);
             }
         }
     }
@@ -67,8 +67,7 @@ impl Grant for InvokeGrant {
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
         let rules = &policy.rules;
-        let verb =
-            if rules.chain == ChainRule::Follow { "call, or have the host call next," } else { "call" };
+        let verb = if rules.chain == ChainRule::Follow { "call, directly or as `next`," } else { "call" };
         let text =
             self.is_given(policy).then(|| format!("{verb} {}", join(rules.invoke.iter().map(action_text))));
         text.into_iter().collect()

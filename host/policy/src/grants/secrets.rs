@@ -89,7 +89,7 @@ fn read(
             (&other.host, other.port, &other.header) == (&secret.host, secret.port, &secret.header)
         };
         if secrets.iter().any(same) {
-            item.report("gives two secrets for one header of one host", problems);
+            item.report("has two secrets for the same header of the same host", problems);
         } else {
             secrets.push(secret);
         }
@@ -115,7 +115,7 @@ fn read_secret(
     let (host, port) = host?;
     let secret = HeaderSecret { host, port, header: header?, format: format?, source: source? };
     if let Err(reason) = secret.check() {
-        item.report(format!("cannot be used: {reason}"), problems);
+        item.report(format!("is invalid: {reason}"), problems);
         return None;
     }
     Some(secret)
@@ -131,14 +131,14 @@ fn read_source(
         (Some(field), None) => {
             let text = field.text(problems)?;
             let name = &text.value;
-            let subject = format!("names the environment variable {}", text.quoted());
+            let subject = format!("({}) is an environment variable that is", text.quoted());
             let Some(value) = (setting.variable)(name) else {
-                field.report(format!("{subject}, which is not set"), problems);
+                field.report(format!("{subject} not set"), problems);
                 return None;
             };
             let value = value.trim();
             if value.is_empty() || value.contains(char::is_control) {
-                field.report(format!("{subject}, which is empty or holds what no header can"), problems);
+                field.report(format!("{subject} empty or contains control characters"), problems);
                 return None;
             }
             Some(SecretSource::Value(name.clone(), value.to_owned()))
@@ -146,11 +146,11 @@ fn read_source(
         (None, Some(field)) => setting.path(&field, problems).map(SecretSource::File),
         (None, None) if fields.has_unknown_key() => None,
         (None, None) => {
-            item.report("needs `from-env` or `from-file`: where the secret comes from", problems);
+            item.report("needs `from-env` or `from-file`, the source of the secret", problems);
             None
         }
         (Some(_), Some(_)) => {
-            item.report("takes the secret from `from-env` or from `from-file`, not from both", problems);
+            item.report("has both `from-env` and `from-file`; use one of them", problems);
             None
         }
     }
@@ -164,7 +164,7 @@ fn read_host(
 ) -> Option<(String, u16)> {
     let text = field.text(problems)?;
     let quoted = text.quoted();
-    let rule = "must be one host, alone or with its port, like \"api.github.com\"";
+    let rule = "must be a single host, optionally with a port, like \"api.github.com\"";
     let is_host = !text.value.contains(['/', '@', '?', '#', '*']);
     let to = is_host.then(|| RuleDestination::parse(&format!("https://{}", text.value)).ok()).flatten();
     let host = to.and_then(|to| match &to.host {
@@ -174,11 +174,11 @@ fn read_host(
         HostPattern::Below(_) => None,
     });
     let Some((name, to)) = host else {
-        field.report(format!("{rule} (it is {quoted})"), problems);
+        field.report(format!("{rule} (got {quoted})"), problems);
         return None;
     };
     if rules.is_some_and(|rules| !rules.iter().any(|rule| covers(&rule.to, &to))) {
-        let reason = "is a host to which the plugin may send nothing over HTTPS: add it to `grants.http`";
+        let reason = "is not allowed over HTTPS: add it to `grants.http`";
         field.report(format!("({quoted}) {reason}"), problems);
         return None;
     }
@@ -190,7 +190,7 @@ fn read_header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     let is_token_char = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     if text.value.is_empty() || !text.value.chars().all(is_token_char) {
         field.report(
-            format!("must be a header's name, like \"Authorization\" (it is {})", text.quoted()),
+            format!("must be the name of a header, like \"Authorization\" (got {})", text.quoted()),
             problems,
         );
         return None;
@@ -202,11 +202,11 @@ fn read_header(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
 fn read_format(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     let Text { value, .. } = field.text(problems)?;
     if value.matches("{}").count() != 1 {
-        field.report("must hold {} exactly once, where the secret goes", problems);
+        field.report("must contain {} exactly once, the placeholder for the secret", problems);
         return None;
     }
     if !value.chars().all(|c| matches!(c, ' '..='~')) {
-        field.report("must be of letters, digits and signs that a header can hold", problems);
+        field.report("must contain only visible ASCII characters and spaces", problems);
         return None;
     }
     Some(value.clone())
@@ -273,7 +273,7 @@ fn explain(secret: &HeaderSecret) -> String {
     };
     let port = if secret.port == 443 { String::new() } else { format!(":{}", secret.port) };
     let HeaderSecret { host, header, .. } = secret;
-    format!("have the host send {from} to {host}{port}, as the header {header}, without seeing it")
+    format!("have the host send {from} to {host}{port} in the header {header}, without seeing it")
 }
 
 /// Returns true if a word looks like the variable of a secret.

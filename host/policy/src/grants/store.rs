@@ -49,7 +49,7 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
         Ok(bytes) if (1..=MAX_QUOTA).contains(&bytes) => return Some(bytes),
         Ok(_) => {
             let max = units::format_bytes(MAX_QUOTA);
-            let reason = format!("must be more than nothing and at most {max} (it is {})", text.quoted());
+            let reason = format!("must be greater than 0 and at most {max} (got {})", text.quoted());
             field.report(reason, problems);
         }
         Err(reason) => field.report(format!("({}) {reason}", text.quoted()), problems),
@@ -82,8 +82,8 @@ impl Grant for StoreGrant {
 
     fn explain(&self, policy: &Policy, worst: Effect) -> Vec<String> {
         let text = policy.grants.store.map(|quota| match worst {
-            Effect::Read => "read its state from earlier calls; none of its actions changes it".to_owned(),
-            _ => format!("keep state from call to call, at most {}", units::format_bytes(quota)),
+            Effect::Read => "read its durable state; none of its actions changes it".to_owned(),
+            _ => format!("store up to {} of durable state", units::format_bytes(quota)),
         });
         text.into_iter().collect()
     }

@@ -55,10 +55,10 @@ impl LimitKey {
             let (least, most) = (self.unit.text(self.least), self.unit.text(self.most));
             let rule = match self.unit {
                 Unit::Count => format!("must be {least} to {most}"),
-                _ if self.least <= 1 => format!("must be more than nothing and at most {most}"),
+                _ if self.least <= 1 => format!("must be greater than 0 and at most {most}"),
                 _ => format!("must be {least} to {most}"),
             };
-            field.report(format!("{rule} (it is {text})"), problems);
+            field.report(format!("{rule} (got {text})"), problems);
             return;
         };
         (self.set)(set, number);

@@ -116,12 +116,12 @@ fn tokens(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Vec<Toke
         // Only a valid name is safe to print.
         reader.token = named.as_ref().map_or(String::new(), |(name, _)| name.clone());
         if let Some((_, field)) = named.filter(|(name, _)| !names.insert(name.clone())) {
-            reader.report::<()>(&field, "is used by another token, too; callers are distinguished by it");
+            reader.report::<()>(&field, "is also used by another token; callers are distinguished by it");
         }
         if let Some((_, field)) = hashed.filter(|(hash, _)| !hashes.insert(*hash)) {
             reader.report::<()>(
                 &field,
-                "is used by another token, too; create one for each caller with `loggia token new`",
+                "is also used by another token; create one for each caller with `loggia token new`",
             );
         }
         tokens.extend(Token::read(&item, reader));

@@ -132,7 +132,7 @@ fn jwks(text: &Text) -> Result<JwksLocation, String> {
         return Ok(JwksLocation::File(PathBuf::from(&text.value)));
     }
     let url =
-        web_url(&text.value).ok_or("must be a file or an https:// URL, without a name and a password")?;
+        web_url(&text.value).ok_or("must be a file or an https:// URL, without user name and password")?;
     if url.scheme() == "http" && !is_loopback(&url) {
         return Err(
             "must be https://: over http://, an attacker on the network could replace the keys".into()

@@ -95,21 +95,21 @@ table! {
 fn per_caller(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<PerCaller> {
     let limits = PerCaller::read(field, reader)?;
     if limits.burst.is_some() && limits.rate.is_none_or(|rate| rate == 0) {
-        reader.report_key(field, "rate", "must be 1 or more where there is a `burst`");
+        reader.report_key(field, "rate", "must be 1 or more if `burst` is set");
     }
     Some(limits)
 }
 
 fn host(text: &Text) -> Result<String, String> {
-    let rule = "is no host: write a name as in \"tools.example.com\", not";
-    if is_host(&text.value) { Ok(text.value.clone()) } else { Err(format!("{rule} {}", text.quoted())) }
+    let rule = "must be a host name, such as \"tools.example.com\"";
+    if is_host(&text.value) { Ok(text.value.clone()) } else { Err(format!("{rule} (got {})", text.quoted())) }
 }
 
 fn origin(text: &Text) -> Result<String, String> {
     let page = &text.value;
     let host = page.strip_prefix("https://").or_else(|| page.strip_prefix("http://"));
-    let rule = "is no origin: write scheme and host as in \"https://chat.example.com\", not";
-    if host.is_some_and(is_host) { Ok(page.clone()) } else { Err(format!("{rule} {}", text.quoted())) }
+    let rule = "must be an origin, such as \"https://chat.example.com\"";
+    if host.is_some_and(is_host) { Ok(page.clone()) } else { Err(format!("{rule} (got {})", text.quoted())) }
 }
 
 /// Returns true if a text is a host, optionally with a port.

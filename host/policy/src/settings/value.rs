@@ -14,7 +14,7 @@ use crate::document::{
     tree::{Text, Value as Node},
 };
 
-const NO_ADDRESS: &str = "is no address: write an IP address and a port, as in \"127.0.0.1:8080\"";
+const NOT_AN_ADDRESS: &str = "must be an IP address and a port, such as \"127.0.0.1:8080\"";
 
 /// Type of a key's value.
 pub(super) trait SettingValue: Sized {
@@ -103,7 +103,7 @@ impl SettingsReader<'_> {
             let nearest = nearest(key, known());
             let hint = match nearest {
                 Some(name) => format!("did you mean `{name}`?"),
-                None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+                None => format!("known keys: {}", known().collect::<Vec<_>>().join(", ")),
             };
             let missing = nearest.filter(|name| fields.get(name).is_none());
             let path = fields.dotted(missing.unwrap_or(key));
@@ -182,7 +182,7 @@ values! {
     bool, ValueKind::Flag, |field: &Field<'_>, reader: &mut SettingsReader<'_>| field.flag(&mut reader.problems), |flag| json!(flag);
     String, ValueKind::Text, text(|text| Ok::<_, &str>(text.value.clone())), |text| json!(text);
     PathBuf, ValueKind::Text, |field, reader: &mut SettingsReader<'_>| reader.setting.path(field, &mut reader.problems);
-    SocketAddr, ValueKind::Address, text(|text| text.value.parse().map_err(|_| NO_ADDRESS)), |address| json!(address);
+    SocketAddr, ValueKind::Address, text(|text| text.value.parse().map_err(|_| NOT_AN_ADDRESS)), |address| json!(address);
 }
 
 impl<W: SettingWord> SettingValue for W {

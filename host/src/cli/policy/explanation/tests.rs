@@ -183,9 +183,9 @@ fn grants_are_explained_as_far_as_usable() {
         rights.collect::<Vec<_>>()
     };
     let expected = [
-        "read /srv/notes, which it sees as /notes; none of its actions writes",
+        "read /srv/notes, mounted at /notes; none of its actions writes",
         "send GET, HEAD requests to https://api.example.com",
-        "read its state from earlier calls; none of its actions changes it",
+        "read its durable state; none of its actions changes it",
     ];
     assert_eq!(says(explained(&[(surface("notes", &read, &[]), &granted)])), expected);
     // The same holds for reached facades; calls of worse actions reach more.
