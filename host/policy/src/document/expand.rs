@@ -4,7 +4,7 @@
 
 /// A string with its variables expanded.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Expanded {
+pub(super) struct ExpandedText {
     pub value: String,
     /// True if a part of the value came from the environment. Such values are not shown in messages.
     pub from_environment: bool,
@@ -28,8 +28,11 @@ pub(super) enum ExpandError {
 /// # Errors
 ///
 /// If a variable without default is not set, or a `${` is malformed.
-pub(super) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Expanded, ExpandError> {
-    let mut expanded = Expanded { value: String::with_capacity(text.len()), from_environment: false };
+pub(super) fn expand(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<ExpandedText, ExpandError> {
+    let mut expanded = ExpandedText { value: String::with_capacity(text.len()), from_environment: false };
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         let (before, found) = rest.split_at(at);
