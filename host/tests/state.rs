@@ -63,7 +63,7 @@ fn state_is_listed_exported_imported_and_cleared() {
     let (code, _, stderr) = run(&["import", "notes", file]);
     assert!(code == Some(1) && stderr.contains("line 2: unknown field `txt`"), "{stderr}");
     let (code, _, stderr) = run(&["list", "Notes"]);
-    assert!(code == Some(1) && stderr.contains("`Notes` is no name of a store"), "{stderr}");
+    assert!(code == Some(1) && stderr.contains("`Notes` is not a store name"), "{stderr}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_damaged_store_hides_no_other() {
     let (code, listed, stderr) = state(&folder, &["list"], None);
     assert_eq!((code, stderr.as_str()), (Some(1), "1 of 2 stores cannot be read\n"));
     assert!(
-        listed.contains("\nbroken\tthe state cannot be used: DIR/stores/broken.db is damaged, "),
+        listed.contains("\nbroken\tthe state cannot be used: DIR/stores/broken.db is damaged or "),
         "{listed}"
     );
     assert!(listed.ends_with("\nnotes\t2\t263\n"), "{listed}");

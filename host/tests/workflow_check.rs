@@ -181,8 +181,9 @@ fn a_taken_tool_name_is_reported_once() {
     command.env("LOGGIA_CACHE", cache).env("LOGGIA_STATE", state).arg("check").arg(folder.path());
     let output = command.output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let stderr = "the tool of `two` is not shown: another facade or tool has its name; rename one of them";
-    let findings: Vec<&str> = stdout.lines().filter(|line| line.contains("is not shown")).collect();
+    let stderr =
+        "the tool of `two` is not published: another facade or tool has its name; rename one of them";
+    let findings: Vec<&str> = stdout.lines().filter(|line| line.contains("is not published")).collect();
     assert!(findings.iter().any(|line| *line == format!("deploy\t{stderr}")), "{stdout}");
     assert_eq!(findings.iter().filter(|line| line.starts_with("deploy\t")).count(), 1, "{stdout}");
 }

@@ -1,4 +1,4 @@
-//! A plugin over somebody else's HTTP interface: what the README says of requests, as a whole.
+//! A plugin for an external HTTP API: the README's section on requests as a complete program.
 
 use std::time::Duration;
 

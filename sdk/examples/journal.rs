@@ -1,4 +1,4 @@
-//! A plugin that keeps what it is told: what the README says of state, as a whole.
+//! A plugin with state: the README's section on state as a complete program.
 
 use loggia_sdk::{prelude::*, state::Collection};
 

@@ -1,4 +1,4 @@
-//! A whole plugin, as the README shows it.
+//! A complete plugin, as shown in the README.
 
 use loggia_sdk::prelude::*;
 

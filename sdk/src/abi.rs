@@ -16,7 +16,7 @@ use crate::{
     table::{self, Incoming},
 };
 
-/// What a facade publishes.
+/// Published description of a facade.
 pub fn describe<F: Facade>(_: &F) -> Description {
     let about = &F::ABOUT;
     let action = |action: &table::Action<F>| types::Action {
@@ -63,7 +63,7 @@ pub fn schema<F: Facade>(_: &F, action: &str) -> Result<ActionSchema, Failure> {
 pub fn dispatch<F: Facade>(facade: &F, call: Call) -> Result<Reply, Failure> {
     let params = match serde_json::from_str(&call.params) {
         Ok(Value::Object(params)) => params,
-        _ => return Err(to_failure(crate::Failure::invalid_params("`params` is no JSON object"))),
+        _ => return Err(to_failure(crate::Failure::invalid_params("`params` is not a JSON object"))),
     };
     let facts = Facts {
         id: call.id,
@@ -284,7 +284,7 @@ fn write(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// What the host sends is JSON; if ever it were not, the text itself says more than an error would.
+/// The host sends JSON; if it did not, the text itself would be more useful than an error.
 fn read(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_else(|_| json.into())
 }

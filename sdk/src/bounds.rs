@@ -1,6 +1,6 @@
-//! Which types the bounds of `#[param(…)]` apply to.
+//! Traits that select the types to which the bounds of `#[param(…)]` apply.
 //!
-//! A type of your own whose JSON is a number or a text joins in by implementing the trait:
+//! A custom type whose JSON is a number or a text can implement the trait:
 //!
 //! ```
 //! # use loggia_sdk::prelude::*;
@@ -29,20 +29,20 @@ use std::{
 
 use serde::Serialize;
 
-/// What `range` applies to.
+/// Types with `range`.
 #[diagnostic::on_unimplemented(
-    message = "`range` bounds numbers, and `{Self}` is none",
+    message = "`range` applies to numbers, not to `{Self}`",
     label = "not a number",
     note = "for the characters of a text or the items of a list use `length`"
 )]
 pub trait Number {
-    /// The type of the range's ends.
+    /// Type of the range's ends.
     type End: Serialize;
 }
 
-/// What `length` applies to.
+/// Types with `length`.
 #[diagnostic::on_unimplemented(
-    message = "`length` bounds texts, lists and maps, and `{Self}` is none",
+    message = "`length` applies to texts, lists and maps, not to `{Self}`",
     label = "has no length",
     note = "for numbers use `range`"
 )]
@@ -51,9 +51,9 @@ pub trait Length {
     const KEYWORDS: [&'static str; 2];
 }
 
-/// What `pattern` and `format` apply to.
+/// Types with `pattern` and `format`.
 #[diagnostic::on_unimplemented(
-    message = "`pattern` and `format` describe texts, and `{Self}` is none",
+    message = "`pattern` and `format` apply to texts, not to `{Self}`",
     label = "not a text"
 )]
 pub trait Text {}

@@ -1,4 +1,4 @@
-//! What an action may know of the call it answers, and do while it answers.
+//! Context of a call for its action, and operations during the call.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ pub struct Call {
     deadline: Instant,
 }
 
-/// What the host says of a call, beside its parameters.
+/// Context of a call from the host, besides its parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct Facts {
     pub id: String,
@@ -53,29 +53,28 @@ impl Call {
         &self.facts.id
     }
 
-    /// The action's own name, also where it was called by an alias.
+    /// Name of the action, even if it was called by an alias.
     pub fn action(&self) -> &str {
         &self.facts.action
     }
 
-    /// How much of the result the caller wants. An action that looks at it says so: `#[action(read, details)]`.
-    /// Where [`detail`](macro@crate::detail) marks the result's fields, neither is needed.
+    /// Level of detail that the caller requests. An action that uses it must declare that: `#[action(read, details)]`.
+    /// If [`detail`](macro@crate::detail) marks the result's fields, neither is needed.
     pub fn detail(&self) -> Detail {
         self.facts.detail
     }
 
-    /// Wall-clock time until the host ends the call. Zero when it is over.
+    /// Wall-clock time until the host ends the call. Zero after that.
     pub fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Who called, as an opaque name that is the same for each call of that caller; only where the policy grants it
-    /// (`caller = true`).
+    /// Opaque name of the caller, the same for each of its calls; only if the policy grants it (`caller = true`).
     pub fn caller(&self) -> Option<&str> {
         self.facts.caller.as_deref()
     }
 
-    /// Given by the caller so that a repeated call does its work once.
+    /// Key from the caller that identifies retries of the same call.
     pub fn idempotency_key(&self) -> Option<&str> {
         self.facts.idempotency_key.as_deref()
     }
@@ -85,17 +84,17 @@ impl Call {
         host::log(level, message);
     }
 
-    /// Tells the caller how far the call has come. Cheap: the host passes on only the latest.
+    /// Reports progress to the caller. Cheap: the host only forwards the latest.
     pub fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
         host::progress(done, total, message);
     }
 
-    /// Whether the caller has gone away or said stop.
+    /// Tests whether the caller has disconnected or cancelled the call.
     pub fn is_cancelled(&self) -> bool {
         host::is_cancelled()
     }
 
-    /// Ends the action if the caller has gone away: `call.checkpoint()?` in a loop.
+    /// Ends the action if the caller has disconnected or cancelled: `call.checkpoint()?` in a loop.
     ///
     /// # Errors
     ///
@@ -105,25 +104,25 @@ impl Call {
     }
 }
 
-/// How much of a result the caller wants.
+/// Level of detail of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Detail {
-    /// Only what identifies things.
+    /// Only identifying fields.
     Minimal,
-    /// What is usually wanted.
+    /// The usual fields.
     #[default]
     Standard,
     /// Everything.
     Full,
 }
 
-/// What an action does to the world. The host enforces it: see the README.
+/// Effect of an action. The host enforces it: see the README.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
     /// Changes nothing.
     Read,
     /// Adds or changes something, undoably.
     Write,
-    /// May lose something for good.
+    /// May lose data permanently.
     Destructive,
 }

@@ -1,4 +1,4 @@
-//! What a reply shows beside its data: MCP's content blocks.
+//! Content of a reply besides its data: MCP's content blocks.
 
 use crate::{Object, Value};
 
@@ -24,7 +24,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Text beside the data.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Block::Text(text.into()).into()
     }
@@ -53,7 +53,7 @@ impl Content {
         Block::Embedded { uri: uri.into(), mime_type: None, text, blob }.into()
     }
 
-    /// Says of what type the block is. Text has none.
+    /// Sets the block's MIME type. Text has none.
     #[must_use]
     pub fn mime_type(mut self, given: impl Into<String>) -> Self {
         match &mut self.block {
@@ -66,7 +66,7 @@ impl Content {
         self
     }
 
-    /// Says what a link leads to. The other blocks show it themselves.
+    /// Describes the target of a link. Other blocks ignore it.
     #[must_use]
     pub fn description(mut self, given: impl Into<String>) -> Self {
         if let Block::Link { description, .. } = &mut self.block {
@@ -75,7 +75,7 @@ impl Content {
         self
     }
 
-    /// Says for whom the block is: `Audience::User`, or both as `[Audience::User, Audience::Assistant]`.
+    /// Sets the audience: `Audience::User`, or both as `[Audience::User, Audience::Assistant]`.
     #[must_use]
     pub fn audience(self, audience: impl AsRef<[Audience]>) -> Self {
         let names = audience.as_ref().iter().map(|one| match one {
@@ -85,8 +85,7 @@ impl Content {
         self.annotation("audience", Value::Array(names.collect()))
     }
 
-    /// Says how much the block matters, from 0.0 (it may be left out) to 1.0 (it may not). What lies outside counts as
-    /// the nearer end; what is no number says nothing.
+    /// Sets the block's importance, from 0.0 (optional) to 1.0 (required). Values outside are clamped; NaN is ignored.
     #[must_use]
     pub fn priority(self, priority: f64) -> Self {
         if priority.is_nan() {
@@ -126,7 +125,7 @@ impl From<Block> for Content {
     }
 }
 
-/// For whom a content block is.
+/// Audience of a content block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Audience {
     /// The person.
@@ -141,7 +140,7 @@ impl AsRef<[Audience]> for Audience {
     }
 }
 
-/// What an embedded resource holds.
+/// Content of an embedded resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// Text.
@@ -171,7 +170,7 @@ impl From<Vec<u8>> for Body {
 /// The kinds of MCP content.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// Text beside the data.
+    /// Text.
     Text(String),
     /// A picture.
     Image {
@@ -189,24 +188,24 @@ pub enum Block {
     },
     /// A resource in the reply itself; `text` or `blob`.
     Embedded {
-        /// Its address.
+        /// URI.
         uri: String,
-        /// Its type, if known.
+        /// MIME type, if known.
         mime_type: Option<String>,
-        /// Its text, where it is text.
+        /// Content, if it is text.
         text: Option<String>,
-        /// Its bytes, where it is not.
+        /// Content, if it is binary.
         blob: Option<Vec<u8>>,
     },
     /// A resource elsewhere.
     Link {
-        /// Its address.
+        /// URI.
         uri: String,
-        /// Its name.
+        /// Name.
         name: String,
-        /// What it is.
+        /// Description.
         description: Option<String>,
-        /// Its type, if known.
+        /// MIME type, if known.
         mime_type: Option<String>,
     },
 }

@@ -1,8 +1,8 @@
-//! Detail levels by annotation: what `#[detail]` makes of its marks. Not for use by hand.
+//! Support code for `#[detail]`. Not for direct use.
 //!
-//! A marked field is skipped by serde itself (`skip_serializing_if`), by a level that is set only while the SDK writes a
-//! result. So it does not matter how results are nested, flattened or renamed, a result is written in one go, and a type
-//! without marks pays nothing. Whatever else an action serialises, to keep it say, is written whole.
+//! Serde itself skips a marked field (`skip_serializing_if`), depending on a level that is set only while the SDK
+//! writes a result. So results may be nested, flattened or renamed, a result is written in one pass, and types without
+//! marks cost nothing. Other data that an action serialises, for example to store it, are complete.
 
 use std::{borrow::Cow, cell::Cell, marker::PhantomData};
 
@@ -11,14 +11,14 @@ use serde_json::json;
 
 use crate::{Detail, Object, Value};
 
-/// The keyword by which a field's level is published.
+/// Schema keyword for a field's level.
 pub const KEYWORD: &str = "x-detail";
 
 thread_local! {
     static LEVEL: Cell<Detail> = const { Cell::new(Detail::Full) };
 }
 
-/// The level of what is serialised while this lives.
+/// Sets the level of serialisation while it lives.
 pub(crate) struct Scope(Detail);
 
 impl Scope {
@@ -43,8 +43,8 @@ pub fn below_full<T: ?Sized>(_: &T) -> bool {
     LEVEL.get() < Detail::Full
 }
 
-/// The schema of a flattened field that may be left out, for `schemars(with)`: `schemars` does not look at
-/// `skip_serializing_if` there, and would require what the field brings along.
+/// Schema of a flattened field that may be omitted, for `schemars(with)`: `schemars` ignores `skip_serializing_if`
+/// there, and would require the field's contribution.
 pub struct Flattened<T: ?Sized, const FULL: bool>(PhantomData<T>);
 
 impl<T: ?Sized + JsonSchema, const FULL: bool> JsonSchema for Flattened<T, FULL> {
@@ -65,11 +65,11 @@ impl<T: ?Sized + JsonSchema, const FULL: bool> JsonSchema for Flattened<T, FULL>
     }
 }
 
-// Not generic, so that a guest holds it once.
+// Not generic, so that a guest contains it once.
 fn loosen(schema: &mut Object, full: bool) {
     schema.remove("required");
     if let Some(alternatives) = schema.remove("oneOf") {
-        // Nothing at all is a further alternative, but not one that excludes the others.
+        // The absence is one more alternative, but not an exclusive one.
         schema.insert("anyOf".into(), json!([{ "oneOf": alternatives }, {}]));
     } else if let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") {
         alternatives.push(json!({}));
@@ -84,14 +84,14 @@ fn loosen(schema: &mut Object, full: bool) {
     }
 }
 
-/// Whether results of this schema differ with the detail level.
+/// Tests whether results of this schema depend on the detail level.
 pub(crate) fn marked(schema: &Value) -> bool {
     match schema {
         Value::Object(schema) => schema.iter().any(|(keyword, value)| match keyword.as_str() {
             KEYWORD => true,
             // These hold data, not schemas.
             "default" | "examples" | "enum" | "const" => false,
-            // A field that is called like one of those is none of them.
+            // A field with such a name is not one of them.
             "properties" => value.as_object().into_iter().flatten().any(|(_, property)| marked(property)),
             _ => marked(value),
         }),

@@ -7,23 +7,23 @@ use serde::de::DeserializeOwned;
 
 use crate::{Failure, Object, Result, Value, host::port};
 
-/// What the person said to a question.
+/// A person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
     /// The form, filled in.
     Accepted(T),
     /// No.
     Declined,
-    /// Neither yes nor no: the question was closed.
+    /// Closed without an answer.
     Cancelled,
 }
 
 impl<T> Answer<T> {
-    /// What was filled in, for an action that cannot go on without.
+    /// Returns the input, for an action that requires it.
     ///
     /// # Errors
     ///
-    /// `denied` where the person said no, `cancelled` where the question was closed.
+    /// `denied` if the person declined, `cancelled` if the question was closed.
     pub fn accepted(self) -> Result<T> {
         match self {
             Self::Accepted(given) => Ok(given),
@@ -34,10 +34,11 @@ impl<T> Answer<T> {
     }
 }
 
-/// Asks the person, by a form made of a structure: its fields are texts, numbers, yes or no (`bool`), or choices (enums
-/// without data), or several of a choice (a `Vec` of such an enum); optional ones are `Option`s. Doc comments become the form's explanations.
+/// Asks the person with a form for a struct: its fields are texts, numbers, booleans, choices (enums without data), or
+/// several of a choice (a `Vec` of such an enum); optional ones are `Option`s. Doc comments become the form's
+/// explanations.
 ///
-/// While the person thinks, the clocks of the call stand still.
+/// While the person thinks, the call's clocks are paused.
 ///
 /// ```
 /// # use loggia_sdk::{prelude::*, testing::Host};
@@ -69,20 +70,20 @@ impl<T> Answer<T> {
 ///
 /// # Errors
 ///
-/// `denied` where the policy does not grant `elicit`; `internal` where the structure cannot be a form, with the field
-/// that is at fault; `invalid_data` where the answer does not fit the structure; else the host's failure, as where the
+/// `denied` if the policy does not grant `elicit`; `internal` if the struct cannot be a form, with the field in
+/// question; `invalid_data` if the answer does not fit the struct; otherwise the host's failure, for example if the
 /// client cannot ask.
 pub fn elicit<T: JsonSchema + DeserializeOwned>(message: &str) -> Result<Answer<T>> {
     given(port::elicit(message, form::of::<T>()?)?)
 }
 
-/// The same with a name for the question, of letters, digits, `_` and `-`: a client that knows what will be asked may send
-/// the answer along with the call, and nobody is asked then. A call's first question of a name can be answered so; a
-/// question that a person must see in any case has no name.
+/// Like [`elicit`], with a name for the question, of letters, digits, `_` and `-`: a client that knows the question may
+/// send the answer along with the call, and then nobody is asked. This applies to a call's first question of that name;
+/// a question that a person must see in any case should have no name.
 ///
 /// # Errors
 ///
-/// As [`elicit`].
+/// Like [`elicit`].
 pub fn elicit_as<T: JsonSchema + DeserializeOwned>(name: &str, message: &str) -> Result<Answer<T>> {
     let mut form = form::of::<T>()?;
     form.insert("$anchor".into(), name.into());
@@ -117,12 +118,12 @@ fn given<T: DeserializeOwned>(answer: Answer<Value>) -> Result<Answer<T>> {
 ///
 /// # Errors
 ///
-/// `denied` where the policy does not grant `elicit`; else the host's failure.
+/// `denied` if the policy does not grant `elicit`; otherwise the host's failure.
 pub fn confirm(message: &str) -> Result<bool> {
     port::elicit(message, form::empty()).map(|answer: Answer<Value>| matches!(answer, Answer::Accepted(_)))
 }
 
-// Not generic, so that a guest holds it once.
+// Not generic, so that a guest contains it once.
 fn unfit(error: serde_json::Error) -> Failure {
     Failure::invalid_data(format!("the answer does not fit: {error}"))
 }

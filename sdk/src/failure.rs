@@ -1,4 +1,4 @@
-//! What an action gives back when it did not work.
+//! Failures of actions.
 
 use std::{
     any::Any,
@@ -13,29 +13,29 @@ use serde::Serialize;
 
 use crate::{Next, Value};
 
-/// The codes that the host knows. A plugin may use others.
+/// Codes that the host knows. A plugin may use others.
 pub mod code {
-    /// The parameters are not what the action takes.
+    /// Invalid parameters.
     pub const INVALID_PARAMS: &str = "invalid_params";
-    /// What was named does not exist.
+    /// Something named in the call does not exist.
     pub const NOT_FOUND: &str = "not_found";
-    /// It is not allowed.
+    /// Not allowed.
     pub const DENIED: &str = "denied";
-    /// Somebody else changed it meanwhile, or it is there already.
+    /// A concurrent change, or something exists already.
     pub const CONFLICT: &str = "conflict";
-    /// Not now.
+    /// Temporarily unavailable.
     pub const UNAVAILABLE: &str = "unavailable";
-    /// A clock ran out.
+    /// Timeout.
     pub const TIMED_OUT: &str = "timed_out";
-    /// The caller went away or said stop.
+    /// The caller disconnected or cancelled.
     pub const CANCELLED: &str = "cancelled";
-    /// The plugin is at fault.
+    /// A fault of the plugin.
     pub const INTERNAL: &str = "internal";
-    /// What was read is not what it should be: no UTF-8, no JSON. Our own; the host passes it on.
+    /// Malformed data: invalid UTF-8 or JSON. Specific to the SDK; the host passes it on.
     pub const INVALID_DATA: &str = "invalid_data";
 }
 
-/// A call that did not work, in words that help the caller to mend it.
+/// A failed call, with a message that helps the caller to correct it.
 ///
 /// ```
 /// # use loggia_sdk::prelude::*;
@@ -44,9 +44,9 @@ pub mod code {
 /// }
 /// ```
 ///
-/// `?` makes one of every error of the standard library, and of any other crate: see [`From`].
+/// `?` converts every error of the standard library and of any other crate: see [`From`].
 ///
-/// Small, so that a `Result` with it is cheap to pass on; its fields are those of [`Parts`].
+/// Small, so that a `Result` with it is cheap to return; its fields are those of [`Parts`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure(Box<Parts>);
 
@@ -56,15 +56,15 @@ pub struct Failure(Box<Parts>);
 pub struct Parts {
     /// One of [`code`], or the plugin's own.
     pub code: String,
-    /// Begins plainly: "not found", "access denied", "`name` is required".
+    /// Starts with a standard phrase: "not found", "access denied", "`name` is required".
     pub message: String,
-    /// What to do about it.
+    /// Remedy.
     pub hint: Option<String>,
-    /// More, for a program.
+    /// Details for programs.
     pub details: Option<Value>,
-    /// When trying again may help.
+    /// Delay after which a retry may succeed.
     pub retry_after: Option<Duration>,
-    /// The call that mends it.
+    /// A call that recovers from the failure.
     pub next: Option<Next>,
 }
 
@@ -85,58 +85,58 @@ impl Failure {
     }
 
     constructors! {
-        /// The parameters are not what the action takes.
+        /// Invalid parameters.
         invalid_params = INVALID_PARAMS;
-        /// What was named does not exist.
+        /// Something named in the call does not exist.
         not_found = NOT_FOUND;
-        /// It is not allowed.
+        /// Not allowed.
         denied = DENIED;
-        /// Somebody else changed it meanwhile, or it is there already.
+        /// A concurrent change, or something exists already.
         conflict = CONFLICT;
-        /// Not now.
+        /// Temporarily unavailable.
         unavailable = UNAVAILABLE;
-        /// A clock ran out.
+        /// Timeout.
         timed_out = TIMED_OUT;
-        /// The plugin is at fault.
+        /// A fault of the plugin.
         internal = INTERNAL;
-        /// What was read is not what it should be.
+        /// Malformed data.
         invalid_data = INVALID_DATA;
     }
 
-    /// The caller went away or said stop.
+    /// The caller disconnected or cancelled.
     pub fn cancelled() -> Self {
         Self::new(code::CANCELLED, "cancelled")
     }
 
-    /// Adds what to do about it.
+    /// Adds a remedy.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds more, for a program. What cannot be written as JSON is left out.
+    /// Adds details for programs. Values that cannot be JSON are omitted.
     #[must_use]
     pub fn details(mut self, details: impl Serialize) -> Self {
         self.details = serde_json::to_value(details).ok();
         self
     }
 
-    /// Says when trying again may help.
+    /// Sets the delay after which a retry may succeed.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// Names the call that mends it.
+    /// Sets a call that recovers from the failure.
     #[must_use]
     pub fn next(mut self, next: Next) -> Self {
         self.next = Some(next);
         self
     }
 
-    /// Says what the failure is about, after the plain beginning: "not found: `a.txt`".
+    /// Adds the subject after the standard phrase: "not found: `a.txt`".
     ///
     /// ```
     /// # use loggia_sdk::prelude::*;
@@ -179,9 +179,9 @@ impl fmt::Display for Failure {
 
 // `Failure` is no `std::error::Error` itself, as that would forbid this.
 impl<E: Error + 'static> From<E> for Failure {
-    /// Errors of `std::io` become `not_found`, `denied`, `conflict`, … with a plain sentence that holds no path of the
-    /// host; numbers that do not parse become `invalid_params`; text that is no UTF-8 or no JSON, `invalid_data`;
-    /// all others `internal`, in the error's own words.
+    /// Converts errors. Those of `std::io` become `not_found`, `denied`, `conflict`, … with a standard sentence without
+    /// host paths; numbers that do not parse become `invalid_params`; invalid UTF-8 and JSON, `invalid_data`; all
+    /// others `internal`, with the error's own message.
     fn from(error: E) -> Self {
         let any: &dyn Any = &error;
         if let Some(error) = any.downcast_ref::<io::Error>() {
@@ -235,7 +235,7 @@ fn from_io(error: &io::Error) -> Failure {
         Kind::Unsupported => (code::INTERNAL, "not supported here"),
         _ => return Failure::internal(without_number(&error.to_string())),
     };
-    // An error that somebody made has words of its own.
+    // A custom error has its own message.
     let message = error.get_ref().map_or_else(|| sentence.to_owned(), |own| format!("{sentence}: {own}"));
     Failure::new(code, message)
 }

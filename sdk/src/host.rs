@@ -1,9 +1,9 @@
-//! What the host offers: log, progress, configuration, questions to the person, calls to other facades. Beside it stand
-//! [`state`](crate::state) and [`http`](crate::http), and what the standard library reaches: granted directories by
+//! Services of the host: log, progress, configuration, questions to the person, calls to other facades. In addition
+//! there are [`state`](crate::state) and [`http`](crate::http), and the standard library: granted directories by
 //! [`std::fs`], granted variables by [`std::env`](mod@std::env), clocks, random numbers.
 //!
-//! What the policy does not grant answers `denied`. Natively, where there is no host, `testing::Host` stands in for it;
-//! without that, the log goes nowhere, nothing is configured and no facade answers.
+//! Services that the policy does not grant return `denied`. In native builds, without a host, `testing::Host` replaces
+//! it; without that, logs are discarded, no configuration is set and no facade answers.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) use crate::testing::port;
 pub enum Level {
     /// Finest.
     Trace,
-    /// For the author.
+    /// For the plugin's author.
     Debug,
     /// For the operator.
     Info,
@@ -37,39 +37,39 @@ pub fn log(level: Level, message: &str) {
     port::log(level, message);
 }
 
-/// Tells the caller how far the call has come. See [`Call::progress`](crate::Call::progress).
+/// Reports progress to the caller. See [`Call::progress`](crate::Call::progress).
 pub fn progress(done: f64, total: Option<f64>, message: Option<&str>) {
     port::progress(done, total, message);
 }
 
-/// Whether the caller has gone away or said stop.
+/// Tests whether the caller has disconnected or cancelled the call.
 pub fn is_cancelled() -> bool {
     port::is_cancelled()
 }
 
-/// What the policy gives under `[grants] config` for this key.
+/// Value of this key under `[grants] config` in the policy.
 ///
 /// # Errors
 ///
-/// `internal` where the operator's value is of another type; the message names the key.
+/// `internal` if the operator's value has another type; the message names the key.
 pub fn config<T: DeserializeOwned>(key: &str) -> Result<Option<T>> {
     let Some(json) = port::config(key) else { return Ok(None) };
     serde_json::from_str(&json).map(Some).map_err(|error| {
-        Failure::internal(format!("the configuration `{key}` does not fit: {error}"))
+        Failure::internal(format!("the configuration `{key}` is invalid: {error}"))
             .hint(format!("The operator sets `config.{key}` in the plugin's policy file."))
     })
 }
 
-/// The same, or something else where the policy gives nothing.
+/// Like [`config`], with a default.
 ///
 /// # Errors
 ///
-/// As [`config`].
+/// See [`config`].
 pub fn config_or<T: DeserializeOwned>(key: &str, default: T) -> Result<T> {
     Ok(config(key)?.unwrap_or(default))
 }
 
-/// The same, where the plugin cannot do without.
+/// Like [`config`], for a required key.
 ///
 /// ```
 /// # use loggia_sdk::{prelude::*, testing::Host};
@@ -80,37 +80,37 @@ pub fn config_or<T: DeserializeOwned>(key: &str, default: T) -> Result<T> {
 ///
 /// # Errors
 ///
-/// `unavailable` where the policy gives nothing: names the key and the line to write; else as [`config`].
+/// `unavailable` if the policy does not set it: names the key and the line to add; otherwise like [`config`].
 pub fn require_config<T: DeserializeOwned>(key: &str) -> Result<T> {
     config(key)?.ok_or_else(|| unconfigured(key))
 }
 
-// Not generic, so that a guest holds it once.
+// Not generic, so that a guest contains it once.
 fn unconfigured(key: &str) -> Failure {
     Failure::unavailable(format!("not configured: this plugin needs `{key}`")).hint(format!(
         "The operator sets it in the plugin's policy file: `[grants] config = {{ {key} = … }}`."
     ))
 }
 
-/// The facades that this plugin may call.
+/// Lists the facades that this plugin may call.
 ///
 /// # Errors
 ///
-/// `denied` where the policy grants no `invoke`.
+/// `denied` if the policy grants no `invoke`.
 pub fn facades() -> Result<Vec<Peer>> {
     port::facades()
 }
 
-/// What another facade's action takes and gives.
+/// Returns the schemas of another facade's action.
 ///
 /// # Errors
 ///
-/// `denied` where the policy does not grant `invoke` of it; `not_found` where there is none.
+/// `denied` if the policy does not grant `invoke` for it; `not_found` if it does not exist.
 pub fn lookup(facade: &str, action: &str) -> Result<Schema> {
     port::lookup(facade, action)
 }
 
-/// Makes calls to other facades, all at once; answers in the order of the requests.
+/// Calls other facades concurrently; the replies are in the order of the requests.
 pub fn invoke(requests: Vec<Request>) -> Vec<Result<Reply<Value>>> {
     port::invoke(requests)
 }
@@ -119,13 +119,13 @@ pub fn invoke(requests: Vec<Request>) -> Vec<Result<Reply<Value>>> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Peer {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its name for people.
+    /// Name for people.
     pub title: String,
-    /// What it is for.
+    /// Purpose.
     pub summary: String,
-    /// Its actions.
+    /// Actions.
     pub actions: Vec<PeerAction>,
 }
 
@@ -133,11 +133,11 @@ pub struct Peer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerAction {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it does.
+    /// Description.
     pub summary: String,
-    /// What it does to the world.
+    /// Effect.
     pub effect: Effect,
 }
 
@@ -155,20 +155,20 @@ impl Peer {
     }
 }
 
-/// What an action of another facade takes and gives: see [`lookup`].
+/// Schemas of another facade's action: see [`lookup`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Schema {
     /// The JSON Schema of its parameters, an object.
     pub params: Value,
-    /// The JSON Schema of its data, where it says so.
+    /// JSON Schema of its data, if published.
     pub data: Option<Value>,
     /// Parameters to learn from.
     pub examples: Vec<Value>,
 }
 
 impl Schema {
-    /// Of an action that says nothing but what it takes.
+    /// Creates the schemas of an action that only publishes its parameters.
     pub fn new(params: Value) -> Self {
         Self { params, data: None, examples: Vec::new() }
     }
@@ -187,17 +187,17 @@ impl Schema {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
-    /// Which facade.
+    /// Facade.
     pub facade: String,
-    /// Which of its actions.
+    /// Action.
     pub action: String,
-    /// With what parameters.
+    /// Parameters.
     pub params: Object,
-    /// How much is wanted back.
+    /// Level of detail of the reply.
     pub detail: Detail,
     /// A shorter time than this call has left.
     pub timeout: Option<Duration>,
-    /// So that a repeated call does its work once.
+    /// Key that identifies retries of the same call.
     pub idempotency_key: Option<String>,
 }
 
@@ -223,7 +223,7 @@ impl Request {
         self
     }
 
-    /// Says how much is wanted back.
+    /// Sets the level of detail of the reply.
     #[must_use]
     pub fn detail(mut self, detail: Detail) -> Self {
         self.detail = detail;
@@ -237,27 +237,27 @@ impl Request {
         self
     }
 
-    /// Makes a repeated call do its work once.
+    /// Sets a key that identifies retries of the same call.
     #[must_use]
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
     }
 
-    /// Whether the host would let it through, parameters and all, without making it.
+    /// Tests whether the host would permit the call with these parameters, without making it.
     ///
     /// # Errors
     ///
-    /// What making it would be refused with: `invalid_params`, `denied`, `not_found`.
+    /// The refusal of the call: `invalid_params`, `denied`, `not_found`.
     pub fn check(&self) -> Result<()> {
         port::check(self)
     }
 
-    /// Makes the call, alone.
+    /// Makes the call.
     ///
     /// # Errors
     ///
-    /// The other facade's failure, or the host's.
+    /// The failure of the other facade or of the host.
     pub fn call(self) -> Result<Reply<Value>> {
         let answer = invoke(vec![self]).pop();
         answer.unwrap_or_else(|| Err(Failure::internal("the host gave no answer")))

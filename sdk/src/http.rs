@@ -1,9 +1,9 @@
 //! Requests over HTTP, sent by the host. Needs the feature `http`.
 //!
-//! The policy grants where to: `http = ["https://api.example.com"]`. All else is `denied`, and so are requests other
-//! than GET and HEAD while a `read` action runs, unless the policy says that they only read. The host resolves names,
-//! checks addresses, speaks TLS, adds the secrets that the policy binds to a host, and bounds how many requests a call
-//! may send, how large they are and how long they take.
+//! The policy grants destinations: `http = ["https://api.example.com"]`. Other requests are `denied`, and so are
+//! requests other than GET and HEAD while a `read` action runs, unless the policy declares them as reading. The host
+//! resolves names, checks addresses, speaks TLS, adds the secrets that the policy binds to a host, and limits the
+//! number, size and duration of a call's requests.
 //!
 //! ```
 //! use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
@@ -34,8 +34,8 @@
 //! assert_eq!(reply.data[0]["title"], "It leaks.");
 //! ```
 //!
-//! [`send`](Request::send) waits for the whole response. A response of any status is one: [`ok`](Response::ok) makes a
-//! failure of those from 300 on. [`send_all`] sends several requests at once.
+//! [`send`](Request::send) waits for the whole response. A response of any status is a success; [`ok`](Response::ok)
+//! turns those from 300 on into failures. [`send_all`] sends several requests at once.
 
 mod request;
 mod response;
@@ -86,12 +86,12 @@ pub fn delete(url: impl Into<String>) -> Request {
     Request::new("DELETE", url)
 }
 
-/// How many requests are under way together: as many as a host allows by default.
+/// Number of concurrent requests: a host's default limit.
 #[cfg(target_family = "wasm")]
 const AT_ONCE: usize = 6;
 
-/// Sends several requests at once, and waits for all; answers in the order of the requests. Up to six are under way
-/// together, the others follow as these end.
+/// Sends several requests at once and waits for all; the responses are in the order of the requests. Up to six are sent
+/// concurrently, the others as these end.
 pub fn send_all(requests: Vec<Request>) -> Vec<Result<Response>> {
     let mut answers: Vec<Option<Result<Response>>> = Vec::new();
     let mut ready = Vec::new();
@@ -109,7 +109,7 @@ pub fn send_all(requests: Vec<Request>) -> Vec<Result<Response>> {
     answers.into_iter().map(|answer| answer.or_else(|| sent.next()).unwrap_or_else(lost)).collect()
 }
 
-/// A request that is well formed, and where it goes.
+/// A well-formed request with its destination.
 pub(crate) struct Prepared {
     pub request: Request,
     #[cfg_attr(not(target_family = "wasm"), allow(dead_code))]

@@ -4,20 +4,20 @@ use serde::de::DeserializeOwned;
 
 use crate::{Call, Detail, Failure, Object, Result, call::Facts, failure::code};
 
-/// A call with its parameters. The host has checked them against the action's schema; what is checked here is what a
-/// schema cannot say, and what another host might let through.
+/// A call with its parameters. The host has validated them against the action's schema; the checks here cover the rest,
+/// and other hosts.
 pub struct Incoming {
     pub(crate) facts: Facts,
     pub(crate) params: Object,
 }
 
 impl Incoming {
-    /// What the action may know of the call.
+    /// Returns the context of the call.
     pub fn call(&self) -> Call {
         Call::new(self.facts.clone())
     }
 
-    /// How much of the result the caller wants.
+    /// Level of detail that the caller requests.
     pub fn detail(&self) -> Detail {
         self.facts.detail
     }
@@ -26,16 +26,16 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// `invalid_params` where it is missing or does not fit.
+    /// `invalid_params` if it is missing or invalid.
     pub fn take<T: DeserializeOwned>(&mut self, name: &str) -> Result<T> {
         self.given(name)?.ok_or_else(|| Failure::new(code::INVALID_PARAMS, format!("`{name}` is required")))
     }
 
-    /// A parameter that may be left out; `null` is as good.
+    /// Takes an optional parameter; `null` counts as missing.
     ///
     /// # Errors
     ///
-    /// `invalid_params` where it does not fit.
+    /// `invalid_params` if it does not fit.
     pub fn take_optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>> {
         if self.params.get(name).is_some_and(serde_json::Value::is_null) {
             return Ok(None);
@@ -47,7 +47,7 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// `invalid_params` where it does not fit.
+    /// `invalid_params` if it does not fit.
     pub fn take_or<T: DeserializeOwned>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T> {
         self.given(name).map(|given| given.unwrap_or_else(default))
     }
@@ -58,7 +58,7 @@ impl Incoming {
     }
 }
 
-// Not generic, so that a guest holds it once.
+// Not generic, so that a guest contains it once.
 fn unfit(name: &str, error: &serde_json::Error) -> Failure {
     Failure::new(code::INVALID_PARAMS, format!("`{name}` does not fit: {error}"))
 }

@@ -29,16 +29,16 @@
 //! |---|---|
 //! | [`facade`], [`action`], [`param`] | the attributes, with all their keys |
 //! | [`export!`] | makes the crate a component |
-//! | [`Result`], [`Reply`], [`Content`], [`Failure`] | what an action gives back |
-//! | [`detail`](macro@detail) | marks the fields of a result that not every caller wants |
-//! | [`Call`] | what an action may ask about the call: detail level, time left, progress |
-//! | [`host`] | what the host offers: log, configuration, questions to the person, calls to other facades |
-//! | [`state`] | what outlives a call: collections, cells, counters, transactions |
+//! | [`Result`], [`Reply`], [`Content`], [`Failure`] | results of actions |
+//! | [`detail`](macro@detail) | marks fields of a result for detail levels |
+//! | [`Call`] | context of a call: detail level, time left, progress |
+//! | [`host`] | services of the host: log, configuration, questions to the person, calls to other facades |
+//! | [`state`] | persistent data: collections, cells, counters, transactions |
 //! | [`http`] | requests, with the feature `http` |
 //! | [`testing`] | calls a facade natively, with the host's own checks |
 //!
-//! A plugin has no memory but its [`state`]: each call runs in a fresh instance. The value given to [`export!`] is made
-//! anew for each.
+//! A plugin's only persistent memory is its [`state`]: each call runs in a new instance, with a new value of the
+//! expression in [`export!`].
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -127,7 +127,7 @@ pub use serde::{self, Deserialize, Serialize};
 #[doc(no_inline)]
 pub use serde_json::{self, Value, json};
 
-/// What an action returns: `Result<T>`, `Result<Reply<T>>` or `Result<()>`.
+/// Result of an action: `Result<T>`, `Result<Reply<T>>` or `Result<()>`.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// A JSON object.
@@ -135,8 +135,8 @@ pub type Object = serde_json::Map<String, Value>;
 
 /// Makes the crate a Loggia component that exports this facade.
 ///
-/// Takes an expression that makes the facade, evaluated once for each call: the name of a unit struct,
-/// `Notes::default()`, or any other.
+/// Takes an expression for the facade, evaluated once for each call: the name of a unit struct, `Notes::default()`, or
+/// any other.
 ///
 /// ```
 /// # use loggia_sdk::prelude::*;
@@ -182,8 +182,8 @@ macro_rules! export {
 
 /// Makes the crate a Loggia component that exports this facade.
 ///
-/// Takes an expression that makes the facade, evaluated once for each call: the name of a unit struct,
-/// `Notes::default()`, or any other.
+/// Takes an expression for the facade, evaluated once for each call: the name of a unit struct, `Notes::default()`, or
+/// any other.
 ///
 /// ```
 /// # use loggia_sdk::prelude::*;

@@ -1,19 +1,19 @@
-//! How many items a result holds, for the envelope's `count`.
+//! Number of items of a result, for the envelope's `count`.
 //!
-//! Only the facade macro knows an action's whole return type, so it asks there: `(&Counted(&result)).items()` is
-//! [`IsList`]'s method where the type has it, and else, one reference further, [`IsNoList`]'s. Nothing is counted that
-//! knows no length of its own.
+//! Only the facade macro knows an action's whole return type, so it selects the implementation by autoref:
+//! `(&Counted(&result)).items()` is [`IsList`]'s method if the type has it, and otherwise, one reference further,
+//! [`IsNoList`]'s. Types without a length are not counted.
 
 use std::collections::{BTreeSet, HashSet, LinkedList, VecDeque};
 
 use crate::Reply;
 
-/// What an action returned, a reference to it.
+/// Reference to an action's result.
 pub struct Counted<'a, T>(pub &'a T);
 
 /// A result that is a list.
 pub trait IsList {
-    /// How many items it has; none where it is a failure.
+    /// Number of items; `None` for a failure.
     fn items(&self) -> Option<usize>;
 }
 
@@ -23,9 +23,9 @@ impl<T: List, E> IsList for Counted<'_, Result<T, E>> {
     }
 }
 
-/// Any other result.
+/// All other results.
 pub trait IsNoList {
-    /// Nothing.
+    /// `None`.
     fn items(&self) -> Option<usize>;
 }
 
@@ -35,9 +35,9 @@ impl<T> IsNoList for &Counted<'_, T> {
     }
 }
 
-/// What JSON shows as a list of like things.
+/// Types that are lists in JSON.
 pub trait List {
-    /// How many.
+    /// Number of items.
     fn length(&self) -> usize;
 }
 

@@ -1,10 +1,10 @@
-//! What an action gives back when it worked and has more to say than its data.
+//! Successful results with more than data.
 
 use serde::Serialize;
 
 use crate::{Content, Object};
 
-/// Data, with a message, a place in a longer list, the call that should come next, or media.
+/// Data with a message, a page of a longer list, a suggested next call, or media.
 ///
 /// ```
 /// # use loggia_sdk::prelude::*;
@@ -20,11 +20,11 @@ pub struct Reply<T> {
     pub data: T,
     /// A sentence for the model or the person.
     pub message: Option<String>,
-    /// Where `data` is a part of a longer list.
+    /// Set if `data` is part of a longer list.
     pub page: Option<Page>,
-    /// The call that should come next.
+    /// Suggested next call.
     pub next: Option<Next>,
-    /// Content beside the JSON: images, audio, resources, further text.
+    /// Content besides the JSON: images, audio, resources, text.
     pub content: Vec<Content>,
 }
 
@@ -41,14 +41,14 @@ impl<T> Reply<T> {
         self
     }
 
-    /// Says where the data stands in a longer list.
+    /// Sets the position in a longer list.
     #[must_use]
     pub fn page(mut self, page: Page) -> Self {
         self.page = Some(page);
         self
     }
 
-    /// Names the call that should come next.
+    /// Sets the suggested next call.
     #[must_use]
     pub fn next(mut self, next: Next) -> Self {
         self.next = Some(next);
@@ -62,7 +62,7 @@ impl<T> Reply<T> {
         self
     }
 
-    /// Says how many items there are in this reply, where the author did not.
+    /// Sets the number of items unless the author did.
     pub(crate) fn counted(mut self, items: Option<usize>) -> Self {
         if let Some(count) = items.and_then(|items| u64::try_from(items).ok()) {
             self.page.get_or_insert_default().count.get_or_insert(count);
@@ -70,39 +70,39 @@ impl<T> Reply<T> {
         self
     }
 
-    /// The same reply around other data.
+    /// Replaces the data.
     pub(crate) fn with<U>(self, data: U) -> Reply<U> {
         let Self { message, page, next, content, .. } = self;
         Reply { data, message, page, next, content }
     }
 }
 
-/// Where a list stands in a longer one.
+/// Position of a list in a longer one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Page {
-    /// Items in this reply; filled in where the data is a list.
+    /// Number of items in this reply; filled in if the data is a list.
     pub count: Option<u64>,
-    /// Items there are.
+    /// Total number of items.
     pub total: Option<u64>,
-    /// Opaque to the caller, who gives it back to get the next part; none on the last page.
+    /// Opaque cursor for the next page; `None` on the last.
     pub cursor: Option<String>,
 }
 
 impl Page {
-    /// A page of so many items. Where the data is a list, the SDK counts what `Page::default()` leaves open.
+    /// A page of this many items. If the data is a list, the SDK fills in the count of `Page::default()`.
     pub fn of(count: usize) -> Self {
         Self { count: u64::try_from(count).ok(), ..Self::default() }
     }
 
-    /// Says how many items there are in all.
+    /// Sets the total number of items.
     #[must_use]
     pub fn total(mut self, total: usize) -> Self {
         self.total = u64::try_from(total).ok();
         self
     }
 
-    /// Says how to get the next page.
+    /// Sets the cursor of the next page.
     #[must_use]
     pub fn cursor(mut self, cursor: impl Into<String>) -> Self {
         self.cursor = Some(cursor.into());
@@ -114,11 +114,11 @@ impl Page {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Next {
-    /// Which facade; none for the plugin's own.
+    /// Facade; `None` for the plugin's own.
     pub facade: Option<String>,
-    /// Which of its actions.
+    /// Action.
     pub action: String,
-    /// With what parameters.
+    /// Parameters.
     pub params: Object,
     /// Why.
     pub reason: Option<String>,
@@ -144,7 +144,7 @@ impl Next {
         self
     }
 
-    /// Says why.
+    /// Sets the reason.
     #[must_use]
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());

@@ -22,14 +22,14 @@ pub struct Shape {
     required: Vec<Value>,
 }
 
-/// The schema of what an action returns; none where the type says nothing.
+/// Schema of an action's data; `None` if the type has none.
 pub fn data<O: Outcome>() -> Option<Value> {
     let mut generator = generator(Contract::Serialize);
     let schema = O::schema(&mut generator);
     completed(schema, &mut generator)
 }
 
-// Not generic, so that a guest holds it once.
+// Not generic, so that a guest contains it once.
 fn completed(schema: Schema, generator: &mut SchemaGenerator) -> Option<Value> {
     let mut schema = object(schema);
     let definitions = generator.take_definitions(false);
@@ -53,13 +53,13 @@ impl Shape {
         self.optional::<T>(name, doc)
     }
 
-    /// A parameter that may be left out.
+    /// Adds an optional parameter.
     pub fn optional<T: JsonSchema>(&mut self, name: &str, doc: &str) -> Property<'_> {
         let schema = self.generator.subschema_for::<T>();
         self.add(name, doc, schema)
     }
 
-    /// A parameter that has this value where it is left out.
+    /// Adds a parameter with a default.
     pub fn defaulted<T: JsonSchema + Serialize>(
         &mut self,
         name: &str,
@@ -83,7 +83,7 @@ impl Shape {
         Property(self.properties.get_mut(name).and_then(Value::as_object_mut))
     }
 
-    /// An object schema, described by `about` where that says anything.
+    /// Builds an object schema, described by `about` unless that is empty.
     pub(crate) fn finish(mut self, about: &str) -> Object {
         let mut params = Object::new();
         params.insert("type".into(), "object".into());
@@ -174,7 +174,7 @@ impl Property<'_> {
         self.with("x-hint", hint)
     }
 
-    /// Marks what nobody may be shown.
+    /// Marks a confidential value.
     pub fn secret(self) -> Self {
         self.with("writeOnly", true)
     }
@@ -199,8 +199,8 @@ impl Property<'_> {
     }
 }
 
-/// Subschemas stand where they are used, as many clients do not follow references; a recursive type alone becomes a
-/// definition.
+/// Creates a generator that inlines subschemas, as many clients do not follow references; only recursive types become
+/// definitions.
 pub(crate) fn generator(contract: Contract) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -218,10 +218,10 @@ pub(crate) fn object(schema: Schema) -> Object {
     }
 }
 
-/// Takes away what tells a model nothing: formats that only repeat Rust's number types, and `null` as a default.
+/// Removes keywords without information for a model: formats that repeat Rust's number types, and `null` as a default.
 ///
-/// Where definitions are given, as for parameters, a recursive type ends where it comes back to itself, with no more
-/// than its kind: hosts take no recursive parameters, as clients cannot read them. Deserialising checks the rest.
+/// With definitions, as for parameters, recursion is cut where a type refers to itself, keeping only its kind: hosts
+/// refuse recursive parameters, as clients cannot read them. Deserialisation checks the rest.
 pub(crate) fn tidy(schema: &mut Object, definitions: Option<&Object>) {
     if let Some(kind) = definitions.and_then(|definitions| kind_of_reference(schema, definitions)) {
         schema.insert("type".into(), kind.into());
@@ -231,7 +231,7 @@ pub(crate) fn tidy(schema: &mut Object, definitions: Option<&Object>) {
             !["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
         }
         ("default", Value::Null) => false,
-        // A parameter has no levels, though its type may also be a result's.
+        // Parameters have no levels, though the type may also be used in results.
         (KEYWORD, Value::String(_) | Value::Bool(_)) => definitions.is_none(),
         ("$ref", _) if definitions.is_some() => false,
         // These hold data, not schemas.

@@ -1,10 +1,9 @@
-//! State that outlives a call: kept by the host, on disk, for this plugin alone.
+//! Persistent state: stored by the host, on disk, for this plugin only.
 //!
-//! The policy grants it: `store = true`, or `store = { quota = "16MiB" }`. Without that, all of this answers `denied`,
-//! and so does every write while a `read` action runs.
+//! The policy grants it: `store = true`, or `store = { quota = "16MiB" }`. Otherwise all operations return `denied`,
+//! and so do writes in a `read` action.
 //!
-//! Most plugins need no more than a [`Collection`] for the things they hold and [`transaction`] for what must happen as
-//! one:
+//! Most plugins only need a [`Collection`] for their data and [`transaction`] for atomic changes:
 //!
 //! ```
 //! use loggia_sdk::{prelude::*, state::Collection, testing::{Host, Store}};
@@ -45,11 +44,11 @@
 //! |---|---|
 //! | [`Collection`] | many values of one type, each under an id |
 //! | [`Cell`], [`Counter`] | one value; a number that only goes up |
-//! | [`transaction`] | reads and writes that happen as one, or not at all |
+//! | [`transaction`] | atomic reads and writes |
 //! | [`shared`], [`caller`] | keys and bytes, below all that |
 //!
-//! There are two spaces: one that all callers share, and one for each caller, which the others do not see. A caller
-//! whom the host does not know has no space of its own: `denied`.
+//! There are two spaces: one that all callers share, and one for each caller, which is invisible to the others. An
+//! anonymous caller has no space: `denied`.
 
 mod cell;
 mod collection;
@@ -76,12 +75,12 @@ pub const fn shared() -> Space {
     Space::Shared
 }
 
-/// The space of who called, which no other caller sees.
+/// The caller's space, invisible to other callers.
 pub const fn caller() -> Space {
     Space::Caller
 }
 
-/// Whose state. What the plugin keeps, as keys and bytes; see [`Collection`] for something more pleasant.
+/// A space of the state. Low-level access by keys and bytes; prefer [`Collection`].
 ///
 /// Keys are UTF-8, at most 1 KiB, ordered by their bytes. Collections use keys of the form `name/…` and `name#…`.
 ///
@@ -103,51 +102,51 @@ pub const fn caller() -> Space {
 pub enum Space {
     /// The plugin's, for all callers alike.
     Shared,
-    /// Of who called.
+    /// The caller's.
     Caller,
 }
 
 impl Space {
-    /// What is kept under a key.
+    /// Reads a key.
     ///
     /// # Errors
     ///
-    /// `denied` where the policy grants no state; `unavailable` where the state is busy.
+    /// `denied` if the policy grants no state; `unavailable` where the state is busy.
     pub fn get(self, key: &str) -> Result<Option<Entry>> {
         let mut entries = self.get_many(vec![key.to_owned()])?;
         Ok(entries.pop().flatten())
     }
 
-    /// What is kept under several keys, all read at one moment; in the order of the keys.
+    /// Reads several keys in one snapshot; in the order of the keys.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Like [`get`](Self::get).
     pub fn get_many(self, keys: Vec<String>) -> Result<Vec<Option<Entry>>> {
         let wanted = keys.len();
         let entries = port::state_get(self, keys)?;
         if entries.len() == wanted { Ok(entries) } else { Err(Failure::internal("the host gave no answer")) }
     }
 
-    /// Entries whose keys begin with `prefix`, ordered by key: those after the key `after`, at most `limit` of them; the
-    /// host may give fewer, and says by [`Entries::more`] whether there are further ones.
+    /// Scans entries whose keys start with `prefix`, ordered by key: those after the key `after`, at most `limit`; the
+    /// host may return fewer, and sets [`Entries::more`] if there are more.
     ///
-    /// With `at`, the [`Entries::revision`] of an earlier part, it is of the same state as that part, or a `conflict`.
+    /// With `at`, the [`Entries::revision`] of an earlier part, the result is from the same state as that part, or a
+    /// `conflict`.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get); `conflict` where the state has changed since `at`.
+    /// Like [`get`](Self::get); `conflict` if the state has changed since `at`.
     pub fn scan(self, prefix: &str, after: Option<&str>, limit: u32, at: Option<u64>) -> Result<Entries> {
         port::state_scan(self, prefix, after, limit, at)
     }
 
-    /// Makes all these changes, or, where one key is not as it is expected to be, none. Gives the version that the
-    /// written keys now have.
+    /// Makes all changes, or none if a key does not meet its expectation. Returns the version of the written keys.
     ///
     /// # Errors
     ///
-    /// `conflict`, which names the keys that were not as expected; `denied` where the policy grants no state or the
-    /// action is a `read` one; the host's failure where a key or a value is too large or the quota is used up.
+    /// `conflict`, with the keys that did not meet their expectations; `denied` if the policy grants no state or the
+    /// action is a `read` one; the host's failure if a key or value is too large or the quota is exhausted.
     pub fn commit(self, changes: Vec<Change>) -> Result<u64> {
         port::state_commit(self, changes)
     }

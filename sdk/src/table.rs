@@ -1,4 +1,4 @@
-//! What the macros write: a facade as a table of its actions. Not for use by hand.
+//! Output of the macros: a facade as a table of its actions. Not for direct use.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub trait Facade: Sized + 'static {
     const ACTIONS: &'static [Action<Self>];
 }
 
-/// What a facade says of itself.
+/// A facade's description of itself.
 pub struct About {
     pub name: &'static str,
     pub title: &'static str,
@@ -35,7 +35,7 @@ pub struct About {
 }
 
 impl About {
-    /// Stands where a facade has mistakes, which rustc then reports alone.
+    /// Placeholder for a facade with errors, so that rustc reports only these.
     pub const EMPTY: Self = Self {
         name: "",
         title: "",
@@ -58,13 +58,13 @@ pub struct Want {
 pub struct Action<F> {
     pub name: &'static str,
     pub summary: &'static str,
-    /// What its doc comment says after the summary.
+    /// Doc comment after the summary.
     pub about: &'static str,
     pub effect: Effect,
     pub idempotent: bool,
     pub open_world: bool,
     pub long_running: bool,
-    /// What the author said; marks in the result's type say it too.
+    /// Declared by the author; marks in the result's type also imply it.
     pub details: bool,
     pub aliases: &'static [&'static str],
     /// JSON objects; the macro has parsed them.
@@ -82,7 +82,7 @@ impl<F> Action<F> {
         shape.finish(self.about)
     }
 
-    /// Whether its results differ with the detail level: by the author's word, or by marks in the result's type.
+    /// Tests whether results differ with the detail level: by declaration, or by marks in the result's type.
     pub(crate) fn has_details(&self) -> bool {
         self.details || (self.data)().as_ref().is_some_and(detail::marked)
     }
@@ -109,7 +109,7 @@ pub(crate) fn dispatch<F: Facade>(facade: &F, mut incoming: Incoming) -> Result<
     result
 }
 
-/// What `export!` checks natively.
+/// Native check of `export!`.
 pub fn require<F: Facade>(_facade: &F) {}
 
 /// What an action may return.
@@ -120,7 +120,7 @@ pub fn require<F: Facade>(_facade: &F) {}
 )]
 pub trait Outcome {
     fn schema(generator: &mut SchemaGenerator) -> Schema;
-    /// Writes the data at this level; `items` is how many there are, where it is a list.
+    /// Serialises the data at this level; `items` is the number of items of a list.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ pub trait Payload {
     type Data: JsonSchema;
     /// # Errors
     ///
-    /// `internal` where the data cannot be written as JSON.
+    /// `internal` if the data cannot be written as JSON.
     fn written(self, level: Detail) -> Result<Reply<String>>;
 }
 

@@ -45,29 +45,28 @@ use web::Route;
 ///
 /// # Errors
 ///
-/// What the host would refuse, in its words; the action's own failure.
+/// The host's refusal, in its words, or the action's own failure.
 ///
 /// # Panics
 ///
-/// Where the host would refuse the facade itself; see [`describe`].
+/// If the host would refuse the facade itself; see [`describe`].
 pub fn call<F: Facade>(facade: &F, action: &str, params: Value) -> Result<Reply<Value>> {
     Host::new().call(facade, action, params)
 }
 
-/// All that the facade publishes, as JSON: worth a snapshot.
+/// Returns the published description of the facade as JSON, for example for a snapshot.
 ///
 /// # Panics
 ///
-/// Where the host would refuse the facade, with the reasons: a default outside its own bounds, an example that does
-/// not fit.
+/// If the host would refuse the facade, with the reasons: a default outside its own bounds, an invalid example.
 pub fn describe<F: Facade>(_facade: &F) -> Value {
     let surface = surface::of::<F>();
     gate::contract(&surface);
     surface::to_json(&surface)
 }
 
-/// What the facade publishes, in short: for each action its name, effect and summary, and the names of its parameters.
-/// Worth a snapshot, too, and read at a glance.
+/// Returns an outline of the facade: for each action its name, effect, summary, and the names of its parameters.
+/// Suitable for a snapshot that is quick to read.
 ///
 /// ```
 /// # use loggia_sdk::{prelude::*, testing};
@@ -86,7 +85,7 @@ pub fn describe<F: Facade>(_facade: &F) -> Value {
 ///
 /// # Panics
 ///
-/// As [`describe`].
+/// Like [`describe`].
 pub fn outline<F: Facade>(facade: &F) -> String {
     let described = describe(facade);
     let line = |action: &Value| {
@@ -99,17 +98,17 @@ pub fn outline<F: Facade>(facade: &F) -> String {
     actions.map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A question that the plugin asked the person.
+/// A question that the plugin asked.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Question {
-    /// What was asked.
+    /// Text of the question.
     pub message: String,
     /// The form: a flat object schema.
     pub form: Object,
 }
 
-/// A host for one test: what it grants, and what it saw.
+/// A host for one test, with its grants and its records.
 ///
 /// ```
 /// # use loggia_sdk::{prelude::*, testing::Host};
@@ -154,21 +153,21 @@ impl Host {
         Self::default()
     }
 
-    /// How much the caller wants.
+    /// Sets the caller's level of detail.
     #[must_use]
     pub fn detail(mut self, detail: Detail) -> Self {
         self.facts.detail = detail;
         self
     }
 
-    /// How much time a call has.
+    /// Sets the time left for a call.
     #[must_use]
     pub fn time_left(mut self, time: Duration) -> Self {
         self.facts.time_left = time;
         self
     }
 
-    /// Who calls: told to the plugin, and whose space of the state it is.
+    /// Sets the caller: its name for the plugin, and its space of the state.
     #[must_use]
     pub fn caller(mut self, caller: impl Into<String>) -> Self {
         let caller = caller.into();
@@ -188,7 +187,7 @@ impl Host {
     ///
     /// # Panics
     ///
-    /// Where the value cannot be written as JSON.
+    /// If the value cannot be serialised as JSON.
     #[must_use]
     pub fn config(self, key: impl Into<String>, value: impl Serialize) -> Self {
         let json = serde_json::to_string(&value).expect("a configuration is JSON");
@@ -196,7 +195,7 @@ impl Host {
         self
     }
 
-    /// Grants state. Several hosts may share a store: those of two callers, say.
+    /// Grants state. Several hosts may share a store, for example for two callers.
     ///
     /// ```
     /// # use loggia_sdk::{prelude::*, state::Cell, testing::{Host, Store}};
@@ -214,8 +213,8 @@ impl Host {
         self
     }
 
-    /// What is answered over HTTP to requests of this method (`*` is any) to this URL, or to any that begins with it; of
-    /// several that fit, the longest. All else is `denied`, as by a policy that does not grant it.
+    /// Sets the response to HTTP requests of this method (`*` is any) to this URL, or to any that starts with it; the
+    /// longest match applies. Other requests are `denied`, as if the policy did not grant them.
     ///
     /// ```
     /// # use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
@@ -239,8 +238,8 @@ impl Host {
         self
     }
 
-    /// What is answered to requests of this method only reads, as the policy says by `reads`: `read` actions may send them.
-    /// Holds for what [`http`](Self::http) was told of that method so far.
+    /// Declares that requests of this method only read, like `reads` in the policy: `read` actions may send them.
+    /// Applies to earlier calls of [`http`](Self::http) with that method.
     ///
     /// ```
     /// # use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
@@ -266,29 +265,29 @@ impl Host {
         self
     }
 
-    /// What another facade's action takes and gives, for [`host::lookup`](crate::host::lookup).
+    /// Sets the schemas of another facade's action, for [`host::lookup`](crate::host::lookup).
     #[must_use]
     pub fn schema(self, facade: impl Into<String>, action: impl Into<String>, schema: Schema) -> Self {
         self.double.borrow_mut().schemas.insert((facade.into(), action.into()), schema);
         self
     }
 
-    /// What calls to an action of another facade are refused with, and [checks](Request::check) of them; without it,
-    /// what has an [`answer`](Self::answer) passes.
+    /// Sets the refusal of calls to another facade's action, and of their [checks](Request::check); without it, actions
+    /// with an [`answer`](Self::answer) pass.
     #[must_use]
     pub fn refuse(self, facade: impl Into<String>, action: impl Into<String>, failure: Failure) -> Self {
         self.double.borrow_mut().refusals.insert((facade.into(), action.into()), failure);
         self
     }
 
-    /// A facade that the plugin may call, for [`host::facades`](crate::host::facades).
+    /// Adds a facade that the plugin may call, for [`host::facades`](crate::host::facades).
     #[must_use]
     pub fn peer(self, peer: Peer) -> Self {
         self.double.borrow_mut().peers.push(peer);
         self
     }
 
-    /// What another facade answers.
+    /// Sets the answer of another facade.
     #[must_use]
     pub fn answer(
         self,
@@ -300,15 +299,15 @@ impl Host {
         self
     }
 
-    /// What the person answers to the next question; may be repeated, one answer a question. Where none is left,
-    /// questions are `denied`, as by a policy that does not grant them.
+    /// Adds the person's answer to the next question; may be repeated, one answer per question. Without remaining
+    /// answers, questions are `denied`, as if the policy did not grant them.
     #[must_use]
     pub fn person(self, answer: Answer<Value>) -> Self {
         self.double.borrow_mut().person.push_back(answer);
         self
     }
 
-    /// The caller has gone away.
+    /// Marks the call as cancelled by its caller.
     #[must_use]
     pub fn cancelled(self) -> Self {
         self.double.borrow_mut().cancelled = true;
@@ -319,11 +318,11 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// What the host would refuse, in its words; the action's own failure.
+    /// The host's refusal, in its words, or the action's own failure.
     ///
     /// # Panics
     ///
-    /// Where the host would refuse the facade itself; see [`describe`].
+    /// If the host would refuse the facade itself; see [`describe`].
     pub fn call<F: Facade>(&self, facade: &F, action: &str, params: Value) -> Result<Reply<Value>> {
         let Value::Object(params) = params else {
             return Err(Failure::invalid_params("parameters are a JSON object"));
@@ -336,7 +335,7 @@ impl Host {
         Ok(reply.with(data))
     }
 
-    /// Runs any code with this host, as a `write` action would: for what stands below the actions.
+    /// Runs any code with this host, as in a `write` action: for code below the actions.
     pub fn run<T>(&self, code: impl FnOnce() -> T) -> T {
         self.run_as(None, code)
     }
@@ -356,12 +355,12 @@ impl Host {
         self.double.borrow().progress.clone()
     }
 
-    /// What it asked the person, denied questions too.
+    /// Questions to the person, including denied ones.
     pub fn questions(&self) -> Vec<Question> {
         self.double.borrow().questions.clone()
     }
 
-    /// The calls it made to other facades.
+    /// Calls to other facades.
     pub fn requests(&self) -> Vec<Request> {
         self.double.borrow().requests.clone()
     }

@@ -1,4 +1,4 @@
-//! Calls by the gate's rules: defaults, checks, slips, and what an action may answer.
+//! Calls by the gate's rules: defaults, checks, coercions, and results.
 
 use std::{io, time::Duration};
 
@@ -102,7 +102,7 @@ impl Demo {
 }
 
 #[test]
-fn parameters_are_completed_and_mended_as_by_the_gate() {
+fn parameters_get_defaults_and_coercion() {
     let check = |action, params, expected: Value| {
         let reply = testing::call(&Demo, action, params).unwrap();
         assert_eq!(reply.data, expected);
@@ -181,7 +181,7 @@ fn errors_of_the_standard_library_become_plain_failures() {
 }
 
 #[test]
-fn the_host_of_a_test_grants_what_it_is_told_and_sees_what_happened() {
+fn the_test_host_grants_and_records() {
     let host = Host::new()
         .detail(Detail::Full)
         .time_left(Duration::from_secs(5))
@@ -209,7 +209,7 @@ fn the_host_of_a_test_grants_what_it_is_told_and_sees_what_happened() {
 }
 
 #[test]
-fn what_is_not_granted_is_denied_or_absent() {
+fn ungranted_access_is_denied_or_absent() {
     assert_eq!(testing::call(&Demo, "host", json!({})).unwrap_err().code, "denied");
     assert_eq!(testing::call(&Demo, "port", json!({})).unwrap().data, Value::Null);
     assert_eq!(Host::new().cancelled().call(&Demo, "host", json!({})).unwrap_err(), Failure::cancelled());
@@ -219,7 +219,7 @@ fn what_is_not_granted_is_denied_or_absent() {
 fn a_configuration_of_another_type_is_named() {
     let failure = Host::new().config("port", "high").call(&Demo, "port", json!({})).unwrap_err();
     assert_eq!(failure.code, "internal");
-    assert!(failure.message.starts_with("the configuration `port` does not fit"), "{failure}");
+    assert!(failure.message.starts_with("the configuration `port` is invalid"), "{failure}");
 }
 
 #[test]
@@ -255,6 +255,6 @@ impl Refused {
 
 #[test]
 #[should_panic(expected = "the host would refuse the facade `refused`")]
-fn describing_a_facade_that_the_host_would_refuse_panics_with_the_reasons() {
+fn describing_an_invalid_facade_panics_with_the_reasons() {
     testing::describe(&Refused);
 }

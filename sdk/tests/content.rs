@@ -1,9 +1,9 @@
-//! Content blocks: what they say, and for whom.
+//! Content blocks and their audience.
 
 use loggia_sdk::prelude::*;
 
 #[test]
-fn content_says_what_it_is() {
+fn content_has_a_type() {
     let check = |content: Content, expected: Block| assert_eq!(content.block, expected);
     let link = |description: Option<&str>, mime_type: Option<&str>| Block::Link {
         uri: "a:b".into(),

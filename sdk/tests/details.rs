@@ -1,4 +1,4 @@
-//! What a caller gets at each detail level, by the marks of `#[detail]`.
+//! Results at each detail level, by the marks of `#[detail]`.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -329,7 +329,7 @@ fn each_level_shows_the_fields_marked_for_it() {
 }
 
 #[test]
-fn what_an_action_itself_serialises_is_whole() {
+fn serialised_data_is_complete() {
     let whole = json!({"noteId": "n_1", "bodyText": "milk", "log": ["made"]});
     let reply = Host::new().detail(Detail::Minimal).call(&Shelf, "kept", json!({})).unwrap();
     assert_eq!(reply.data, json!([serde_json::to_string(&whole).unwrap(), whole]));

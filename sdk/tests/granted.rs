@@ -1,4 +1,4 @@
-//! What the host offers beside state and requests: configuration, and what other facades take.
+//! Configuration, and lookups of other facades.
 
 use loggia_sdk::{
     host::{Request, Schema},
@@ -7,7 +7,7 @@ use loggia_sdk::{
 };
 
 #[test]
-fn configuration_is_typed_and_what_is_missing_is_named() {
+fn configuration_is_typed_and_missing_keys_are_named() {
     let host = Host::new().config("limit", 7).config("region", "eu");
     host.run(|| {
         assert_eq!(host::config::<u32>("limit"), Ok(Some(7)));

@@ -1,4 +1,4 @@
-//! Requests: what is sent, and what the answers become.
+//! Requests and their responses.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use loggia_sdk::{
 };
 
 #[test]
-fn requests_hold_what_they_were_given() {
+fn requests_carry_all_their_parts() {
     let post = || http::post("https://a.example/v1");
     let cases: [(Request, &str, &str); 8] = [
         (http::get("https://a.example"), "https://a.example", ""),
@@ -40,7 +40,7 @@ fn requests_hold_what_they_were_given() {
 }
 
 #[test]
-fn what_is_no_request_is_not_sent() {
+fn invalid_requests_are_not_sent() {
     let host = Host::new().http("*", "", |_| Ok(Response::new(200)));
     let urls = [
         "",
@@ -63,7 +63,7 @@ fn what_is_no_request_is_not_sent() {
 }
 
 #[test]
-fn what_is_not_granted_is_denied_with_the_line_that_would() {
+fn denied_requests_name_the_line_that_grants_them() {
     let host = Host::new().http("GET", "https://a.example/open", |_| Ok(Response::new(200)));
     let cases = [
         (
@@ -127,7 +127,7 @@ fn a_status_becomes_the_failure_that_it_means() {
 }
 
 #[test]
-fn bodies_are_read_as_what_they_are() {
+fn bodies_are_decoded_by_content_type() {
     let response = Response::new(200).with_json(&json!({"a": [1, 2]}));
     assert_eq!(response.json::<Value>(), Ok(json!({"a": [1, 2]})));
     assert_eq!(
@@ -176,7 +176,7 @@ impl Sender {
 }
 
 #[test]
-fn an_action_that_reads_sends_nothing_that_may_write() {
+fn read_actions_cannot_send_writing_requests() {
     let host = Host::new().http("*", "https://a.example/", |_| Ok(Response::new(200)));
     for (action, method, passes) in
         [("read", "GET", true), ("read", "HEAD", true), ("read", "POST", false), ("write", "DELETE", true)]

@@ -1,4 +1,4 @@
-//! State: rows that come many at once, in order, by age and in parts.
+//! State: many rows, in order, by age and in pages.
 
 use loggia_sdk::{
     prelude::*,
@@ -49,7 +49,7 @@ fn pages_follow_each_other_to_the_end() {
 }
 
 #[test]
-fn the_newest_come_first_without_those_that_are_gone() {
+fn the_newest_come_first_without_deleted_ones() {
     with(|_| {
         for n in 1..=250 {
             NOTES.create("n_", |_| note(if n % 2 == 0 { "even" } else { "odd" })).unwrap();
@@ -79,7 +79,7 @@ fn the_newest_come_first_without_those_that_are_gone() {
 }
 
 #[test]
-fn large_rows_come_in_parts_that_the_host_takes() {
+fn large_rows_are_read_within_the_hosts_limits() {
     static TEXTS: Collection<String> = Collection::new("texts");
     with(|_| {
         for _ in 0..20 {
@@ -111,7 +111,7 @@ fn several_rows_are_read_at_once() {
 }
 
 #[test]
-fn long_lists_come_whole_and_parts_by_their_beginning() {
+fn lists_are_complete_and_filtered_by_prefix() {
     with(|_| {
         for n in 0..1203 {
             NOTES.put(&format!("{}/{n:04}", n % 3), &note("")).unwrap();

@@ -1,4 +1,4 @@
-//! How many items a result has, as the caller is told.
+//! Counts of items in results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ impl Lists {
 }
 
 #[test]
-fn a_list_is_counted_where_its_author_did_not() {
+fn a_list_gets_a_count_by_default() {
     let check = |action, expected: Option<Page>| {
         let reply = testing::call(&Lists, action, json!({})).unwrap();
         assert_eq!(reply.page, expected, "{action}");

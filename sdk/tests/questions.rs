@@ -1,4 +1,4 @@
-//! Questions to the person: the forms that types become, and what answers do.
+//! Questions to the person: forms from types, and answers.
 
 use std::collections::BTreeMap;
 
@@ -116,7 +116,7 @@ impl Post {
 }
 
 #[test]
-fn a_structure_becomes_a_form_that_clients_can_draw() {
+fn a_struct_becomes_a_form_for_clients() {
     let host = Host::new().person(Answer::Declined);
     host.call(&Post, "send", json!({})).unwrap_err();
     let [question] = host.questions().try_into().unwrap();
@@ -125,7 +125,7 @@ fn a_structure_becomes_a_form_that_clients_can_draw() {
 }
 
 #[test]
-fn a_structure_that_is_no_form_is_named_with_its_field() {
+fn structs_unfit_for_forms_are_named_with_field() {
     let kinds = ["list", "nested", "map", "anything", "data", "tuple", "alternatives", "text", "open"];
     let told = kinds.map(|what| {
         let host = Host::new().person(Answer::Declined);
@@ -137,7 +137,7 @@ fn a_structure_that_is_no_form_is_named_with_its_field() {
 }
 
 #[test]
-fn an_answer_is_what_was_filled_in_or_a_failure() {
+fn an_answer_is_the_input_or_a_failure() {
     let ask = |answer| Host::new().person(answer).call(&Post, "send", json!({}));
     let given =
         json!({"name": "Ada", "parcels": 2, "gift": false, "extras": ["slow"], "boxes": ["Plain", "Stars"]});
@@ -156,7 +156,7 @@ fn an_answer_is_what_was_filled_in_or_a_failure() {
 }
 
 #[test]
-fn to_agree_is_to_accept_and_nothing_else() {
+fn only_acceptance_is_consent() {
     let check = |answer, expected| {
         let host = Host::new().person(answer);
         assert_eq!(host.call(&Post, "burn", json!({})).unwrap().data, json!(expected));

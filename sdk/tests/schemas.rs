@@ -1,4 +1,4 @@
-//! What arrives in an action's schemas: every kind of type, bound and text.
+//! Schemas of actions: every kind of type, bound and text.
 
 use std::collections::BTreeMap;
 
@@ -154,7 +154,7 @@ impl Kinds {
 }
 
 #[test]
-fn a_facade_publishes_what_its_source_says() {
+fn a_facade_publishes_its_source() {
     insta::assert_snapshot!(serde_json::to_string_pretty(&testing::describe(&Kinds)).unwrap());
 }
 

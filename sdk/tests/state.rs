@@ -1,4 +1,4 @@
-//! State: what collections, cells and transactions do, on the double that has the rules of the real store.
+//! State: collections, cells and transactions, on a double with the rules of the real store.
 
 use std::{cell::Cell as Count, collections::BTreeMap, time::Duration};
 
@@ -77,7 +77,7 @@ fn new_ids_never_come_again() {
 }
 
 #[test]
-fn collections_of_similar_names_and_their_helpers_stay_apart() {
+fn collections_with_similar_names_do_not_collide() {
     static NOTE: Collection<Note> = Collection::new("note");
     with(|_| {
         NOTE.create("x", |_| note("")).unwrap();
@@ -89,7 +89,7 @@ fn collections_of_similar_names_and_their_helpers_stay_apart() {
 }
 
 #[test]
-fn what_is_too_much_for_a_commit_is_told_as_such() {
+fn oversized_commits_are_reported() {
     with(|_| {
         let failure = transaction(|tx| {
             for key in 0..1001 {
@@ -104,7 +104,7 @@ fn what_is_too_much_for_a_commit_is_told_as_such() {
 }
 
 #[test]
-fn what_was_read_with_others_must_hold_until_the_end_too() {
+fn all_rows_read_are_validated_at_commit() {
     with(|_| {
         NOTES.put("a", &note("one")).unwrap();
         let attempts = Count::new(0);
@@ -123,7 +123,7 @@ fn what_was_read_with_others_must_hold_until_the_end_too() {
 }
 
 #[test]
-fn what_has_another_type_is_a_fault_that_names_the_key() {
+fn a_value_of_another_type_names_its_key() {
     with(|store| {
         store.put("notes/a", "a text");
         store.put("total", "a text");
@@ -131,7 +131,7 @@ fn what_has_another_type_is_a_fault_that_names_the_key() {
         {
             assert_eq!(failure.code, "internal");
             assert!(
-                failure.message.starts_with(&format!("what is kept under `{key}` cannot be read: ")),
+                failure.message.starts_with(&format!("the value of `{key}` cannot be read: ")),
                 "{failure}"
             );
         }
@@ -153,7 +153,7 @@ fn rows_expire() {
 }
 
 #[test]
-fn callers_have_spaces_of_their_own_and_strangers_none() {
+fn callers_have_separate_state_and_anonymous_ones_none() {
     static MINE: Collection<Note> = Collection::new("notes").in_caller_space();
     let store = Store::new();
     let [ann, bob] = ["ann", "bob"].map(|name| Host::new().store(&store).caller(name));
@@ -190,7 +190,7 @@ impl Keeper {
 }
 
 #[test]
-fn only_what_is_granted_and_no_write_while_reading() {
+fn ungranted_access_and_writes_in_reads_fail() {
     let host = Host::new().store(&Store::new());
     assert_eq!(host.call(&Keeper, "write", json!({})).unwrap().data, 1);
     assert_eq!(host.call(&Keeper, "read", json!({})).unwrap().data, 1);
@@ -204,7 +204,7 @@ fn only_what_is_granted_and_no_write_while_reading() {
 }
 
 #[test]
-fn a_full_store_says_so_and_keeps_what_it_has() {
+fn a_full_store_fails_and_keeps_its_rows() {
     let store = Store::new().quota(100);
     Host::new().store(&store).run(|| {
         NOTES.put("a", &note("short")).unwrap();
@@ -214,7 +214,7 @@ fn a_full_store_says_so_and_keeps_what_it_has() {
 }
 
 #[test]
-fn a_transaction_sees_what_it_writes_and_writes_nothing_if_it_fails() {
+fn a_transaction_reads_its_writes_and_is_atomic() {
     with(|store| {
         NOTES.put("b", &note("old")).unwrap();
         let commits = store.commits();
@@ -234,7 +234,7 @@ fn a_transaction_sees_what_it_writes_and_writes_nothing_if_it_fails() {
 }
 
 #[test]
-fn a_conflict_begins_the_transaction_again_but_not_for_ever() {
+fn conflicts_restart_a_transaction_only_so_often() {
     with(|store| {
         let runs = Count::new(0);
         let add = || {
@@ -254,9 +254,9 @@ fn a_conflict_begins_the_transaction_again_but_not_for_ever() {
     });
 }
 
-/// What somebody else does between a transaction's reads and its end, and whether it runs again because of that.
+/// Changes data between a transaction's reads and its end; checks whether it runs again.
 #[test]
-fn what_was_read_must_hold_until_the_end() {
+fn reads_are_validated_at_commit() {
     type Act = fn() -> Result<()>;
     let reads: [(&str, Act); 4] = [
         ("a", || transaction(|tx| NOTES.of(tx).get("a").map(drop).and_then(|()| once(tx)))),
@@ -308,7 +308,7 @@ fn what_was_read_must_hold_until_the_end() {
 }
 
 #[test]
-fn reads_alone_are_of_one_moment_too_and_so_are_failures() {
+fn read_only_transactions_and_failures_are_consistent() {
     with(|_| {
         TOTAL.set(&1).unwrap();
         NOTES.put("a", &note("1")).unwrap();

@@ -1,4 +1,4 @@
-//! Transactions against a model: whatever they do, and whoever writes between, it is as if they ran one after another.
+//! Transactions against a model: with any operations and concurrent writes, the result is serialisable.
 
 use std::{cell::Cell as Count, collections::BTreeMap};
 
@@ -26,7 +26,7 @@ enum Step {
     Remove(String),
     /// Writes under the id the sum of all rows.
     Sum(String),
-    /// Doubles a row, if there is one.
+    /// Doubles a row if it exists.
     Double(String),
 }
 
@@ -86,7 +86,7 @@ fn transactions_are_as_if_one_ran_after_another() {
                 let done = transaction(|tx| {
                     let rows = NUMBERS.of(tx);
                     for (at, step) in steps.iter().enumerate() {
-                        // Somebody else, once, in the midst of it.
+                        // A concurrent transaction, once, in the middle of it.
                         if at == between && runs.replace(1) == 0 {
                             transaction(|tx| run(&NUMBERS.of(tx), &other))?;
                         }
@@ -94,8 +94,8 @@ fn transactions_are_as_if_one_ran_after_another() {
                     }
                     if fails { Err(Failure::conflict("no")) } else { Ok(()) }
                 });
-                // The other one is done at once: it comes before a transaction that read what it wrote, and after one
-                // that did not, or wrote blindly; both are an order, if the rows agree with either.
+                // The other one commits at once: it comes before a transaction that read its writes, and after one that
+                // did not, or wrote blindly; both are valid orders if the rows agree with either.
                 let mut orders = vec![expected.clone(), expected.clone()];
                 let interfered = runs.get() == 1;
                 if interfered {

@@ -1,7 +1,7 @@
-//! Mistakes in the macros' use are compile errors at the place of the mistake, with a sentence that says what to do.
+//! Misuse of the macros is a compile error at its location, with a sentence that explains the remedy.
 
 #[test]
-fn the_compiler_says_what_to_mend() {
+fn the_compiler_explains_mistakes() {
     let cases = trybuild::TestCases::new();
     cases.pass("tests/ui/pass/*.rs");
     cases.compile_fail("tests/ui/fail/*.rs");

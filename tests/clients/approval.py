@@ -1,4 +1,4 @@
-"""Deploys with a person's approval, by the official SDK: a URL, or the command of a host on stdio."""
+"""Deploys with a person's approval, with the official SDK. Takes a URL, or the command of a host on stdio."""
 
 import asyncio
 import json

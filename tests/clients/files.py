@@ -1,4 +1,4 @@
-"""Drives a host with the official SDK: a URL, or the command of a host on stdio."""
+"""Drives a host with the official SDK. Takes a URL, or the command of a host on stdio."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ CALLS = [
 
 
 def plain(value):
-    """Without what differs from run to run."""
+    """Removes values that differ between runs."""
     if isinstance(value, dict):
         return {k: "…" if k in ("version", "modified") else plain(v) for k, v in value.items()}
     if isinstance(value, list):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Brings the clients that we did not write, below a target folder, where they are not there yet:
+"""Installs third-party clients below a target folder, unless they exist:
 
     install.py TARGET [conformance]
 
     TARGET/clients/python       a venv with the official Python SDK, and with Node
     TARGET/clients/node         Node itself
     TARGET/clients/typescript   the official TypeScript SDKs, and our scripts for them
-    TARGET/clients/conformance  the official conformance suite, if it is asked for
+    TARGET/clients/conformance  the official conformance suite, if requested
 
 Versions are pinned in requirements.txt and in the package-lock.json of this folder and of ../conformance.
 """
@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def run(*command, **more):
-    """Runs a command; what it says is shown only where it fails."""
+    """Runs a command; shows its output only if it fails."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
     if done.returncode != 0:
         sys.stderr.buffer.write(done.stdout)
@@ -32,7 +32,7 @@ def run(*command, **more):
 
 
 def once(folder, made_of, make):
-    """Makes a folder anew, unless it was made of the very same."""
+    """Recreates a folder unless its inputs are unchanged."""
     stamp = folder / ".made-of"
     digest = hashlib.sha256(b"\0".join(made_of)).hexdigest()
     if not stamp.exists() or stamp.read_text() != digest:
@@ -52,7 +52,7 @@ def packages(source, node, npm):
         folder.mkdir()
         for name in ("package.json", "package-lock.json"):
             shutil.copy(source / name, folder)
-        # Its children look for `node` in the path.
+        # Its child processes look up `node` in PATH.
         path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
         quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
         run(node, npm, "ci", *quiet, cwd=folder, env={**os.environ, "PATH": path})
@@ -64,7 +64,7 @@ def main():
     home = Path(sys.argv[1]).resolve() / "clients"
     home.mkdir(parents=True, exist_ok=True)
     with open(home / ".lock", "w") as lock:
-        # Tests and the suite may come here at the same time.
+        # Tests and the suite may run this concurrently.
         fcntl.flock(lock, fcntl.LOCK_EX)
         version = sys.version.encode()
         requirements = (HERE / "requirements.txt").read_bytes()
@@ -78,7 +78,7 @@ def main():
         for name, source in wanted.items():
             locked = (source / "package-lock.json").read_bytes()
             once(home / name, [locked], packages(source, node, npm))
-        # Node looks for packages beside the script.
+        # Node looks for packages next to the script.
         for script in HERE.glob("*.mjs"):
             shutil.copy(script, home / "typescript")
         link = home / "node"

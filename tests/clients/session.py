@@ -1,6 +1,6 @@
-"""A session of thirty calls over five facades, whose host is killed in the middle and started again.
+"""A session of thirty calls over five facades; its host is killed halfway and restarted.
 
-Takes the first host's address; says `half` when it is to be killed, and reads the next one's address.
+Takes the first host's address; prints `half` when it should be killed, and reads the next one's address.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ made = 0
 
 
 async def call(client, tool, action, fails=None, **params):
-    """Makes a call; its envelope, which is as it should be."""
+    """Makes a call and returns its envelope, after checking it."""
     global made
     made += 1
     result = await client.call_tool(tool, {"action": action, **params})
     envelope = json.loads(result.content[0].text)
-    # Beside media there is only the text.
+    # Apart from media there is only the text.
     assert result.structured_content in (None, envelope), "text and structured content differ"
     assert envelope.get("code") == fails, envelope
     assert fails is None or envelope["hint"], envelope
@@ -70,7 +70,7 @@ async def before(client):
 
 
 async def killed(client, trip, changes):
-    """A commit whose host is killed while it runs, or just before or after."""
+    """Makes a commit whose host is killed before, during or after it."""
     global made
     made += 1
     print("half", flush=True)
@@ -82,7 +82,7 @@ async def after(client, trip, changes):
     start = await call(client, "files", "roundtrip_start", paths=[*NEW])
     there = {file["path"]: file.get("text") for file in start["data"]["files"]}
     assert there in (NEW, {**OLD, "/data/c.md": None}), f"neither old nor new: {there}"
-    # The manifest is there still, and a commit that is repeated changes nothing.
+    # The manifest still exists, and repeating the commit changes nothing.
     await call(client, "files", "roundtrip_commit", manifest_id=trip, changes=changes, mode="replace")
     got = await call(client, "files", "get", path="/data/c.md")
     assert got["data"]["text"] == NEW["/data/c.md"], got
@@ -110,7 +110,7 @@ async def main():
             trip, changes = await before(client)
             await killed(client, trip, changes)
     except Exception:
-        # A host that is gone in the middle of a call is what is wanted.
+        # The host is killed during the call.
         if trip is None:
             raise
     url = sys.stdin.readline().strip()

@@ -1,7 +1,7 @@
-// What any client does, by the official TypeScript SDK: list, call, progress, cancel, elicitation, and a reload that is seen.
+// The usual steps of a client, with the official TypeScript SDK: list, call, progress, cancel, elicitation, and a reload.
 //
 // Takes the SDK (`v1` or `v2`), a mode and a URL, or the command of a host on stdio. Prints a line of JSON for each step; after
-// `ready` a tool more is expected. `steps.py` prints the same lines.
+// `ready` one more tool is expected. `steps.py` prints the same lines.
 
 import assert from "node:assert/strict";
 
@@ -12,7 +12,7 @@ function told(step, said = {}) {
   process.stdout.write(JSON.stringify({ step, ...said }) + "\n");
 }
 
-// A promise, and what resolves it.
+// A promise and its resolver.
 function event() {
   let happens;
   const happened = new Promise((resolve) => (happens = resolve));
@@ -30,7 +30,7 @@ const person = async () => answers.next().value;
 const me = { name: "loggia-tests", version: "0" };
 const capabilities = { elicitation: {} };
 
-// The SDK's first line: one package, protocol versions up to 2025-11-25.
+// The SDK's version 1: one package, protocol versions up to 2025-11-25.
 async function v1() {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
   const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
@@ -41,7 +41,7 @@ async function v1() {
   client.setNotificationHandler(ToolListChangedNotificationSchema, hears);
   const call = (params, options) => client.callTool(params, undefined, options);
   const transport = reach(StreamableHTTPClientTransport, StdioClientTransport);
-  // The client tells its transport, and nobody else, what was agreed on.
+  // The client passes the negotiated version only to its transport.
   let version;
   const tell = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (agreed) => {
@@ -52,7 +52,7 @@ async function v1() {
   return { client, call, version };
 }
 
-// Its second line: also 2026-07-28.
+// Version 2: also 2026-07-28.
 async function v2() {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");

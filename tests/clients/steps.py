@@ -1,4 +1,4 @@
-"""What any client does, by the official Python SDK: list, call, progress, cancel, elicitation, and a reload that is seen.
+"""The usual steps of a client, with the official Python SDK: list, call, progress, cancel, elicitation, and a reload.
 
 Takes a mode and a URL, or a mode and the command of a host on stdio. Prints a line of JSON for each step; after `ready` a tool
 more is expected. `steps.mjs` prints the same lines.

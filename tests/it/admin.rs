@@ -1,4 +1,4 @@
-//! What a server tells who runs it: health, readiness, figures, logs.
+//! The operator's view of a server: health, readiness, metrics, logs.
 
 use std::io::{BufRead, BufReader};
 
@@ -17,7 +17,7 @@ use tokio::{
 };
 
 #[tokio::test]
-async fn a_plugin_that_fails_is_named_with_its_reason_while_the_others_serve() -> Result<()> {
+async fn a_failed_plugin_is_reported_while_others_serve() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     folder.write("broken.wasm", "this is no component");
     let served = Served::start(&folder, |_| {}).await?;
@@ -26,13 +26,13 @@ async fn a_plugin_that_fails_is_named_with_its_reason_while_the_others_serve() -
     insta::assert_json_snapshot!("ready", told);
     assert_eq!(served.get("/healthz").await?, (200, "ok\n".to_owned()));
 
-    // A version that fails leaves the old one serving, and both are told.
+    // A failed version keeps the old one serving; both are reported.
     folder.write("echo.wasm", "nor is this");
     let (status, told) = served.readies(|_, told| told["stale"] == 1).await;
     let why = told["plugins"][1]["why"].as_str().context("no reason")?;
     assert!(status == 200 && why.ends_with("the previous version keeps serving"), "{told}");
 
-    // Where nothing serves and something failed, clients are not sent here; where nothing is, they may be.
+    // If nothing serves because something failed, the server is unready; an empty folder is ready.
     folder.remove("echo.wasm");
     let (status, told) = served.readies(|_, told| told["serving"] == 0 && told["stale"] == 0).await;
     assert_eq!((status, &told["why"]), (503, &json!("no plugin serves, and some failed")));
@@ -44,7 +44,7 @@ async fn a_plugin_that_fails_is_named_with_its_reason_while_the_others_serve() -
 }
 
 #[tokio::test]
-async fn where_nothing_serves_since_the_folder_cannot_be_read_that_is_why() -> Result<()> {
+async fn an_unreadable_folder_is_the_reported_reason() -> Result<()> {
     let folder = Folder::with(&[]);
     let served = Served::start(&folder, |_| {}).await?;
     served.readies(|status, _| status == 200).await;
@@ -62,7 +62,7 @@ async fn where_nothing_serves_since_the_folder_cannot_be_read_that_is_why() -> R
 }
 
 #[tokio::test]
-async fn told_to_end_it_is_unready_at_once_while_a_call_finishes() -> Result<()> {
+async fn a_draining_host_is_unready_while_calls_finish() -> Result<()> {
     let folder = Folder::with(&["lingers"]);
     let data = lingers(&folder, "lingers");
     let mut served = Served::start(&folder, |_| {}).await?;
@@ -88,7 +88,7 @@ async fn told_to_end_it_is_unready_at_once_while_a_call_finishes() -> Result<()>
 }
 
 #[tokio::test]
-async fn the_admin_listener_answers_by_its_own_names_and_nothing_but_questions() -> Result<()> {
+async fn the_admin_listener_checks_host_names_and_methods() -> Result<()> {
     let folder = Folder::with(&[]);
     let served = Served::start(&folder, |_| {}).await?;
     let own = format!("Host: {}\r\n", served.admin);
@@ -144,16 +144,16 @@ async fn the_admin_listener_answers_by_its_own_names_and_nothing_but_questions()
     Ok(())
 }
 
-/// What Prometheus sends.
+/// The `Accept` header of Prometheus.
 const OPEN_METRICS: &str =
     "Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5\r\n";
 
-/// A page without what no two runs have alike.
+/// Removes values that differ between runs.
 fn alike(page: &str) -> String {
     let told = page.lines().map(|line| match line.rsplit_once(' ') {
         Some((name, value)) if !line.starts_with('#') => {
             let differs = ["_sum", "cpu_seconds", "loggia_tasks", "loggia_http_", "process_"];
-            // How long a call takes, nobody knows; that it took no longer than five minutes, everybody does.
+            // A call's duration is unknown, but below five minutes.
             let bucket =
                 name.contains("_bucket{") && !name.contains("le=\"300.0\"") && !name.contains("le=\"+Inf\"");
             match (bucket, differs.iter().any(|differs| name.contains(differs))) {
@@ -200,7 +200,7 @@ async fn every_figure_of_a_served_folder() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_a_plugin_used_is_counted() -> Result<()> {
+async fn a_plugins_usage_is_counted() -> Result<()> {
     let folder = Folder::with(&["reaches"]);
     let web = Web::start(|_| Answer::text("hello")).await?;
     folder.write("reaches.toml", &format!("[grants]\nhttp = [\"{}\"]\n", web.url("")));
@@ -221,7 +221,7 @@ async fn what_a_plugin_used_is_counted() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_host_on_stdio_has_an_admin_listener_too() -> Result<()> {
+async fn a_stdio_host_has_an_admin_listener() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let (client, log) = Client::stdio_logged(folder.path(), |command| {
         command.args(["--admin", "127.0.0.1:0", "--log-format", "json"]);
@@ -243,9 +243,9 @@ fn is_json(line: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn in_json_every_line_of_stderr_is_json_from_the_first_to_the_last() -> Result<()> {
+async fn json_logging_makes_every_line_json() -> Result<()> {
     let folder = Folder::with(&["echo"]);
-    // Nothing but errors is logged, and where it listens is said all the same.
+    // Even with only errors logged, the address is printed.
     let mut served = Served::start(&folder, |command| {
         command.args(["--log-format", "json"]).env("LOGGIA_LOG", "error");
     })
@@ -255,7 +255,7 @@ async fn in_json_every_line_of_stderr_is_json_from_the_first_to_the_last() -> Re
     let log = served.log.lock().expect("a log").clone();
     assert!(log.iter().any(|line| line.contains("\"message\":\"listening on http://127.0.0.1:")), "{log:?}");
     log.iter().try_for_each(|line| is_json(line))?;
-    // What keeps it from starting, too, and what is wrong with a file that wants JSON.
+    // Startup errors are JSON too, including those about the settings file that requests JSON.
     let config = folder.beside("config").join("loggia.toml");
     std::fs::write(&config, "wrong = 1\n[http]\nlisten = 'x'\n[log]\nformat = 'json'\n")?;
     let there = folder.path().to_string_lossy().into_owned();
@@ -308,7 +308,7 @@ async fn call(served: &Served, headers: &str, trace: Option<&str>) -> Result<Str
 }
 
 #[tokio::test]
-async fn a_call_stands_in_the_log_with_who_asked_and_what_came_of_it() -> Result<()> {
+async fn a_call_is_logged_with_caller_and_outcome() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let served = Served::start(&folder, |command| {
         command.args(["--log-format", "json"]).env("LOGGIA_LOG", "info,loggia::audit=debug");
@@ -347,7 +347,7 @@ async fn a_call_stands_in_the_log_with_who_asked_and_what_came_of_it() -> Result
 
 /// H48, H50: whatever the level, no credential is logged, and no line is long.
 #[tokio::test]
-async fn at_the_finest_level_lines_stay_short_and_hold_no_credentials() -> Result<()> {
+async fn trace_logs_are_short_and_free_of_credentials() -> Result<()> {
     const LONGEST: usize = 8 << 10;
     for format in ["human", "json"] {
         let folder = Folder::with(&["echo", "misbehaves"]);
@@ -377,7 +377,7 @@ async fn at_the_finest_level_lines_stay_short_and_hold_no_credentials() -> Resul
             )
             .await?;
         client.end().await?;
-        // rmcp tells the result; that it does is what makes this a test.
+        // rmcp logs the result at this level; otherwise the test would prove nothing.
         served.logs(|line| line.contains("xxxxxxxx")).await;
         served.logs(|line| line.contains("Bearer [redacted]")).await;
         let log = served.log.lock().expect("a log").clone();
@@ -393,7 +393,7 @@ async fn at_the_finest_level_lines_stay_short_and_hold_no_credentials() -> Resul
 }
 
 #[tokio::test]
-async fn lines_that_nobody_read_are_missed_by_number() -> Result<()> {
+async fn dropped_lines_are_counted() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let (unread, stderr) = std::io::pipe()?;
     let mut host = Raw::start_with(folder.path(), |command| {
@@ -405,7 +405,7 @@ async fn lines_that_nobody_read_are_missed_by_number() -> Result<()> {
         host.call(id, "echo", &json!({"action": "add", "a": id, "b": 1})).await?;
         host.answer().await?;
     }
-    // Once there is room again, the next line tells how many were not written.
+    // Once stderr is read again, the next line reports the number of dropped lines.
     let (lines, mut told) = tokio::sync::mpsc::unbounded_channel();
     let reading = tokio::task::spawn_blocking(move || {
         for line in BufReader::new(unread).lines() {

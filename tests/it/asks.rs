@@ -18,7 +18,7 @@ fn declined() -> ElicitResult {
 }
 
 #[tokio::test]
-async fn a_plugin_asks_the_person_and_goes_on_with_the_answer() -> Result<()> {
+async fn a_plugin_asks_the_person_and_continues() -> Result<()> {
     let folder = folder(MAY_ASK);
     let host = HttpHost::start(folder.path()).await?;
     for era in ERAS {
@@ -42,7 +42,7 @@ async fn a_plugin_asks_the_person_and_goes_on_with_the_answer() -> Result<()> {
 }
 
 #[tokio::test]
-async fn who_cannot_be_asked_is_told_what_to_do() -> Result<()> {
+async fn clients_without_elicitation_get_a_hint() -> Result<()> {
     let told = async |folder: &Folder, kind: Kind| -> Result<Value> {
         let client = Client::stdio_as(folder.path(), Era::Stateful, kind).await?;
         let envelope = client.envelope("worker", json!({"action": "clean"})).await?;
@@ -52,7 +52,7 @@ async fn who_cannot_be_asked_is_told_what_to_do() -> Result<()> {
     let unable = told(&folder(MAY_ASK), Kind::default()).await?;
     assert_eq!(unable["code"], "unavailable");
     assert_eq!(unable["error"], "unavailable: this client cannot ask the person");
-    assert!(unable["hint"].as_str().context("a hint")?.starts_with("ask the person yourself"));
+    assert!(unable["hint"].as_str().context("a hint")?.starts_with("ask the person and pass"));
     let ungranted = told(&folder(""), Kind::person([])).await?;
     assert_eq!(ungranted["code"], "denied");
     assert_eq!(ungranted["hint"], "the operator can set `grants.elicit = true`");
@@ -63,7 +63,7 @@ async fn who_cannot_be_asked_is_told_what_to_do() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_action_that_must_be_confirmed_asks_before_anything_runs() -> Result<()> {
+async fn a_confirmed_action_asks_before_anything_runs() -> Result<()> {
     let folder = folder("[actions]\nconfirm = [\"work\"]\n");
     for era in ERAS {
         let kind = Kind::person([declined(), accepted(json!({"confirm": true}))]);
@@ -88,7 +88,7 @@ async fn an_action_that_must_be_confirmed_asks_before_anything_runs() -> Result<
 
 /// A request state goes through the client's hands, and is good for nothing else.
 #[tokio::test]
-async fn a_parked_call_is_taken_up_only_by_its_own_state() -> Result<()> {
+async fn a_parked_call_resumes_only_with_its_state() -> Result<()> {
     let folder = folder(MAY_ASK);
     folder.put("echo", &loggia_tests::fixture("echo"));
     let client = Client::stdio_as(folder.path(), Era::Stateless, Kind::person([])).await?;
@@ -116,7 +116,7 @@ async fn a_parked_call_is_taken_up_only_by_its_own_state() -> Result<()> {
         let refused = once(forged).await.err().context("it is refused")?.to_string();
         assert!(refused.contains("`requestState` is not valid for this call"), "{refused}");
     }
-    // What is no answer is no answer: the question stays open.
+    // An invalid answer keeps the question open.
     let mut nonsense = repeated.clone();
     nonsense.input_responses = Some([(key.clone(), json!(12345))].into());
     assert!(matches!(once(nonsense).await?, CallToolResponse::InputRequired(_)));
@@ -125,14 +125,14 @@ async fn a_parked_call_is_taken_up_only_by_its_own_state() -> Result<()> {
         Ok(result.structured_content.context("an envelope")?["data"].clone())
     };
     assert_eq!(data(repeated.clone()).await?, "kept 1 because ");
-    // A client whose connection broke repeats itself: the call is not made twice.
+    // A client that lost its connection repeats the request; the call runs only once.
     repeated.input_responses = answers(2);
     assert_eq!(data(repeated).await?, "kept 1 because ");
     client.end().await
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_a_person_says_so_and_is_answered_through_its_status() -> Result<()> {
+async fn a_waiting_run_is_answered_through_its_status() -> Result<()> {
     let folder = folder(MAY_ASK);
     let host = HttpHost::start(folder.path()).await?;
     for era in ERAS {

@@ -1,4 +1,4 @@
-//! An author's way, as `docs/authors/plugin.md` tells it: its plugin, built, served, edited, broken and mended.
+//! The author workflow of `docs/authors/plugin.md`: a plugin is created, built, served, edited, broken and fixed.
 
 use std::{
     fs,
@@ -55,8 +55,8 @@ fn command(words: &[&str]) -> Command {
     command
 }
 
-/// Held from writing the crate to its last build: to cargo, crates of one name in folders of one name are the same,
-/// and it tells what is newer by the time alone.
+/// Serialises the tests from writing the crate to its last build: cargo does not distinguish crates of equal names in
+/// folders of equal names, and detects changes only by time.
 static CRATE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn build_makes_what_call_can_call() -> Result<()> {
+async fn build_makes_callable_plugins() -> Result<()> {
     let _alone = CRATE.lock().await;
     let folder = tempfile::tempdir()?;
     let source = author(folder.path())?;
@@ -176,7 +176,7 @@ async fn build_makes_what_call_can_call() -> Result<()> {
     let created =
         format!("created {}, granted by notes.toml", fs::canonicalize(folder.path())?.join("kept").display());
     assert!(stderr.contains(&created), "{stderr}");
-    // What was built can be served as it is.
+    // The output can be served without changes.
     let checked = command(&["check"]).arg(&out).output().await?;
     let told = String::from_utf8(checked.stdout)? + &String::from_utf8_lossy(&checked.stderr);
     assert_eq!(checked.status.code(), Some(0), "{told}");
@@ -211,7 +211,7 @@ async fn build_makes_what_call_can_call() -> Result<()> {
 }
 
 #[tokio::test]
-async fn build_says_where_there_is_nothing_to_build() -> Result<()> {
+async fn build_reports_that_nothing_was_found() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let output = command(&["build"]).arg(folder.path()).output().await?;
     assert_eq!(output.status.code(), Some(1));

@@ -1,4 +1,4 @@
-//! Calls that their clients take back: seen in the guest, which writes a byte every millisecond for as long as it is there.
+//! Cancelled calls, observed in the guest, which writes a byte every millisecond while it runs.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// A folder whose plugin runs one call at a time, for so long that none ends by itself: while one is there, no other is
+/// Creates a folder whose plugin runs one call at a time, without an effective timeout: while a call runs, no other is
 /// answered.
 fn one_at_a_time() -> (Folder, PathBuf) {
     let folder = Folder::with(&["lingers"]);
@@ -31,7 +31,7 @@ fn one_at_a_time() -> (Folder, PathBuf) {
     (folder, data)
 }
 
-/// That the guest is there: it writes.
+/// Waits until the guest writes.
 async fn writes(file: &PathBuf) -> u64 {
     let length = || fs::metadata(file).map_or(0, |file| file.len());
     let begun = length();
@@ -41,7 +41,7 @@ async fn writes(file: &PathBuf) -> u64 {
     .await
 }
 
-/// That it is there no longer: another call gets its permit, and sees that nothing more is written.
+/// Checks that the guest has stopped: another call gets the permit and sees no further writes.
 async fn is_over(client: &Client, name: &str) -> Result<()> {
     let told = client
         .envelope("lingers", json!({"action": "watch", "file": format!("/data/{name}"), "n": 50}))
@@ -55,8 +55,8 @@ fn call(action: &str, name: &str) -> Value {
     json!({"action": action, "file": format!("/data/{name}")})
 }
 
-/// Has a call of this action cancelled in this way, which is given a file's name. One that looks is told, and may say a last
-/// word, for which it has so little time that on a busy machine it may need another try; one that does not look says none.
+/// Cancels a call of this action, which gets a file's name. A guest that polls for cancellation may write a last byte;
+/// it has so little time that a busy machine may need another attempt. A guest that does not poll writes none.
 async fn cancelled(
     data: &Path,
     action: &str,
@@ -77,9 +77,9 @@ async fn cancelled(
     Ok(())
 }
 
-/// By `notifications/cancelled`, or as the revision wants it over HTTP, by closing the stream.
+/// By `notifications/cancelled`, or over HTTP by closing the stream, as the revision requires.
 #[tokio::test]
-async fn a_call_that_is_taken_back_is_over_in_the_guest() -> Result<()> {
+async fn a_cancelled_call_stops_in_the_guest() -> Result<()> {
     let (folder, data) = one_at_a_time();
     let host = HttpHost::start(folder.path()).await?;
     for (era, http) in ERAS.into_iter().flat_map(|era| [(era, false), (era, true)]) {
@@ -120,7 +120,7 @@ async fn send(host: &HttpHost, headers: &str, body: &Value) -> Result<TcpStream>
 }
 
 #[tokio::test]
-async fn a_stream_that_is_closed_is_the_end_of_its_call() -> Result<()> {
+async fn closing_a_stream_ends_its_call() -> Result<()> {
     let (folder, data) = one_at_a_time();
     let host = HttpHost::start(folder.path()).await?;
     let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: lingers\r\n";
@@ -142,7 +142,7 @@ async fn a_stream_that_is_closed_is_the_end_of_its_call() -> Result<()> {
     Ok(())
 }
 
-/// Begins a session; the header that names it.
+/// Starts a session; returns the header with its id.
 async fn session(host: &HttpHost) -> Result<String> {
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
@@ -155,7 +155,7 @@ async fn session(host: &HttpHost) -> Result<String> {
     Ok(session)
 }
 
-/// Tells the host something in a session.
+/// Sends a notification in a session.
 async fn told(host: &HttpHost, session: &str, body: Value) -> Result<()> {
     let mut answer = String::new();
     let mut stream = send(host, session, &body).await?;
@@ -164,9 +164,9 @@ async fn told(host: &HttpHost, session: &str, body: Value) -> Result<()> {
     Ok(())
 }
 
-/// A session's streams may be taken up again: there a call ends when its client says so.
+/// Session streams can be resumed, so only the client's notification cancels a call.
 #[tokio::test]
-async fn in_a_session_a_closed_stream_ends_no_call_but_a_notification_does() -> Result<()> {
+async fn in_a_session_only_a_notification_cancels() -> Result<()> {
     let (folder, data) = one_at_a_time();
     let host = HttpHost::start(folder.path()).await?;
     let session = session(&host).await?;
@@ -186,9 +186,9 @@ async fn in_a_session_a_closed_stream_ends_no_call_but_a_notification_does() -> 
     client.end().await
 }
 
-/// What is under way counts, not who is connected.
+/// A stopping host waits for running calls, not for connected clients.
 #[tokio::test]
-async fn told_to_stop_a_host_waits_for_a_call_whose_client_has_gone() -> Result<()> {
+async fn a_stopping_host_awaits_calls_of_disconnected_clients() -> Result<()> {
     let (folder, data) = one_at_a_time();
     let mut host = HttpHost::start(folder.path()).await?;
     let session = session(&host).await?;
@@ -207,7 +207,7 @@ async fn told_to_stop_a_host_waits_for_a_call_whose_client_has_gone() -> Result<
         Ok(_) => Err("it still listens".to_owned()),
     })
     .await;
-    // Nobody is connected any more, and the guest goes on.
+    // No client is connected, and the guest still runs.
     for _ in 0..20 {
         writes(&data.join("file")).await;
     }

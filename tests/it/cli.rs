@@ -21,7 +21,7 @@ async fn loggia(words: &[&str], folder: &Folder) -> Result<(Option<i32>, String,
 }
 
 #[tokio::test]
-async fn check_tells_of_two_files_that_claim_one_name() -> Result<()> {
+async fn check_reports_two_files_with_one_name() -> Result<()> {
     let folder = Folder::new();
     folder.put("a", &fixture("version_one"));
     folder.put("version", &fixture("version_two"));
@@ -36,7 +36,7 @@ async fn check_tells_of_two_files_that_claim_one_name() -> Result<()> {
 }
 
 #[tokio::test]
-async fn call_prints_the_result_and_says_what_cannot_be_printed() -> Result<()> {
+async fn call_prints_the_result_and_describes_media() -> Result<()> {
     let folder = Folder::new();
     folder.put("files", &plugin("files"));
     let granted = tempfile::tempdir()?;
@@ -62,7 +62,7 @@ async fn call_prints_the_result_and_says_what_cannot_be_printed() -> Result<()> 
 }
 
 #[tokio::test]
-async fn call_tells_a_wrong_command_line_from_a_call_that_failed() -> Result<()> {
+async fn call_separates_usage_errors_from_failed_calls() -> Result<()> {
     let folder = Folder::with(&["echo", "version_one"]);
     folder.put("files", &plugin("files"));
     folder
@@ -75,7 +75,7 @@ async fn call_tells_a_wrong_command_line_from_a_call_that_failed() -> Result<()>
         assert_eq!((code, &*stdout), (Some(2), ""), "{words:?} {stderr}");
         assert!(stderr.starts_with("error: ") && stderr.contains(said), "{stderr}");
     }
-    // What there is instead is told when all of it is loaded.
+    // The alternatives are listed once all plugins are loaded.
     for tool in ["files", "nothing"] {
         let (code, stdout, _) = loggia(&["call", tool, "list", "--plugins"], &folder).await?;
         let envelope: Value = serde_json::from_str(&stdout)?;
@@ -89,7 +89,7 @@ async fn call_tells_a_wrong_command_line_from_a_call_that_failed() -> Result<()>
 }
 
 #[tokio::test]
-async fn a_host_may_open_as_many_files_as_it_is_allowed_at_most() -> Result<()> {
+async fn a_host_raises_its_descriptor_limit() -> Result<()> {
     let folder = Folder::new();
     let script = r#"ulimit -Sn 100; ulimit -Hn 900; exec "$0" serve "$1" --http 127.0.0.1:0"#;
     let mut command = Command::new("sh");
@@ -109,7 +109,7 @@ async fn a_host_may_open_as_many_files_as_it_is_allowed_at_most() -> Result<()> 
 #[tokio::test]
 async fn a_host_whose_binary_was_replaced_still_compiles() -> Result<()> {
     let (folder, compiled) = (Folder::new(), tempfile::tempdir()?);
-    // Beside the binary, so that no copy of it need be made.
+    // In the binary's folder, so that a hard link suffices.
     let beside = tempfile::tempdir_in(binary().parent().context("no folder")?)?;
     let own = beside.path().join("loggia");
     fs::hard_link(binary(), &own)?;
@@ -165,14 +165,14 @@ async fn shells_and_man_know_every_command() -> Result<()> {
     assert_eq!(code, Some(0), "{stderr}");
     for command in commands {
         let page = fs::read_to_string(pages.join(format!("loggia-{command}.1")))?;
-        // They are made once for everybody.
+        // The pages are the same on every machine.
         assert!(!page.contains(scratch().to_str().context("a path of words")?), "{command}: {page}");
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn a_wrong_command_line_ends_with_2_and_says_what_is_right() -> Result<()> {
+async fn an_invalid_command_line_exits_with_2() -> Result<()> {
     let (code, _, stderr) = plain(&["compile"]).await?;
     assert_eq!((code, stderr.contains("compile-component")), (Some(2), false), "{stderr}");
     for words in [&["policy", "explain"][..], &["check"], &["state", "export"]] {
@@ -203,7 +203,7 @@ async fn a_wrong_command_line_ends_with_2_and_says_what_is_right() -> Result<()>
     Ok(())
 }
 
-/// What a variable says holds where no option does, and what it says wrong is told.
+/// Environment variables are defaults of options; invalid values are reported.
 #[tokio::test]
 async fn variables_are_defaults_of_options() -> Result<()> {
     let (there, other) = (tempfile::tempdir()?, tempfile::tempdir()?);

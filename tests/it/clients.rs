@@ -16,12 +16,12 @@ use tokio::{
     sync::OnceCell,
 };
 
-/// Where a script of `tests/clients` is.
+/// Path of a script in `tests/clients`.
 pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(name)
 }
 
-/// What the clients need. Installed once, and kept with the other build results.
+/// Environment of the clients. Installed once and kept with the build results.
 async fn installed() -> Result<&'static Path> {
     static HOME: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
@@ -39,7 +39,7 @@ pub async fn python() -> Result<PathBuf> {
     Ok(installed().await?.join("python/bin/python"))
 }
 
-/// What a command prints, if it ends well.
+/// Runs a command and returns its output; fails if the command fails.
 pub async fn run(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await?;
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -80,7 +80,7 @@ async fn the_official_python_client_uses_files() -> Result<()> {
     Ok(())
 }
 
-/// What a client of this protocol version says of its steps.
+/// Steps that a client of this protocol version reports.
 fn steps(version: &str) -> Vec<Value> {
     vec![
         json!({"step": "connect", "version": version}),
@@ -108,7 +108,7 @@ fn whole(value: Value) -> Value {
     }
 }
 
-/// Follows a client through its steps, and adds a plugin when it is ready to hear of it.
+/// Follows a client through its steps; adds a plugin when the client is ready for the notification.
 async fn follow(client: &mut Command, folder: &Folder) -> Result<Vec<Value>> {
     let client = client.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut client = client.kill_on_drop(true).spawn()?;
@@ -140,7 +140,7 @@ async fn follow(client: &mut Command, folder: &Folder) -> Result<Vec<Value>> {
     Ok(told)
 }
 
-/// One call at a time, so that a call which should have stopped keeps the next one waiting.
+/// Runs one call at a time, so that a call that failed to stop blocks the next one.
 const WORKER: &str = "[grants]\nelicit = true\n[limits]\nconcurrency = 1\n";
 
 async fn takes_all_steps(client: &Path, before: &[&str], version: &str) -> Result<()> {

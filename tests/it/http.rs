@@ -1,4 +1,4 @@
-//! What is particular to HTTP: who may ask, and how it ends.
+//! Specifics of HTTP: access and shutdown.
 
 use anyhow::{Context, Result};
 use loggia_tests::{
@@ -55,7 +55,7 @@ async fn sessions_are_bounded_and_the_idlest_makes_room() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::configured(&folder, "[http]\nsessions = 16").await?;
     let own = format!("Host: {}\r\n", host.authority());
-    // One with an open stream, and then more than there may be.
+    // One with an open stream, and then more than the limit.
     let mut listening = wire::listened(&host, &wire::session(&host, "", INITIALIZE).await?).await?;
     let mut ids = Vec::new();
     for _ in 0..20 {
@@ -119,7 +119,7 @@ async fn an_address_that_others_can_reach_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn told_to_stop_on_stdio_it_ends() -> Result<()> {
+async fn a_signal_stops_a_stdio_host() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let started = async |program: &str, arguments: &[&str]| {
         let mut child = Command::new(program)
@@ -145,13 +145,13 @@ async fn told_to_stop_on_stdio_it_ends() -> Result<()> {
         let (mut child, _stdin, _stdout) = started("env", &[]).await?;
         signal(&child, end)?;
         if end == Signal::HUP {
-            // Of the shell, after the kernel's: nobody insists.
+            // The shell sends it after the kernel: a second one does not insist.
             signal(&child, end)?;
         }
         let status = tokio::time::timeout(PATIENCE, child.wait()).await??;
         assert_eq!(status.code(), Some(0), "{end:?}");
     }
-    // Who starts it may want it to outlive the terminal.
+    // Its parent may want it to outlive the terminal.
     let (mut child, mut stdin, mut stdout) =
         started("sh", &["-c", "trap '' HUP; exec \"$@\"", "nohup"]).await?;
     signal(&child, Signal::HUP)?;

@@ -1,11 +1,11 @@
-//! Calls that a guest makes to other facades: through the gate, like any call.
+//! Calls of a guest to other facades: they pass the gate like any call.
 
 use anyhow::Result;
 use loggia_tests::{Client, Era, Folder};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_guest_calls_what_its_policy_names_and_no_more_than_its_action_may() -> Result<()> {
+async fn nested_calls_obey_policy_and_effect() -> Result<()> {
     let cases = [
         (r#"["worker:*"]"#, json!({"action": "read", "facade": "worker", "what": "tell", "times": 3}), Ok(3)),
         (r#"["worker:tell"]"#, json!({"action": "read", "facade": "worker", "what": "tell"}), Ok(1)),

@@ -1,4 +1,4 @@
-//! What clients would reject of the tools is told to the operator, and keeps nothing from being served.
+//! Tools that clients would reject are reported to the operator but still served.
 
 use std::process::Stdio;
 
@@ -9,7 +9,7 @@ use tokio::{
     process::Command,
 };
 
-/// A plugin whose one action goes out as its author wrote it.
+/// A plugin whose only action is published with its author's schema.
 fn raw() -> Folder {
     let folder = Folder::with(&["intricate"]);
     folder.write("intricate.toml", "[expose]\nschema = \"raw\"\n");
@@ -17,7 +17,7 @@ fn raw() -> Folder {
 }
 
 #[tokio::test]
-async fn check_lists_what_clients_would_reject_of_what_is_served() -> Result<()> {
+async fn check_lists_tools_that_clients_would_reject() -> Result<()> {
     let folder = raw();
     let check = async |words: &[&str]| -> Result<String> {
         let mut command = Command::new(binary());
@@ -34,7 +34,7 @@ async fn check_lists_what_clients_would_reject_of_what_is_served() -> Result<()>
     let stdout = check(&[]).await?;
     let (_, findings) = stdout.split_once("\n\n").context("no findings")?;
     insta::assert_snapshot!("lint_check", findings);
-    // A policy's word stands over the command's; without it nothing is rejected, nor lost.
+    // The policy overrides the option; without it nothing is rejected or lost.
     folder.remove("intricate.toml");
     for form in ["flat", "signatures", "names", "granular"] {
         let stdout = check(&["--schema", form]).await?;
@@ -44,7 +44,7 @@ async fn check_lists_what_clients_would_reject_of_what_is_served() -> Result<()>
 }
 
 #[tokio::test]
-async fn the_log_tells_of_a_tool_that_is_rejected_when_it_is_first_published() -> Result<()> {
+async fn a_rejected_tool_is_logged_when_first_published() -> Result<()> {
     let folder = raw();
     let mut host = Command::new(binary())
         .args(["serve", "--http", "127.0.0.1:0"])
@@ -65,7 +65,7 @@ async fn the_log_tells_of_a_tool_that_is_rejected_when_it_is_first_published() -
                 rejected.push(line);
             } else if line.contains("loaded (") {
                 loaded += 1;
-                // The same plugin again is the same tool, which has been told of; then another, for an end.
+                // Reloading the same plugin is not reported again; another plugin marks the end.
                 match loaded {
                     1 => folder.put("intricate", &fixture("intricate")),
                     2 => folder.put("version", &fixture("version_one")),

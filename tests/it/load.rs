@@ -1,4 +1,4 @@
-//! What `check` says of plugins, and what they need to be loaded.
+//! Output of `check` for plugins, and the requirements for loading them.
 
 use std::{path::Path, process::Output};
 
@@ -17,7 +17,7 @@ async fn check(path: &Path) -> Result<Output> {
 }
 
 #[tokio::test]
-async fn the_check_of_a_folder_is_a_table_of_its_plugins() -> Result<()> {
+async fn checking_a_folder_prints_a_table() -> Result<()> {
     let folder = Folder::with(&["echo", "version_one"]);
     let output = check(folder.path()).await?;
     assert_eq!(output.status.code(), Some(0));
@@ -32,7 +32,7 @@ async fn the_check_of_a_folder_is_a_table_of_its_plugins() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_host_that_is_short_of_address_space_still_serves() -> Result<()> {
+async fn a_host_with_little_address_space_serves() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let script = r#"ulimit -v 3000000; exec "$0" call echo add a=1 b=2 --plugins "$1""#;
     let output = Command::new("sh")

@@ -1,4 +1,4 @@
-//! How facades are shown, by policy and by option, and that calls arrive whatever the form.
+//! Publication of facades by policy and option; calls work in every form.
 
 use anyhow::{Context, Result};
 use loggia_tests::{Client, ERAS, Era, Folder, heard};
@@ -17,7 +17,7 @@ async fn list(client: &Client) -> Result<String> {
 }
 
 #[tokio::test]
-async fn every_form_is_chosen_by_option_or_by_policy_and_is_called_alike() -> Result<()> {
+async fn forms_are_set_by_option_or_policy() -> Result<()> {
     for form in ["flat", "signatures", "names", "union"] {
         let folder = Folder::with(&["echo"]);
         let by_option = with(&folder, &["--schema", form]).await?;
@@ -39,7 +39,7 @@ async fn every_form_is_chosen_by_option_or_by_policy_and_is_called_alike() -> Re
 }
 
 #[tokio::test]
-async fn each_action_can_be_a_tool_of_its_own() -> Result<()> {
+async fn each_action_can_be_a_separate_tool() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     folder.write("worker.toml", "[expose]\nschema = \"granular\"\n");
     for era in ERAS {
@@ -59,7 +59,7 @@ async fn each_action_can_be_a_tool_of_its_own() -> Result<()> {
         let other = client.envelope("worker_tell", json!({"action": "clean"})).await?;
         assert!(other["error"].as_str().context("refused")?.contains("`worker_clean`"), "{other}");
         let begun = client.envelope("worker_work", json!({"steps": 1, "wait": false})).await?;
-        // What should come next is named as it has to be called.
+        // The next call is named as it has to be called.
         let next = begun["next"].clone();
         assert_eq!(next["tool"], "worker_run_status");
         let told = client.envelope("worker_run_status", next["arguments"].clone()).await?;
@@ -70,7 +70,7 @@ async fn each_action_can_be_a_tool_of_its_own() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_only_reads_can_be_a_tool_of_its_own() -> Result<()> {
+async fn read_actions_can_be_a_separate_tool() -> Result<()> {
     let folder = Folder::with(&["worker", "version_one"]);
     let client = with(&folder, &["--split", "effect"]).await?;
     client.names_become(&["version", "worker", "worker_write"]).await;
@@ -82,7 +82,7 @@ async fn what_only_reads_can_be_a_tool_of_its_own() -> Result<()> {
         .map(|tool| (&tool["annotations"]["readOnlyHint"], &tool["annotations"]["destructiveHint"]))
         .collect();
     assert_eq!(hints[1..], [(&json!(true), &json!(false)), (&json!(false), &json!(true))]);
-    // An "always allow" for the one must not allow what the other does.
+    // An "always allow" for one tool must not allow the other's actions.
     let refused = client.envelope("worker", json!({"action": "work", "steps": 0})).await?;
     assert_eq!(refused["hint"], "Call the tool `worker_write` with the same arguments.");
     assert_eq!(client.envelope("worker_write", json!({"action": "work", "steps": 0})).await?["ok"], true);
@@ -91,7 +91,7 @@ async fn what_only_reads_can_be_a_tool_of_its_own() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_budget_shortens_the_list_and_no_more_than_it_must() -> Result<()> {
+async fn a_budget_shortens_the_list_minimally() -> Result<()> {
     let folder = Folder::with(&["worker", "echo", "version_one"]);
     let mut sizes = Vec::new();
     for budget in ["100000", "600", "300", "10"] {
@@ -105,7 +105,7 @@ async fn a_budget_shortens_the_list_and_no_more_than_it_must() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_no_longer_published_says_what_is() -> Result<()> {
+async fn unpublished_tools_name_their_replacement() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     folder.write("worker.toml", "[expose]\nsplit = \"effect\"\n");
     let mut client = Client::stdio(folder.path(), Era::Stateful).await?;
@@ -120,7 +120,7 @@ async fn a_tool_that_is_no_longer_published_says_what_is() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_policy_says_which_actions_there_are() -> Result<()> {
+async fn a_policy_restricts_the_actions() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     folder.write("echo.toml", "[actions]\ndeny = [\"forget\"]\nbatch = true\n");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
@@ -137,7 +137,7 @@ async fn a_policy_says_which_actions_there_are() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_tool_that_only_reads_ends_no_run_that_writes() -> Result<()> {
+async fn a_read_tool_cannot_cancel_writing_runs() -> Result<()> {
     for policy in ["[expose]\nsplit = \"effect\"\n", "[expose]\nschema = \"granular\"\n"] {
         let folder = Folder::with(&["worker"]);
         folder.write("worker.toml", policy);
@@ -159,14 +159,14 @@ async fn a_tool_that_only_reads_ends_no_run_that_writes() -> Result<()> {
     Ok(())
 }
 
-/// What a person agreed to by name must not become more than it was.
+/// The scope of a person's approval by name must not grow.
 #[tokio::test]
-async fn a_tool_that_only_reads_stays_one_whoever_takes_the_name_of_the_other() -> Result<()> {
+async fn a_read_tool_stays_read_only_on_conflicts() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     folder.write("worker.toml", "[expose]\nsplit = \"effect\"\n");
     folder.write("worker_write.wasm", "rubbish");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    // What does not serve takes no name.
+    // A file that does not serve takes no name.
     client.names_become(&["worker", "worker_write"]).await;
     let refused = client.envelope("worker", json!({"action": "work", "steps": 0})).await?;
     assert_eq!(refused["code"], "invalid_params", "{refused}");

@@ -1,10 +1,10 @@
-//! `tests/release/advisories`, with a cargo that answers as told.
+//! `tests/release/advisories`, with a fake cargo.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use anyhow::Result;
 
-/// What a release locks of the crates that the script looks after.
+/// Locked versions of the crates that the script checks.
 const LOCK: &str = r#"version = 4
 [[package]]
 name = "wasmtime"
@@ -32,7 +32,7 @@ version = "0.41.1"
 const BEGIN: &str = "    Updating the index\n     Locking 1 package to latest Rust 1.95 compatible version\n";
 const END: &str = "warning: not updating lockfile due to dry run\n";
 
-/// Runs the script where cargo says this and ends with this; exit code, stdout and stderr.
+/// Runs the script with a cargo of this output and exit code; returns exit code, stdout and stderr.
 fn run(lock: &str, said: &str, code: i32, words: &[&str]) -> Result<(Option<i32>, String, String)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("Cargo.lock");
@@ -56,12 +56,12 @@ fn run(lock: &str, said: &str, code: i32, words: &[&str]) -> Result<(Option<i32>
 }
 
 #[test]
-fn a_compatible_update_of_an_exposed_crate_fails_the_release() -> Result<()> {
+fn outdated_exposed_crates_fail_the_release() -> Result<()> {
     for (line, expected) in [
         ("    Updating wasmtime v48.0.8 -> v48.0.9", Some("wasmtime 48.0.8 is locked, and 48.0.9 is out")),
         ("    Updating hyper v0.14.32 -> v0.14.33", Some("hyper 0.14.32 is locked, and 0.14.33 is out")),
         ("    Updating rustls v0.23.46 -> v0.23.47 (available: v0.24.0)", Some("0.23.47 is out")),
-        // Its requirement names one version, so cargo cannot take it.
+        // Its requirement pins one version, so cargo cannot update it.
         ("   Unchanged rmcp v3.9.0 (available: v3.9.1)", Some("rmcp 3.9.0 is locked, and 3.9.1 is out")),
         ("   Unchanged rmcp v3.9.0 (available: v4.0.0)", None),
         ("   Unchanged rusqlite v0.41.1 (available: v0.42.0)", None),
@@ -84,7 +84,7 @@ fn a_compatible_update_of_an_exposed_crate_fails_the_release() -> Result<()> {
 }
 
 #[test]
-fn what_could_not_be_checked_is_no_success() -> Result<()> {
+fn unchecked_is_not_success() -> Result<()> {
     let offline = "error: failed to download from `https://registry.example/config.json`\n";
     let defect = "error: failed to parse manifest\n";
     for (lock, said, ended, words, code, expected) in [

@@ -1,4 +1,4 @@
-//! The folder decides what is served, at once and without losing a call.
+//! Changes of the folder take effect at once, without losing a call.
 
 use std::{
     fs,
@@ -30,7 +30,7 @@ pub async fn becomes(client: &Client, expected: &str) {
     .await;
 }
 
-/// A host that tells how each file stands, and a client of it.
+/// Starts a host that reports the state of each file, and a client.
 async fn served(folder: &Folder) -> Result<(Served, Client)> {
     let served = Served::start(folder, |_| {}).await?;
     let client = Client::http(&served.host, Era::Stateful).await?;
@@ -59,7 +59,7 @@ async fn added_replaced_and_removed_plugins_are_noticed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn clients_of_both_lifecycles_hear_of_a_changed_list_only() -> Result<()> {
+async fn clients_are_notified_only_of_changed_lists() -> Result<()> {
     for transport in ["stdio", "http"] {
         let folder = Folder::new();
         folder.put("version", &fixture("version_one"));
@@ -77,7 +77,7 @@ async fn clients_of_both_lifecycles_hear_of_a_changed_list_only() -> Result<()> 
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
         let mut listening = stateless.service.peer().listen(filter).await?;
 
-        // The same surface from other bytes: nothing to tell, for many times as long as a change waits for further ones.
+        // The same surface from other bytes: no notification for many times the debounce interval.
         let began = Instant::now();
         while began.elapsed() < Duration::from_millis(300) {
             for (file, expected) in [("version_two", "two"), ("version_one", "one")] {
@@ -121,7 +121,7 @@ async fn a_broken_version_leaves_the_old_one_serving() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_plugin_that_never_loaded_answers_with_the_reason() -> Result<()> {
+async fn unloaded_plugins_answer_with_the_reason() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     folder.write("broken.wasm", "this is no component");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
@@ -146,7 +146,7 @@ async fn many_changes_at_once_all_arrive() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_folder_that_comes_later_is_served() -> Result<()> {
+async fn a_folder_created_later_is_served() -> Result<()> {
     let parent = Folder::new();
     let path = parent.path().join("not/yet");
     for era in ERAS {
@@ -162,9 +162,9 @@ async fn a_folder_that_comes_later_is_served() -> Result<()> {
     Ok(())
 }
 
-/// As Kubernetes mounts a ConfigMap: the files are links into `..data`, which is a link that is exchanged.
+/// As Kubernetes mounts a ConfigMap: the files are links into `..data`, a link that is replaced.
 #[tokio::test]
-async fn a_folder_of_links_is_followed_when_they_lead_elsewhere() -> Result<()> {
+async fn changed_links_in_a_folder_are_followed() -> Result<()> {
     let folder = Folder::new();
     let mount = folder.path();
     for (name, from) in [("..one", "version_one"), ("..two", "version_two")] {
@@ -182,7 +182,7 @@ async fn a_folder_of_links_is_followed_when_they_lead_elsewhere() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_link_to_a_folder_is_followed_when_it_leads_elsewhere() -> Result<()> {
+async fn a_changed_link_to_a_folder_is_followed() -> Result<()> {
     let parent = Folder::new();
     for (name, from) in [("one", "version_one"), ("two", "version_two")] {
         fs::create_dir(parent.path().join(name))?;
@@ -199,7 +199,7 @@ async fn a_link_to_a_folder_is_followed_when_it_leads_elsewhere() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_call_in_flight_ends_on_the_version_it_began_with() -> Result<()> {
+async fn running_calls_finish_on_their_version() -> Result<()> {
     let folder = Folder::new();
     let data = lingers(&folder, "version");
     folder.put("version", &fixture("version_one"));
@@ -224,7 +224,7 @@ async fn a_call_in_flight_ends_on_the_version_it_began_with() -> Result<()> {
 }
 
 #[tokio::test]
-async fn no_call_is_lost_while_a_plugin_is_replaced() -> Result<()> {
+async fn replacing_a_plugin_loses_no_call() -> Result<()> {
     let folder = Folder::new();
     folder.put("version", &fixture("version_one"));
     let client = Arc::new(Client::stdio(folder.path(), Era::Stateful).await?);
@@ -261,7 +261,7 @@ async fn no_call_is_lost_while_a_plugin_is_replaced() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_file_that_is_called_like_the_facade_owns_the_name() -> Result<()> {
+async fn the_file_named_like_the_facade_owns_it() -> Result<()> {
     let folder = Folder::new();
     folder.put("a", &fixture("version_two"));
     folder.put("version", &fixture("version_one"));
@@ -274,7 +274,7 @@ async fn the_file_that_is_called_like_the_facade_owns_the_name() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_name_stays_with_who_has_it_and_is_never_forgotten() -> Result<()> {
+async fn a_name_stays_with_its_owner() -> Result<()> {
     let folder = Folder::new();
     folder.put("b", &fixture("version_two"));
     let (served, client) = served(&folder).await?;
@@ -283,12 +283,12 @@ async fn a_name_stays_with_who_has_it_and_is_never_forgotten() -> Result<()> {
     folder.put("a", &fixture("version_one"));
     served.readies(|_, told| told["refused"] == 1).await;
     assert_eq!(version(&client).await.as_deref(), Ok("two"));
-    // Its holder gives the name up; what belongs to the name is still no newcomer's.
+    // The owner releases the name; its state is still not a newcomer's.
     folder.put("b", &fixture("lies"));
     client.names_become(&["lies"]).await;
     let (_, told) = served.readies(|_, told| told["refused"] == 1).await;
     assert!(told.to_string().contains("belong to the plugin `b`, which does not serve now"), "{told}");
-    // Until the operator says so.
+    // Until the operator reassigns it.
     folder.write("a.toml", "[expose]\nname = \"version\"\n");
     becomes(&client, "one").await;
     folder.remove("a.toml");
@@ -303,7 +303,7 @@ async fn a_name_stays_with_who_has_it_and_is_never_forgotten() -> Result<()> {
 }
 
 #[tokio::test]
-async fn no_plugin_is_granted_the_plugins_or_the_cache() -> Result<()> {
+async fn plugin_folder_and_cache_are_never_granted() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     fs::create_dir(folder.path().join("data"))?;
     symlink(folder.path(), folder.path().join("link"))?;
@@ -333,7 +333,7 @@ async fn no_plugin_is_granted_the_plugins_or_the_cache() -> Result<()> {
         assert_eq!(code, Some(10), "{path:?}: {said}");
         assert!(said.contains("which is, contains or lies in the"), "{path:?}: {said}");
     }
-    // A host that starts with it tells its callers no path.
+    // A host that starts with this file shows no path to its callers.
     let other = Client::stdio(folder.path(), Era::Stateful).await?;
     let refused = other.envelope("echo", json!({"action": "say", "text": "x"})).await?;
     assert_eq!(

@@ -15,13 +15,13 @@ fn run_of(envelope: &Value) -> Result<(Value, String)> {
 }
 
 #[tokio::test]
-async fn a_run_tells_its_progress_its_log_and_its_result() -> Result<()> {
+async fn a_run_reports_progress_log_and_result() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     let host = HttpHost::start(folder.path()).await?;
     for era in ERAS {
         for http in [false, true] {
             let client = match http {
-                // Over HTTP nobody has a name; the handle alone leads to the run.
+                // Over HTTP callers are anonymous; only the handle identifies the run.
                 true => Client::http(&host, era).await?,
                 false => Client::stdio(folder.path(), era).await?,
             };
@@ -73,7 +73,7 @@ async fn a_run_outlives_the_client_that_began_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_run_is_ended_and_its_guest_hears_of_it() -> Result<()> {
+async fn cancelling_a_run_reaches_its_guest() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let work = json!({"action": "work", "steps": 100_000, "ms": 5, "wait": false});
@@ -95,7 +95,7 @@ async fn a_run_is_ended_and_its_guest_hears_of_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn progress_is_told_while_the_client_waits_for_a_run() -> Result<()> {
+async fn progress_is_sent_while_a_client_waits() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     let mut client = Client::stdio(folder.path(), Era::Stateful).await?;
     let work = json!({"action": "work", "steps": 10, "ms": 30, "wait": false});
@@ -150,7 +150,7 @@ async fn a_client_that_follows_tasks_gets_one() -> Result<()> {
     let unknown = peer.get_task(GetTaskParams::new("run_x")).await.expect_err("no such task").to_string();
     assert!(unknown.contains("-32602") && unknown.contains("Unknown task"), "{unknown}");
 
-    // What ends within its request is no task.
+    // A call that ends within its request is not a task.
     let arguments = json!({"action": "tell"}).as_object().cloned().unwrap_or_default();
     let told = peer.call_tool_once(CallToolRequestParams::new("worker").with_arguments(arguments)).await?;
     assert!(matches!(told, CallToolResponse::Complete(_)), "{told:?}");
@@ -158,7 +158,7 @@ async fn a_client_that_follows_tasks_gets_one() -> Result<()> {
 }
 
 #[tokio::test]
-async fn content_goes_out_as_mcp_content_beside_the_envelope() -> Result<()> {
+async fn content_follows_the_envelope_as_mcp_content() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let shown = serde_json::to_value(client.call("worker", json!({"action": "show"})).await?)?;

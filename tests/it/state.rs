@@ -1,4 +1,4 @@
-//! What plugins keep: shared by hosts, and there after they were killed.
+//! State of plugins: shared by hosts, and preserved when they are killed.
 
 use std::{
     collections::BTreeSet,
@@ -16,7 +16,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Adds one to a number, so many times, with some calls in flight. How many were acknowledged.
+/// Increments a number repeatedly, with several calls in flight; counts the acknowledged ones.
 async fn increments(host: &mut Raw, times: u64, acknowledged: &mut u64) -> Result<()> {
     const WINDOW: u64 = 8;
     let increment = json!({"action": "increment", "key": "number"});
@@ -34,7 +34,7 @@ async fn increments(host: &mut Raw, times: u64, acknowledged: &mut u64) -> Resul
             *acknowledged += 1;
             done += 1;
         } else {
-            // The plugin tried often enough, or waited long enough for a slow disk; its caller goes on trying.
+            // The plugin gave up after conflicts or a slow disk; the caller retries.
             ensure!(envelope["code"] == "conflict" || envelope["error"] == "the state is busy", "{told}");
         }
     }
@@ -46,12 +46,12 @@ async fn counted(folder: &Folder) -> Result<u64> {
     let told = eventually(async || {
         let get = client.envelope("keeps", json!({"action": "get", "key": "number"})).await;
         let told = get.map_err(|error| error.to_string())?;
-        // A slow disk may keep it waiting for too long.
+        // A slow disk may delay it for too long.
         if told["error"] == "the state is busy" { Err(told.to_string()) } else { Ok(told) }
     })
     .await;
     client.end().await?;
-    // Nothing was ever added.
+    // No increment was made.
     if told["ok"] == true && told["data"].is_null() {
         return Ok(0);
     }
@@ -59,7 +59,7 @@ async fn counted(folder: &Folder) -> Result<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hosts_that_change_the_same_key_lose_nothing() -> Result<()> {
+async fn concurrent_changes_of_a_key_lose_nothing() -> Result<()> {
     const TIMES: u64 = 10_000;
     let folder = folder();
     let (mut one, mut other) = (Raw::start(folder.path()).await?, Raw::start(folder.path()).await?);
@@ -71,7 +71,7 @@ async fn two_hosts_that_change_the_same_key_lose_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_is_there_after_a_kill() -> Result<()> {
+async fn acknowledged_writes_survive_a_kill() -> Result<()> {
     const KILLS: u64 = 100;
     let folder = folder();
     let chance = RandomState::new();
@@ -80,7 +80,7 @@ async fn what_was_acknowledged_is_there_after_a_kill() -> Result<()> {
         let mut host = Raw::start(folder.path()).await?;
         let before = acknowledged;
         let mut within = Duration::from_millis(60);
-        // A third of them may be killed before their first commit; the others in the midst of some, however slow the disk.
+        // A third of the hosts may be killed before their first commit, the others during one, however slow the disk.
         if kill % 3 != 2 {
             increments(&mut host, 1, &mut acknowledged).await?;
             let began = Instant::now();
@@ -95,13 +95,13 @@ async fn what_was_acknowledged_is_there_after_a_kill() -> Result<()> {
         host.child.start_kill()?;
         host.child.wait().await?;
         moments.insert(acknowledged - before);
-        // What it wrote before it was killed counts too, read or not.
+        // Answers that it wrote before it was killed count too.
         while let Ok(told) = host.answer().await {
             acknowledged += u64::from(told["result"]["structuredContent"]["ok"] == true);
         }
         let there = counted(&folder).await?;
         assert!(there >= acknowledged, "kill {kill}: {there} of {acknowledged}");
-        // A commit that was made, and whose answer was lost with the host, counts from now on.
+        // A commit whose answer was lost with the host counts from now on.
         acknowledged = there;
     }
     assert!(moments.len() > 3, "the host was killed at the same moment each time: {moments:?}");

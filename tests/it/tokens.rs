@@ -1,4 +1,4 @@
-//! What the tool list costs, as `loggia tokens` counts it of real plugins.
+//! Token counts of the tool list, as `loggia tokens` reports them for real plugins.
 
 use std::{fs, path::Path, process::Output};
 
@@ -35,7 +35,7 @@ async fn written(folder: &Folder) -> Result<Value> {
 }
 
 #[tokio::test]
-async fn facades_take_as_many_tokens_less_than_single_tools_as_the_readme_says() -> Result<()> {
+async fn token_savings_match_the_readme() -> Result<()> {
     let folder = Folder::with(&MEASURED);
     folder.put("files", &plugin("files"));
     let figures = written(&folder).await?;
@@ -61,7 +61,7 @@ async fn facades_take_as_many_tokens_less_than_single_tools_as_the_readme_says()
 }
 
 #[tokio::test]
-async fn a_pipe_gets_a_line_for_each_form_of_each_facade_and_what_is_served() -> Result<()> {
+async fn piped_output_has_one_line_per_form() -> Result<()> {
     let folder = Folder::with(&["issues", "tasks", "version_one"]);
     folder.write("issues.toml", "[expose]\nschema = \"signatures\"\n");
     let (code, stdout, stderr) = tokens(&[text(folder.path())]).await?;
@@ -71,7 +71,7 @@ async fn a_pipe_gets_a_line_for_each_form_of_each_facade_and_what_is_served() ->
 }
 
 #[tokio::test]
-async fn a_file_holds_the_total_and_each_facade_in_the_forms_that_they_have() -> Result<()> {
+async fn a_file_holds_totals_and_facades_by_form() -> Result<()> {
     let folder = Folder::with(&MEASURED);
     folder.write("tasks.toml", "[actions]\ndeny = [\"create\", \"update\", \"delete\"]\n");
     let figures = written(&folder).await?;
@@ -95,14 +95,14 @@ async fn a_file_holds_the_total_and_each_facade_in_the_forms_that_they_have() ->
         (&json!("flat"), &figures["facades"]["tasks"]["flat"]["tokens"])
     );
     assert_eq!(figures["served"]["total"], figures["total"]["flat"]);
-    // One action is no facade: what routing costs has nothing to save.
+    // A single action gains nothing from routing.
     let of = |form: &str| figures["facades"]["tasks"][form]["tokens"].as_u64().expect("a number");
     assert!(of("granular") < of("flat"), "{figures}");
     Ok(())
 }
 
 #[tokio::test]
-async fn figures_are_compared_with_other_figures_or_with_what_is_there_now() -> Result<()> {
+async fn figures_compare_with_a_file_or_folder() -> Result<()> {
     let here = tempfile::tempdir()?;
     let [before, after] = ["before", "after"].map(|name| here.path().join(name));
     let file = |facades: Value, total: Value| json!({"total": total, "facades": facades}).to_string();
@@ -140,9 +140,9 @@ async fn figures_are_compared_with_other_figures_or_with_what_is_there_now() -> 
     Ok(())
 }
 
-/// The form that a policy chooses changes what clients get, though no form costs more or less than before.
+/// A policy that selects another form changes the served list, but not the size of any form.
 #[tokio::test]
-async fn a_change_of_what_is_served_is_compared() -> Result<()> {
+async fn changes_of_the_served_form_are_compared() -> Result<()> {
     let (here, folder) = (tempfile::tempdir()?, Folder::with(&MEASURED));
     let before = here.path().join("before");
     fs::write(&before, written(&folder).await?.to_string())?;
@@ -171,7 +171,7 @@ async fn a_change_of_what_is_served_is_compared() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_list_that_takes_more_than_its_budget_as_it_is_served_ends_with_1() -> Result<()> {
+async fn exceeding_the_budget_exits_with_1() -> Result<()> {
     let folder = Folder::with(&["tasks"]);
     let dir = text(folder.path());
     let served = written(&folder).await?;
@@ -192,7 +192,7 @@ async fn a_list_that_takes_more_than_its_budget_as_it_is_served_ends_with_1() ->
 }
 
 #[tokio::test]
-async fn what_cannot_be_counted_is_told() -> Result<()> {
+async fn uncountable_plugins_are_reported() -> Result<()> {
     let here = tempfile::tempdir()?;
     let [missing, broken, written] = ["missing", "broken", "written"].map(|name| here.path().join(name));
     fs::write(&broken, r#"{"total": 5}"#)?;

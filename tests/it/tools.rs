@@ -68,7 +68,7 @@ async fn prompts_and_resources_are_not_claimed() -> Result<()> {
 async fn the_published_list_is_as_it_was() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
-    // Instructions name what is loaded, so they are read by a second client.
+    // Instructions name loaded plugins, so a second client reads them.
     Client::http(&host, Era::Stateful).await?.names_become(&["echo"]).await;
     let client = Client::http(&host, Era::Stateful).await?;
     let tools = serde_json::to_value(client.service.list_all_tools().await?)?;

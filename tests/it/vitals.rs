@@ -1,4 +1,4 @@
-//! What a host says of itself when it is sent SIGUSR1.
+//! The log line that a host writes on SIGUSR1.
 
 use std::{collections::BTreeMap, path::Path, process::Stdio};
 
@@ -16,7 +16,7 @@ struct Host {
 }
 
 impl Host {
-    /// A host that has logged nothing yet that it is read of.
+    /// Starts a host; its log is read from the first line.
     fn start(folder: &Path, more: &[&str], level: &str) -> Self {
         let mut child = Command::new(binary())
             .arg("serve")
@@ -35,7 +35,7 @@ impl Host {
         Self { child, log }
     }
 
-    /// The next line of the log that holds a text.
+    /// Returns the next log line that contains a text.
     async fn said(&mut self, text: &str) -> String {
         let looking = async {
             loop {
@@ -48,7 +48,7 @@ impl Host {
         tokio::time::timeout(PATIENCE, looking).await.expect("said in time")
     }
 
-    /// Sends the signal; what the line has that follows.
+    /// Sends the signal; returns the figures of the line that follows.
     async fn vitals(&mut self) -> BTreeMap<String, f64> {
         let pid = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("it runs");
         kill_process(pid, Signal::USR1).expect("sent");
@@ -75,9 +75,9 @@ fn check(vitals: &BTreeMap<String, f64>) {
 }
 
 #[tokio::test]
-async fn a_host_on_stdio_says_what_it_holds_as_often_as_it_is_asked_and_goes_on() {
+async fn sigusr1_logs_vitals_every_time() {
     let folder = Folder::with(&["echo"]);
-    // Whatever the log's level: somebody asked.
+    // At every log level, since the operator asked for it.
     let mut host = Host::start(folder.path(), &[], "error");
     let mut stdin = host.child.stdin.take().expect("piped");
     let mut stdout = BufReader::new(host.child.stdout.take().expect("piped")).lines();
@@ -94,7 +94,7 @@ async fn a_host_on_stdio_says_what_it_holds_as_often_as_it_is_asked_and_goes_on(
 }
 
 #[tokio::test]
-async fn a_host_on_http_says_what_it_holds() {
+async fn an_http_host_reports_its_vitals() {
     let folder = Folder::with(&[]);
     let mut host = Host::start(folder.path(), &["--http", "127.0.0.1:0"], "info");
     host.said("listening on").await;

@@ -16,19 +16,19 @@ use crate::{Folder, PATIENCE, binary, cache, state};
 
 /// A host on HTTP, on a port of its own.
 pub struct HttpHost {
-    /// Where it serves.
+    /// URL of the endpoint.
     pub url: String,
     /// The process. Killed with the value.
     pub child: Child,
 }
 
 impl HttpHost {
-    /// Starts a host and waits until it says where it listens.
+    /// Starts a host and waits until it logs its address.
     pub async fn start(folder: &Path) -> Result<Self> {
         Self::start_with(folder, |_| {}).await
     }
 
-    /// The same, with more options.
+    /// Like [`HttpHost::start`], with further options.
     pub async fn start_with(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
         let mut command = Command::new(binary());
         command
@@ -46,7 +46,7 @@ impl HttpHost {
         Self::start_with(folder.path(), |command| _ = command.arg("--config").arg(file)).await
     }
 
-    /// The same for a host that is started in a way of its own.
+    /// Like [`HttpHost::start`], with a prepared command.
     pub async fn spawn(command: &mut Command) -> Result<Self> {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.kill_on_drop(true).spawn()?;
@@ -61,7 +61,7 @@ impl HttpHost {
             bail!("the host ended")
         };
         let url = tokio::time::timeout(PATIENCE, listening).await??;
-        // Somebody must read what it logs, or it would wait for a reader.
+        // Drains the log, or the host would block on a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Ok(Self { url, child })
     }
@@ -72,7 +72,7 @@ impl HttpHost {
     }
 }
 
-/// Writes a settings file beside a folder; its path.
+/// Writes a settings file next to a folder; returns its path.
 pub(crate) fn configuration(folder: &Folder, settings: &str) -> Result<PathBuf> {
     let file = folder.beside("config").join("loggia.toml");
     std::fs::write(&file, settings)?;

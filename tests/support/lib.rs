@@ -1,4 +1,4 @@
-//! What the integration tests share: real guests, real hosts, real clients, all of which end with the test.
+//! Shared parts of the integration tests: real guests, hosts and clients, all of which end with the test.
 
 mod host;
 pub mod lingers;
@@ -68,7 +68,7 @@ pub fn cache() -> PathBuf {
     Path::new(env!("LOGGIA_GUESTS")).join("compiled")
 }
 
-/// Where the plugins of a [`Folder`] keep their state, by the folder's path.
+/// State folder for the plugins of a [`Folder`], by the folder's path.
 pub fn state(folder: &Path) -> PathBuf {
     folder.parent().unwrap_or(folder).join("state")
 }
@@ -89,7 +89,7 @@ pub fn binary() -> PathBuf {
     panic!("there is no loggia beside the tests: run `cargo test --workspace`");
 }
 
-/// A folder of plugins that ends with the test, with a place for their state beside it.
+/// A temporary plugin folder, with a sibling folder for state.
 pub struct Folder(TempDir, PathBuf);
 
 impl Default for Folder {
@@ -116,26 +116,26 @@ impl Folder {
         folder
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.1
     }
 
-    /// A place beside it, for directories that are granted.
+    /// A path next to the folder, for granted directories.
     pub fn beside(&self, name: &str) -> PathBuf {
         let path = self.0.path().join(name);
         std::fs::create_dir_all(&path).expect("made");
         path
     }
 
-    /// Puts a plugin in place as a careful operator does: written beside, then renamed over.
+    /// Installs a plugin atomically: written to a temporary file and renamed.
     pub fn put(&self, name: &str, from: &Path) {
         let beside = self.path().join(format!(".{name}.new"));
         std::fs::copy(from, &beside).expect("copied");
         std::fs::rename(&beside, self.path().join(format!("{name}.wasm"))).expect("renamed");
     }
 
-    /// Writes a policy, or any other file.
+    /// Writes a policy or any other file.
     pub fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path().join(name), text).expect("written");
     }
@@ -158,22 +158,22 @@ pub enum Era {
 /// Both.
 pub const ERAS: [Era; 2] = [Era::Stateful, Era::Stateless];
 
-/// What a client says of itself.
+/// Capabilities of a client.
 #[derive(Debug, Clone, Default)]
 pub struct Kind {
-    /// A person behind it, who gives these answers, one after another.
+    /// Answers of the person behind it, in order; without it the client cannot ask.
     pub person: Option<Vec<ElicitResult>>,
-    /// It follows tasks.
+    /// Supports tasks.
     pub tasks: bool,
 }
 
 impl Kind {
-    /// With a person who gives these answers.
+    /// Adds a person who gives these answers.
     pub fn person(answers: impl IntoIterator<Item = ElicitResult>) -> Self {
         Self { person: Some(answers.into_iter().collect()), tasks: false }
     }
 
-    /// With tasks.
+    /// Adds support for tasks.
     pub fn tasks(self) -> Self {
         Self { tasks: true, ..self }
     }
@@ -184,7 +184,7 @@ pub fn accepted(content: Value) -> ElicitResult {
     ElicitResult::new(ElicitationAction::Accept).with_content(content)
 }
 
-/// What a client hears that it did not ask for.
+/// Notifications and requests that a client receives.
 #[derive(Clone)]
 pub struct Ears {
     changed: mpsc::UnboundedSender<()>,
@@ -217,7 +217,7 @@ impl ClientHandler for Ears {
         let answer = self.answers.as_ref().and_then(|answers| answers.lock().ok()?.pop_front());
         match answer {
             Some(answer) => Ok(answer),
-            // The person thinks, until nobody wants to know any more.
+            // No answer left: the person thinks until the question is withdrawn.
             None => {
                 context.ct.cancelled().await;
                 let _ = self.withdrawn.send(());
@@ -239,13 +239,13 @@ impl ClientHandler for Ears {
 pub struct Client {
     /// rmcp's own.
     pub service: RunningService<RoleClient, Ears>,
-    /// `tools/list_changed`, as they come.
+    /// `tools/list_changed` notifications.
     pub changed: mpsc::UnboundedReceiver<()>,
-    /// Progress, as it comes.
+    /// Progress notifications.
     pub progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
-    /// Questions to its person, as they come.
+    /// Questions to the person.
     pub questions: mpsc::UnboundedReceiver<Value>,
-    /// Questions that were taken back before the person answered, as it is told.
+    /// Questions that were withdrawn before an answer.
     pub withdrawn: mpsc::UnboundedReceiver<()>,
 }
 
@@ -255,7 +255,7 @@ impl Client {
         Self::stdio_with(folder, era, |_| {}).await
     }
 
-    /// The same, with more options.
+    /// Like [`Client::stdio`], with further options.
     pub async fn stdio_with(folder: &Path, era: Era, more: impl FnOnce(&mut Command)) -> Result<Self> {
         let command = Command::new(binary()).configure(|command| {
             command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
@@ -280,14 +280,14 @@ impl Client {
         Self::connect_as(StreamableHttpClientTransport::from_config(config), era, kind).await
     }
 
-    /// The same with a token.
+    /// Like [`Client::http_as`], with a token.
     pub async fn http_by(host: &HttpHost, era: Era, kind: Kind, token: &Token) -> Result<Self> {
         let config =
             StreamableHttpClientTransportConfig::with_uri(host.url.clone()).auth_header(&token.secret);
         Self::connect_as(StreamableHttpClientTransport::from_config(config), era, kind).await
     }
 
-    /// Starts a host on stdio whose log nobody reads: the pipe is open for as long as it is held.
+    /// Starts a host on stdio whose log is not read: the pipe stays open while it is held.
     pub async fn stdio_unread(folder: &Path) -> Result<(Self, Option<ChildStderr>)> {
         let command = Command::new(binary()).configure(|command| {
             command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
@@ -296,7 +296,7 @@ impl Client {
         Ok((Self::connect(transport, Era::Stateful).await?, stderr))
     }
 
-    /// Starts a host on stdio whose log is kept: all of it, when the host has ended.
+    /// Starts a host on stdio and collects its log, which is complete once the host has ended.
     pub async fn stdio_logged(
         folder: &Path,
         more: impl FnOnce(&mut Command),
@@ -358,8 +358,8 @@ impl Client {
         Ok(Self { service, changed, progress, questions, withdrawn })
     }
 
-    /// Calls a tool, and again while plugins are still being loaded, as the host says one should: on a busy machine that
-    /// takes longer than a call waits.
+    /// Calls a tool, and retries while plugins are loading, as the host's error suggests: on a busy machine that takes
+    /// longer than a call waits.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallToolResult> {
         let Value::Object(arguments) = arguments else { bail!("arguments are an object") };
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
@@ -398,14 +398,14 @@ impl Client {
         .await;
     }
 
-    /// Says goodbye.
+    /// Closes the connection.
     pub async fn end(self) -> Result<()> {
         self.service.cancel().await?;
         Ok(())
     }
 }
 
-/// Waits until a condition holds. No sleeping to hope: looks again and again, and gives up with the last answer.
+/// Polls a condition until it holds; panics after a deadline with the last answer.
 ///
 /// # Panics
 ///
@@ -421,17 +421,17 @@ pub async fn eventually<T, F: Future<Output = Result<T, String>>>(mut look: impl
     }
 }
 
-/// What comes of something, which is not waited for without end.
+/// Awaits a future with a deadline.
 pub async fn soon<T>(what: &str, coming: impl Future<Output = T>) -> Result<T> {
     tokio::time::timeout(PATIENCE, coming).await.with_context(|| format!("it never came: {what}"))
 }
 
-/// The next thing that a client hears.
+/// Next notification of a client.
 pub async fn heard<T>(what: &str, by: &mut mpsc::UnboundedReceiver<T>) -> Result<T> {
     soon(what, by.recv()).await?.with_context(|| format!("nobody is left to tell: {what}"))
 }
 
-/// How much of a process is in memory, in bytes: now (`VmRSS`), or at most so far (`VmHWM`).
+/// Resident memory of a process in bytes: now (`VmRSS`) or its peak (`VmHWM`).
 pub fn memory(process: u32, which: &str) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status

@@ -1,4 +1,4 @@
-//! Calls that take as long as a test wants, by files instead of clocks.
+//! Calls that take as long as a test requires, controlled by files instead of clocks.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{Folder, eventually};
 
-/// Lets a plugin find, in `/data` of its own, the file that ends its call, and gives it the time to wait for that. Where
-/// `/data` is.
+/// Grants a plugin its `/data`, in which a file ends its call, and the time to wait for it. Returns the path of
+/// `/data`.
 pub fn lingers(folder: &Folder, plugin: &str) -> PathBuf {
     let data = folder.beside("data");
     folder.write(
@@ -19,7 +19,7 @@ pub fn lingers(folder: &Folder, plugin: &str) -> PathBuf {
     data
 }
 
-/// What `lingers` is asked: to make the directory `mark`, then to wait until there is a file `go`.
+/// Arguments of `lingers`: create the directory `mark`, then wait for a file `go`.
 pub fn wait(mark: &str) -> Value {
     json!({"action": "wait", "mark": format!("/data/{mark}"), "until": "/data/go"})
 }

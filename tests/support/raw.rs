@@ -1,7 +1,7 @@
-//! A host on stdio, spoken to in bytes: for what no well-behaved client sends, and for many calls in flight.
+//! A host on stdio at byte level: for input that no well-behaved client sends, and for many calls in flight.
 //!
-//! Every byte of the host's stdout is held to the protocol: it belongs to a line that is one message of JSON-RPC 2.0, and an
-//! answer is one to something that was asked and not answered yet.
+//! Checks that all of stdout follows the protocol: each line is one message of JSON-RPC 2.0, and each answer belongs to
+//! one unanswered request.
 
 use std::{collections::BTreeMap, path::Path, process::Stdio};
 
@@ -20,22 +20,22 @@ pub struct Raw {
     /// The process.
     pub child: Child,
     stdin: ChildStdin,
-    /// What was written of a line that is not ended yet.
+    /// Written part of an unfinished line.
     line: Vec<u8>,
     heard: Heard,
 }
 
-/// What the host writes.
+/// Output of the host.
 struct Heard {
     stdout: BufReader<ChildStdout>,
-    /// The begin of a line whose end was not read yet: who stops waiting for an answer loses none of it.
+    /// Received part of an unfinished line: dropping a pending read loses nothing.
     begun: Vec<u8>,
-    /// How often an answer to each id may come still, by the id's JSON.
+    /// Number of outstanding answers for each id, by the id's JSON.
     open: BTreeMap<String, usize>,
     messages: Vec<Value>,
 }
 
-/// How much of a line is looked at for its id, if it is written in pieces.
+/// Number of bytes of a line that are searched for its id, if it is written in pieces.
 const LINE: usize = 4 << 10;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
@@ -46,7 +46,7 @@ impl Raw {
         Self::start_with(folder, |_| {}).await
     }
 
-    /// The same, with more options.
+    /// Like [`Raw::start`], with further options.
     pub async fn start_with(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
         let mut raw = Self::unopened(folder, more)?;
         raw.ask(INITIALIZE.as_bytes()).await?;
@@ -78,7 +78,7 @@ impl Raw {
 
     /// Writes the beginning of a line.
     pub async fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        // A line that has no end is not kept.
+        // An endless line is not stored.
         if self.line.len() < LINE {
             self.line.extend_from_slice(bytes);
         }
@@ -104,7 +104,7 @@ impl Raw {
         self.send(told.to_string().as_bytes()).await
     }
 
-    /// The next answer, whoever it is for.
+    /// Returns the next answer, for any request.
     pub async fn answer(&mut self) -> Result<Value> {
         loop {
             let told = timeout(PATIENCE, self.heard.next()).await??.context("the host ended")?;
@@ -114,14 +114,13 @@ impl Raw {
         }
     }
 
-    /// Sends a line; the next answer, whoever it is for.
+    /// Sends a line and returns the next answer, for any request.
     pub async fn ask(&mut self, line: &[u8]) -> Result<Value> {
         self.send(line).await?;
         self.answer().await
     }
 
-    /// Closes its input, reads what it still says, and waits until it has ended, which is no error; every message from
-    /// the first.
+    /// Closes stdin, reads the remaining output, and waits for a successful exit; returns every message from the first.
     pub async fn finish(self) -> Result<Vec<Value>> {
         let Self { mut child, stdin, mut heard, .. } = self;
         drop(stdin);
@@ -133,7 +132,7 @@ impl Raw {
 }
 
 impl Heard {
-    /// The next message, until there are no more bytes.
+    /// Returns the next message, or `None` at the end of output.
     async fn next(&mut self) -> Result<Option<Value>> {
         self.stdout.read_until(b'\n', &mut self.begun).await?;
         if self.begun.is_empty() {
@@ -166,7 +165,7 @@ impl Heard {
     }
 }
 
-/// The id of a request, also where the rest of it is broken.
+/// Finds the id of a request, even if the rest is malformed.
 fn asked(line: &[u8]) -> Option<String> {
     if let Ok(message) = serde_json::from_slice::<Value>(line) {
         return message.get("method").and(message.get("id")).map(Value::to_string);

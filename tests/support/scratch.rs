@@ -9,9 +9,10 @@ use std::{
     },
 };
 
-/// A folder for the state of a host whose plugins keep none: each caller has its own, since hosts record there who owns a name.
+/// State folder for hosts whose plugins store nothing. One per process of tests, since hosts record there which file
+/// owns a name.
 pub fn scratch() -> PathBuf {
-    // Each process of tests has its own, and the next one removes what is left of those that ended.
+    // Each process of tests has its own, and removes those of ended processes.
     static OWN: LazyLock<PathBuf> = LazyLock::new(|| {
         let all = Path::new(env!("LOGGIA_GUESTS")).join("state");
         for entry in fs::read_dir(&all).into_iter().flatten().flatten() {

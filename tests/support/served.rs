@@ -1,4 +1,4 @@
-//! A host on HTTP as an operator runs it: with a settings file, an admin listener, a log, and callers who have tokens.
+//! A host on HTTP with a settings file, an admin listener, a log, and callers with tokens.
 
 use std::{
     path::PathBuf,
@@ -18,14 +18,14 @@ use crate::{Folder, HttpHost, binary, cache, eventually, host::configuration, st
 /// A token, made as operators make them.
 #[derive(Debug, Clone)]
 pub struct Token {
-    /// What its holder sends.
+    /// The token itself.
     pub secret: String,
-    /// What the server's file says of it.
+    /// Entry in the server's settings file.
     pub toml: String,
 }
 
 impl Token {
-    /// By the command.
+    /// Creates a token with the command line.
     pub async fn new(name: &str, scopes: &[&str]) -> Result<Self> {
         let mut command = Command::new(binary());
         command.args(["token", "new", name, "--json"]);
@@ -45,18 +45,18 @@ impl Token {
     }
 }
 
-/// What a line of the log says, which may be JSON.
+/// Message of a log line, which may be JSON.
 fn message(line: &str) -> String {
     let told: Option<Value> = serde_json::from_str(line).ok();
     let message = told.and_then(|told| Some(told["message"].as_str()?.to_owned()));
     message.unwrap_or_else(|| line.to_owned())
 }
 
-/// A host on HTTP with an admin listener, and what it logs.
+/// A host on HTTP with an admin listener, and its log.
 pub struct Served {
     /// The host.
     pub host: HttpHost,
-    /// Where who runs it asks.
+    /// URL of the admin listener.
     pub admin: String,
     /// The lines so far.
     pub log: Arc<Mutex<Vec<String>>>,
@@ -99,12 +99,12 @@ impl Served {
         Ok(Self { host: HttpHost { url, child }, admin, log })
     }
 
-    /// Starts a host with this settings file, to which these tokens are added, and waits until it is ready.
+    /// Starts a host with this settings file and these tokens, and waits until it is ready.
     pub async fn configured(folder: &Folder, settings: &str, tokens: &[&Token]) -> Result<Self> {
         Self::configured_with(folder, settings, tokens, |_| {}).await
     }
 
-    /// The same, with more options.
+    /// Like [`Served::configured`], with further options.
     pub async fn configured_with(
         folder: &Folder,
         settings: &str,
@@ -133,20 +133,20 @@ impl Served {
         Ok((told.status, told.head, told.body))
     }
 
-    /// What the admin listener says there.
+    /// Requests a path of the admin listener.
     pub async fn get(&self, path: &str) -> Result<(u16, String)> {
         let (status, _, body) =
             self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.admin)).await?;
         Ok((status, body))
     }
 
-    /// What `/readyz` says.
+    /// Status and body of `/readyz`.
     pub async fn ready(&self) -> Result<(u16, Value)> {
         let (status, body) = self.get("/readyz").await?;
         Ok((status, serde_json::from_str(&body)?))
     }
 
-    /// Waits until `/readyz` says something.
+    /// Waits until `/readyz` satisfies a condition.
     pub async fn readies(&self, such: impl Fn(u16, &Value) -> bool) -> (u16, Value) {
         eventually(async || match self.ready().await {
             Ok((status, told)) if such(status, &told) => Ok((status, told)),
@@ -162,7 +162,7 @@ impl Served {
         Ok(value.map(str::parse).transpose()?)
     }
 
-    /// Waits until a figure is such.
+    /// Waits until a metric satisfies a condition.
     pub async fn figures(&self, name: &str, such: impl Fn(f64) -> bool) -> f64 {
         eventually(async || match self.figure(name).await {
             Ok(Some(value)) if such(value) => Ok(value),
@@ -171,7 +171,7 @@ impl Served {
         .await
     }
 
-    /// Waits until a line of the log is such; the line.
+    /// Waits for a log line that satisfies a condition, and returns it.
     pub async fn logs(&self, such: impl Fn(&str) -> bool) -> String {
         eventually(async || {
             let log = self.log.lock().expect("a log");

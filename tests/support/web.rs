@@ -1,4 +1,4 @@
-//! Servers on loopback for what a guest asks of the web: they remember who connected and what was asked.
+//! Loopback servers for a guest's HTTP requests; they record connections and requests.
 
 use std::{
     collections::BTreeMap,
@@ -36,15 +36,15 @@ use tokio_rustls::TlsAcceptor;
 pub struct Asked {
     /// GET, …
     pub method: String,
-    /// With the query.
+    /// Path with the query.
     pub path: String,
-    /// By names in lower case.
+    /// Headers, by lower-case name.
     pub headers: BTreeMap<String, String>,
     /// All of it.
     pub body: Vec<u8>,
 }
 
-/// What the server does about a request.
+/// Response of the server to a request.
 pub enum Answer {
     /// This status, these headers, this body.
     Plain(u16, Vec<(&'static str, String)>, Vec<u8>),
@@ -52,9 +52,9 @@ pub enum Answer {
     Stalled,
     /// A body without end.
     Endless,
-    /// Nothing at all.
+    /// No response.
     Never,
-    /// 200, when so many requests have been there at once; a further one is given time to come, too.
+    /// 200, once this many requests are in progress; waits a little longer for excess ones.
     Together(usize),
 }
 
@@ -64,7 +64,7 @@ impl Answer {
         Self::Plain(200, vec![("content-type", "text/plain".into())], text.into())
     }
 
-    /// 302 to there.
+    /// 302 to this URL.
     pub fn redirect(to: impl Into<String>) -> Self {
         Self::Plain(302, vec![("location", to.into())], Vec::new())
     }
@@ -77,14 +77,14 @@ impl Answer {
     }
 }
 
-/// How long a request that must not come is waited for.
+/// Grace period for a request that must not arrive.
 const GRACE: Duration = Duration::from_millis(200);
 
 type Routes = dyn Fn(&Asked) -> Answer + Send + Sync;
 
-/// A server that ends with the test.
+/// An HTTP server that stops with the test.
 pub struct Web {
-    /// Where it listens, on 127.0.0.1.
+    /// Port, on 127.0.0.1.
     pub port: u16,
     seen: Arc<Seen>,
     _serving: JoinSet<()>,
@@ -109,7 +109,7 @@ impl Web {
         Self::serve(None, Arc::new(routes)).await
     }
 
-    /// The same over TLS, with a certificate for this name from that authority.
+    /// Like [`Web::start`] over TLS, with a certificate for this name from that authority.
     pub async fn secure(
         authority: &Authority,
         name: &str,
@@ -118,7 +118,7 @@ impl Web {
         Self::serve(Some(authority.acceptor(name)?), Arc::new(routes)).await
     }
 
-    /// One that nobody must connect to.
+    /// A server that must not be connected to.
     pub async fn trap() -> Result<Self> {
         Self::start(|_| Answer::text("trapped")).await
     }
@@ -159,7 +159,7 @@ impl Web {
         self.at("http", "127.0.0.1", path)
     }
 
-    /// The same by another scheme or host.
+    /// URL with another scheme or host.
     pub fn at(&self, scheme: &str, host: &str, path: &str) -> String {
         format!("{scheme}://{host}:{}{path}", self.port)
     }
@@ -179,12 +179,12 @@ impl Web {
         self.asked().pop().unwrap_or_default()
     }
 
-    /// Requests that are there now: neither answered nor broken off.
+    /// Number of requests in progress: neither answered nor aborted.
     pub fn now(&self) -> usize {
         self.seen.now.load(Ordering::SeqCst)
     }
 
-    /// Most requests that were there at once.
+    /// Maximum number of concurrent requests.
     pub fn most_at_once(&self) -> usize {
         *self.seen.most.borrow()
     }
@@ -281,7 +281,7 @@ impl Body for Given {
     }
 }
 
-/// A certificate authority of its own, which nobody trusts unless told.
+/// A private certificate authority.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -293,7 +293,7 @@ impl Authority {
         Ok(Self(CertifiedIssuer::self_signed(params, KeyPair::generate()?)?))
     }
 
-    /// Its certificate, as files hold it.
+    /// Certificate in PEM.
     pub fn pem(&self) -> String {
         let text = BASE64_STANDARD.encode(self.0.der());
         format!("-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n")

@@ -1,4 +1,4 @@
-//! Requests over HTTP as bytes, for what no well-behaved client sends, and answers as they came.
+//! Raw HTTP requests, for input that no well-behaved client sends, and raw responses.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::{HttpHost, PATIENCE};
 
 /// The begin of a session.
 pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
-/// What follows it.
+/// Second message of the handshake.
 pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 /// An answer.
@@ -22,7 +22,7 @@ pub struct Told {
     pub status: u16,
     /// The head, in lower case.
     pub head: String,
-    /// The body, with the frames of its chunks if it came in some.
+    /// Body, including chunk frames.
     pub body: String,
 }
 
@@ -39,7 +39,7 @@ impl Told {
         self.head.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()))
     }
 
-    /// The message that it holds: plain, or as the last event of a stream.
+    /// Message in the body: plain, or the last event of a stream.
     pub fn message(&self) -> Result<Value> {
         let last = self.body.lines().rev().find_map(|line| line.strip_prefix("data: {"));
         let text = last.map_or_else(|| self.body.clone(), |rest| format!("{{{rest}"));
@@ -52,20 +52,20 @@ impl Told {
     }
 }
 
-/// Bytes to a server; its answer, which ends with the connection.
+/// Sends bytes to a server and reads the response until the connection closes.
 pub async fn send(authority: &str, bytes: &[u8]) -> Result<Told> {
     let mut line = Line::open(authority).await?;
-    // It may refuse the rest, and say why.
+    // The server may refuse the rest with a reason.
     drop(line.stream.write_all(bytes).await);
     line.rest().await
 }
 
-/// A message with further headers, each with its line's end; nothing but a `Host` is among them already.
+/// Builds a POST request with further headers, each with its line end; only `Host` is set already.
 pub fn post(host: &HttpHost, headers: &str, body: &str) -> String {
     message(&format!("Host: {}\r\n{headers}", host.authority()), body)
 }
 
-/// The same with no host but what `headers` name.
+/// Like [`post`], without a host unless `headers` has one.
 pub fn message(headers: &str, body: &str) -> String {
     format!(
         "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
@@ -113,7 +113,7 @@ pub fn in_session(id: usize, tool: &str, arguments: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
 }
 
-/// Begins a session; the header that names it.
+/// Starts a session; returns the header with its id.
 pub async fn session(host: &HttpHost, headers: &str, initialize: &str) -> Result<String> {
     let told = ask(host, headers, initialize).await?;
     let id = told.header("mcp-session-id").with_context(|| format!("no session: {told:?}"))?;
@@ -123,7 +123,7 @@ pub async fn session(host: &HttpHost, headers: &str, initialize: &str) -> Result
     Ok(session)
 }
 
-/// Opens the stream on which a session hears what it did not ask for; its head came.
+/// Opens a session's notification stream and reads the response headers.
 pub async fn listened(host: &HttpHost, session: &str) -> Result<Line> {
     let mut line = Line::open(host.authority()).await?;
     let own = host.authority();
@@ -136,9 +136,9 @@ pub async fn listened(host: &HttpHost, session: &str) -> Result<Line> {
 
 /// One connection.
 pub struct Line {
-    /// Its socket.
+    /// Socket.
     pub stream: TcpStream,
-    /// What came and was not looked at yet.
+    /// Received but unread text.
     heard: String,
 }
 
@@ -153,7 +153,7 @@ impl Line {
         Ok(self.stream.write_all(bytes.as_ref()).await?)
     }
 
-    /// What comes until this text does, and it.
+    /// Reads up to and including this text.
     pub async fn until(&mut self, text: &str) -> Result<String> {
         timeout(2 * PATIENCE, self.read_until(text))
             .await
@@ -172,7 +172,7 @@ impl Line {
         }
     }
 
-    /// The head of the next answer, whose body comes next.
+    /// Reads the headers of the next response; its body follows.
     pub async fn head(&mut self) -> Result<Told> {
         Told::parse(&self.until("\r\n\r\n").await?)
     }
@@ -190,22 +190,22 @@ impl Line {
         Ok(Told { body: self.heard.drain(..length).collect(), ..head })
     }
 
-    /// The message of the next event that holds one.
+    /// Reads the next event with a message.
     pub async fn event(&mut self) -> Result<Value> {
         self.until("data: {").await?;
         let rest = self.until("\n").await?;
         Ok(serde_json::from_str(&format!("{{{}", rest.trim_end()))?)
     }
 
-    /// All that comes until the server closes the connection, which must be an answer.
+    /// Reads until the server closes the connection, and parses a response.
     pub async fn rest(self) -> Result<Told> {
         Told::parse(&self.end().await?)
     }
 
-    /// All that comes until the server closes the connection.
+    /// Reads until the server closes the connection.
     pub async fn end(mut self) -> Result<String> {
         let mut bytes = Vec::new();
-        // It may close while there is something left that nobody will read.
+        // The server may close while unread input remains.
         drop(timeout(PATIENCE, self.stream.read_to_end(&mut bytes)).await.context("it stays open")?);
         Ok(self.heard + &String::from_utf8_lossy(&bytes))
     }

@@ -45,7 +45,7 @@ impl ExchangeState {
         if error.is_parse_too_large() {
             SendError::TooLarge { what: MessagePart::ResponseHead, limit: crate::headers::HEAD }
         } else if error.is_parse() {
-            SendError::Protocol("it is no HTTP response")
+            SendError::Protocol("it is not HTTP")
         } else {
             SendError::Closed
         }

@@ -117,7 +117,7 @@ impl HostPattern {
 const FORM: &str = "write scheme, host and, where needed, port, such as \"https://api.example.com:8443\"";
 
 fn parse(text: &str) -> Result<RuleDestination, String> {
-    let (scheme, rest) = text.split_once("://").ok_or_else(|| format!("is no destination; {FORM}"))?;
+    let (scheme, rest) = text.split_once("://").ok_or_else(|| format!("is not a destination; {FORM}"))?;
     let scheme = match scheme.to_ascii_lowercase().as_str() {
         "http" => UrlScheme::Http,
         "https" => UrlScheme::Https,

@@ -39,20 +39,22 @@ pub enum SendError {
         limit: usize,
     },
     /// A secret that belongs to the request cannot be used; the log says why.
-    #[error("the operator's secret for `{0}` cannot be used; its operator finds the reason in the log")]
+    #[error("the operator's secret for `{0}` cannot be used; the server's log has the reason")]
     Secret(String),
     /// A response to a plugin with secrets is compressed although identity encoding was requested: it cannot be searched for
     /// secrets.
-    #[error("the answer is compressed although plain text was asked for, which a plugin with a secret needs")]
+    #[error(
+        "the response is compressed despite `Accept-Encoding: identity`, which a plugin with a secret needs"
+    )]
     Encoded,
     /// The response is not HTTP, or HTTP that is not accepted.
-    #[error("the answer is not valid: {0}")]
+    #[error("the response is not valid: {0}")]
     Protocol(&'static str),
     /// The connection closed before the response was complete.
-    #[error("the connection closed before the answer was complete")]
+    #[error("the connection closed before the response was complete")]
     Closed,
     /// The guest's body failed.
-    #[error("the request's body broke off")]
+    #[error("the request's body is incomplete")]
     Body,
 }
 

@@ -88,7 +88,7 @@ fn redirected(parts: &Parts, method: http::Method, uri: Uri, same: bool) -> Resu
         .method(method)
         .uri(uri)
         .body(())
-        .map_err(|_| SendError::Protocol("it redirects to what is no URL"))?
+        .map_err(|_| SendError::Protocol("it redirects to an invalid URL"))?
         .into_parts()
         .0;
     next.headers = parts.headers.clone();

@@ -39,7 +39,7 @@ pub enum HostError {
     #[error("must be a plain IPv6 address in brackets, such as [::1], without a zone")]
     Brackets,
     /// Not a number from 1 to 65535 in plain digits.
-    #[error("is followed by a port that is no number from 1 to 65535")]
+    #[error("is followed by a port that is not a number from 1 to 65535")]
     Port,
     /// `user:password@`.
     #[error("is preceded by a user name or a password, which a URL must not hold here")]

@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn the_half_of_a_secret_is_blotted_out_wherever_it_stands() {
-        // An error that shows the first characters of a token, and goes on.
+        // An error that shows the first characters of a token, followed by text.
         let output = through(format!(r#"{{"error": "bad token {}…"}}"#, &SECRET[..16]).as_bytes(), 5);
         assert_eq!(output, format!(r#"{{"error": "bad token {}…"}}"#, "*".repeat(16)));
         // Another token of the same issuer is left as it is.

@@ -24,7 +24,7 @@ pub(crate) fn resolve(
     path: &str,
     location: &[u8],
 ) -> Result<(RequestTarget, Uri), SendError> {
-    const BAD: SendError = SendError::Protocol("it redirects to what is no URL");
+    const BAD: SendError = SendError::Protocol("it redirects to an invalid URL");
     let base = Url::parse(&format!("{from}{path}")).map_err(|_| BAD)?;
     let location = std::str::from_utf8(location).map_err(|_| BAD)?;
     let mut to = base.join(location).map_err(|_| BAD)?;

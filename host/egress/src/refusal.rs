@@ -46,8 +46,8 @@ pub enum RequestRefusal {
     /// A granted name resolves only to addresses that are not public, or are this machine's own. The text is the same for all
     /// of them: a plugin could otherwise map an internal network by its names. [`RequestRefusal::class`] is for the log.
     #[error(
-        "the name `{name}` leads to an address that is not public, or is this machine's own; such an address must be \
-         granted itself, by its number, beside the name: `http = [\"{scheme}://ADDRESS:{port}\"]`"
+        "the name `{name}` resolves to an address that is not public, or is this machine's own; such an address must be \
+         granted by number, in addition to the name: `http = [\"{scheme}://ADDRESS:{port}\"]`"
     )]
     Leads {
         /// Host of the request.

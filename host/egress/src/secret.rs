@@ -62,7 +62,7 @@ impl HeaderSecret {
             return Err("`port` must be from 1 to 65535".into());
         }
         let name: HeaderName =
-            self.header.parse().map_err(|_| format!("`header` {:?} is no header's name", self.header))?;
+            self.header.parse().map_err(|_| format!("`header` {:?} is not a header name", self.header))?;
         if name.as_str() != self.header {
             return Err(format!("`header` must be in lower case: {:?}", name.as_str()));
         }
@@ -119,7 +119,7 @@ async fn read(path: &Path) -> Result<String, String> {
     let describe = |error: std::io::Error| error.to_string();
     // Reading a pipe would block a thread until something is written to it.
     if !tokio::fs::metadata(path).await.map_err(describe)?.is_file() {
-        return Err("is no regular file".into());
+        return Err("is not a regular file".into());
     }
     let file = tokio::fs::File::open(path).await.map_err(describe)?;
     let mut text = String::new();

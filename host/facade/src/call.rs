@@ -20,8 +20,8 @@ impl fmt::Debug for CallId {
     }
 }
 
-/// Under which key a plugin's state for this caller is kept: a digest of caller and plugin, so that neither the
-/// sandbox nor another plugin learns who asked. Anonymous callers have none.
+/// Key of a plugin's state for this caller: a digest of caller and plugin, so that neither the sandbox nor another
+/// plugin learns the caller's identity. Anonymous callers have none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ScopeKey(pub [u8; 32]);
 
@@ -47,7 +47,7 @@ pub struct Call {
     pub action: String,
     /// Valid against the action's schema, defaults filled in.
     pub params: Object,
-    /// How much the caller wants back.
+    /// Level of detail that the caller requests.
     pub detail: Detail,
     /// Where this caller's own state lives, if the caller has any.
     pub scope: Option<ScopeKey>,
@@ -55,6 +55,6 @@ pub struct Call {
     pub deadline: Instant,
     /// Given by the caller so that a repeated call does its work once.
     pub idempotency_key: Option<String>,
-    /// What the facade may do while it answers.
+    /// Operations of the facade during the call.
     pub session: Session,
 }

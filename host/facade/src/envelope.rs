@@ -7,7 +7,7 @@ use crate::{Content, Failure, Next, Object, Reply};
 /// The command of a call, under the name the caller used for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// `action`, or `cmd` where the caller said so.
+    /// `action`, or `cmd` if the caller used that.
     pub key: &'static str,
     /// The action; as it was sent where it could not be resolved; absent where none was sent.
     pub name: Option<String>,
@@ -25,11 +25,11 @@ impl Command {
 pub struct Envelope {
     /// Echoed to the caller.
     pub command: Command,
-    /// What came of the call.
+    /// Result of the call.
     pub outcome: Result<Reply, Failure>,
     /// Parameters that a default or a coercion changed, with the values that were used.
     pub resolved_inputs: Object,
-    /// The calls that followed this one because it said so, in their order; the outcome is the last one's.
+    /// Calls that followed this one by its `next`, in order; the outcome is the last one's.
     pub trail: Vec<Hop>,
 }
 
@@ -40,11 +40,11 @@ pub struct Hop {
     pub facade: String,
     /// Which of its actions.
     pub action: String,
-    /// Whether it worked.
+    /// Whether it succeeded.
     pub ok: bool,
-    /// What it said: its message, or its error.
+    /// Message or error.
     pub message: Option<String>,
-    /// Its result, where another call followed: that of the last one is the envelope's own.
+    /// Data, if another call followed: that of the last one is the envelope's own.
     pub data: Option<Value>,
 }
 
@@ -62,7 +62,7 @@ impl Envelope {
         }
     }
 
-    /// Whether the call worked; the opposite of MCP's `isError`.
+    /// Whether the call succeeded; the opposite of MCP's `isError`.
     pub fn is_ok(&self) -> bool {
         self.outcome.is_ok()
     }
@@ -75,7 +75,7 @@ impl Envelope {
         }
     }
 
-    /// Splits the envelope into its JSON and the content blocks that go beside it.
+    /// Splits the envelope into its JSON and the separate content blocks.
     pub fn into_parts(self) -> (Object, Vec<Content>) {
         let mut out = Object::new();
         out.insert("ok".into(), Value::Bool(self.outcome.is_ok()));
@@ -138,7 +138,7 @@ impl Next {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, for the log.
+    /// The reason for the log.
     pub fn from_json(value: &Value) -> Result<Self, &'static str> {
         let value = value.as_object().ok_or("it is not an object")?;
         let either = |one: &str, other: &str| value.get(one).or_else(|| value.get(other));
@@ -163,7 +163,7 @@ impl Next {
         Ok(Self { facade, action, params: arguments, reason })
     }
 
-    /// `{tool, arguments, reason?}`, as it stands in an envelope and in MCP's `_meta`.
+    /// `{tool, arguments, reason?}`, the form in an envelope and in MCP's `_meta`.
     pub fn to_json(&self) -> Value {
         let mut arguments = Object::new();
         if !self.action.is_empty() {

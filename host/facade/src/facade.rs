@@ -8,7 +8,7 @@ use crate::{Call, Reply, Stop, Surface, Usage};
 
 /// One domain of actions behind one tool. A changed surface is a new facade.
 pub trait Facade: Send + Sync + 'static {
-    /// What the facade publishes. The same for as long as the facade lives.
+    /// Published surface. Constant for the facade's lifetime.
     fn surface(&self) -> &Arc<Surface>;
 
     /// Answers one call. The parameters were validated against the action's schema and hold its defaults.
@@ -17,7 +17,7 @@ pub trait Facade: Send + Sync + 'static {
     /// it began on. Dropping it ends the call.
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>>;
 
-    /// What its calls have used so far, where it keeps count.
+    /// Resource usage of its calls so far, if it is recorded.
     fn usage(&self) -> Usage {
         Usage::default()
     }

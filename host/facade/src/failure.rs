@@ -1,7 +1,8 @@
-//! What came of a call that did not work.
+//! Unsuccessful results of calls.
 //!
-//! A [`Failure`] is told to the caller in words that help it to mend the call. A [`Fault`] is the plugin's own: a
-//! trap, a spent budget, bad output. The circuit breaker and the audit log must tell them apart, so [`Stop`] does.
+//! A [`Failure`] is reported to the caller, with a message that helps to correct the call. A [`Fault`] is the plugin's
+//! own: a trap, a spent budget, bad output. The circuit breaker and the audit log must distinguish them, so [`Stop`]
+//! does.
 
 use std::fmt;
 
@@ -13,36 +14,36 @@ use crate::Next;
 pub mod code {
     /// The parameters, or the action's name, are not what the action takes.
     pub const INVALID_PARAMS: &str = "invalid_params";
-    /// What was named does not exist.
+    /// Something named in the call does not exist.
     pub const NOT_FOUND: &str = "not_found";
     /// The policy, or the world, does not allow it.
     pub const DENIED: &str = "denied";
-    /// Somebody else changed it meanwhile, or it is there already.
+    /// A concurrent change, or something exists already.
     pub const CONFLICT: &str = "conflict";
     /// Not now: busy, reloading, quarantined, removed.
     pub const UNAVAILABLE: &str = "unavailable";
     /// A clock ran out.
     pub const TIMED_OUT: &str = "timed_out";
-    /// The caller went away or said stop.
+    /// The caller disconnected or cancelled.
     pub const CANCELLED: &str = "cancelled";
     /// The plugin or the host is at fault.
     pub const INTERNAL: &str = "internal";
 }
 
-/// A call that did not work, told to the caller.
+/// A failed call, as reported to the caller.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Failure {
     /// One of [`code`], or the plugin's own.
     pub code: String,
     /// Begins plainly: "`name` is required", "not found", "access denied".
     pub message: String,
-    /// What to do about it.
+    /// Remedy.
     pub hint: Option<String>,
     /// More, for a program.
     pub details: Option<Value>,
     /// When trying again may help.
     pub retry_after_ms: Option<u64>,
-    /// The call that mends it.
+    /// A call that recovers from the failure.
     pub next: Option<Next>,
     /// The action's signature, filled in by the gate.
     pub expected: Option<String>,
@@ -73,7 +74,7 @@ impl fmt::Display for Failure {
 /// A failure that is the facade's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened.
+    /// Kind of the fault.
     pub kind: FaultKind,
     /// Which facade.
     pub facade: String,
@@ -130,7 +131,7 @@ impl FaultKind {
         }
     }
 
-    /// Whether the same call might work if it is made again.
+    /// Whether a retry of the same call may succeed.
     pub fn retry_can_help(self) -> bool {
         matches!(self, Self::Wall | Self::Host)
     }
@@ -141,7 +142,7 @@ impl FaultKind {
 pub struct Limit {
     /// The key of the policy file that changes it, for example `limits.memory`, or the host's own option.
     pub key: &'static str,
-    /// Its value now, as a policy file writes it.
+    /// Current value, as in a policy file.
     pub value: String,
 }
 
@@ -159,7 +160,7 @@ impl fmt::Display for Fault {
 }
 
 impl From<&Fault> for Failure {
-    /// What the caller is told of a fault: the sentence, the limit with its key, and whether trying again can help.
+    /// Renders a fault for the caller: the sentence, the limit with its key, and whether a retry can help.
     fn from(fault: &Fault) -> Self {
         let code = match fault.kind {
             FaultKind::Cpu | FaultKind::Wall => code::TIMED_OUT,
@@ -188,11 +189,11 @@ impl From<&Fault> for Failure {
 /// Why a call ended without a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stop {
-    /// Told to the caller.
+    /// Reported to the caller.
     Failure(Failure),
     /// The facade's own.
     Fault(Fault),
-    /// The caller went away or said stop.
+    /// The caller disconnected or cancelled.
     Cancelled,
 }
 
@@ -209,7 +210,7 @@ impl From<Fault> for Stop {
 }
 
 impl From<Stop> for Failure {
-    /// What the caller is told.
+    /// Converts to the failure that the caller gets.
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Failure(failure) => failure,

@@ -42,8 +42,8 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
     serde_json::from_str(text).map_err(JsonError::Syntax)
 }
 
-/// Whether a text holds more values than [`VALUES`]. An empty list or object counts twice. Allocates nothing, and does not
-/// look whether the text is JSON.
+/// Whether a text contains more values than [`VALUES`]. An empty list or object counts twice. Allocates nothing, and
+/// does not check that the text is JSON.
 pub fn has_many_values(text: &[u8]) -> bool {
     // Each value but the last takes a byte of its own and one that separates it.
     if text.len() < VALUES {

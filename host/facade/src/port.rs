@@ -1,4 +1,4 @@
-//! What a facade may do while it answers a call.
+//! Operations of a facade during a call.
 
 use std::{fmt, ops::Deref, sync::Arc, time::Duration};
 
@@ -7,23 +7,23 @@ use serde_json::Value;
 
 use crate::{Action, Failure, Object, Reply, Request, Stop, Surface};
 
-/// What a facade may do while it answers. The gate implements it once, so the same rules hold wherever a call began.
+/// Operations of a facade during a call. The gate implements it once, so the same rules apply to all calls.
 pub trait Port: Send + Sync + 'static {
-    /// Tells how far the call has come. Coalesced: the latest wins. Never blocks.
+    /// Reports progress. Coalesced: the latest wins. Never blocks.
     fn progress(&self, progress: Progress);
     /// Writes a line to the host's log, under the facade's name.
     fn log(&self, level: LogLevel, text: &str);
-    /// Whether the caller has gone away or said stop.
+    /// Whether the caller has disconnected or cancelled.
     fn is_cancelled(&self) -> bool;
-    /// Resolves when the caller has gone away or said stop.
+    /// Resolves when the caller has disconnected or cancelled.
     fn cancelled(&self) -> BoxFuture<'_, ()>;
-    /// Asks the person. The call is parked meanwhile: its clocks stand still and it holds no permit.
+    /// Asks the person. Meanwhile the call is parked: its clocks are paused and it holds no permit.
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>>;
-    /// Whether the person may be asked now: looked at before a question is parsed.
+    /// Whether the person may be asked now: checked before a question is parsed.
     fn may_elicit(&self) -> Result<(), Failure> {
         Ok(())
     }
-    /// Whether an action of another facade may be called: looked at before its parameters are parsed.
+    /// Whether an action of another facade may be called: checked before its parameters are parsed.
     fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
         let _ = (facade, action);
         Ok(())
@@ -34,7 +34,7 @@ pub trait Port: Send + Sync + 'static {
     fn facades(&self) -> Result<Vec<Surface>, Failure>;
     /// One action of another facade that this one may call.
     fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure>;
-    /// Whether a call to another facade would be made: everything but the call itself.
+    /// Whether a call to another facade would be permitted: all checks without the call itself.
     fn check(&self, request: Request) -> Result<(), Failure>;
 }
 
@@ -63,14 +63,14 @@ impl fmt::Debug for Session {
     }
 }
 
-/// How far a call has come.
+/// Progress of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// Units done.
     pub done: f64,
     /// Units there are, if known.
     pub total: Option<f64>,
-    /// What is being done.
+    /// Description of the current work.
     pub message: Option<String>,
 }
 
@@ -105,17 +105,18 @@ impl LogLevel {
 /// A question to the person, as a form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// What is asked.
+    /// Text of the question.
     pub message: String,
     /// JSON Schema of the answer: a flat object of primitives.
     pub schema: Object,
-    /// What the facade calls it: a client of 2026-07-28 that knows the name may send the answer along with the call.
+    /// The facade's name for the question: a client of 2026-07-28 that knows the name may send the answer along with
+    /// the call.
     pub name: Option<String>,
-    /// How long it stays open: the host's usual time where there is none, and never longer than half an hour.
+    /// How long it stays open: by default the host's limit, and never longer than half an hour.
     pub timeout: Option<Duration>,
 }
 
-/// What the person said.
+/// Answer of the person.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// The form, filled in.

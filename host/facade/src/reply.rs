@@ -1,4 +1,4 @@
-//! What came of a call that worked.
+//! Successful results of calls.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub struct Reply {
     pub page: Option<Page>,
     /// The call that should come next.
     pub next: Option<Next>,
-    /// Content beside the JSON: images, audio, resources, further text.
+    /// Content besides the JSON: images, audio, resources, text.
     pub content: Vec<Content>,
 }
 
@@ -26,7 +26,7 @@ impl Reply {
     }
 }
 
-/// Where a list stands in a longer one.
+/// Position of a list in a longer one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
     /// Items in this reply.
@@ -80,24 +80,24 @@ pub enum Block {
     },
     /// A resource in the reply itself; `text` or `blob`.
     Embedded {
-        /// Its address.
+        /// URI.
         uri: String,
-        /// Its type, if known.
+        /// MIME type, if known.
         mime_type: Option<String>,
-        /// Its text, where it is text.
+        /// Content, if it is text.
         text: Option<String>,
-        /// Its bytes, where it is not.
+        /// Content, if it is binary.
         blob: Option<Vec<u8>>,
     },
     /// A resource elsewhere.
     Link {
-        /// Its address.
+        /// URI.
         uri: String,
-        /// Its name.
+        /// Name.
         name: String,
-        /// What it is.
+        /// Description.
         description: Option<String>,
-        /// Its type, if known.
+        /// MIME type, if known.
         mime_type: Option<String>,
     },
 }

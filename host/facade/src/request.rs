@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::Object;
 
-/// How much of a result the caller wants.
+/// Level of detail of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
     /// Only what identifies things.
     Minimal,
-    /// What is usually wanted.
+    /// The usual fields.
     #[default]
     Standard,
     /// Everything.
@@ -35,7 +35,7 @@ impl Detail {
     }
 }
 
-/// What a caller asks for, before anything was looked up or checked.
+/// A caller's request, before any lookup or check.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The facade's name, which is the MCP tool's.
@@ -57,9 +57,9 @@ pub enum Input {
     Action {
         /// The action's name or one of its aliases.
         action: String,
-        /// Its parameters.
+        /// Parameters.
         params: Object,
-        /// How much is wanted back.
+        /// Level of detail of the reply.
         detail: Detail,
     },
 }

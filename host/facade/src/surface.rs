@@ -1,4 +1,4 @@
-//! What a facade publishes about itself. Untrusted text until the host has sanitised it.
+//! A facade's published description of itself. Untrusted text until the host has sanitised it.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct Action {
     pub name: String,
     /// One sentence.
     pub summary: String,
-    /// What the action does to the world; the host enforces it.
+    /// Effect of the action; the host enforces it.
     pub effect: Effect,
     /// Calling twice with the same parameters does no more than calling once.
     pub idempotent: bool,
@@ -44,7 +44,7 @@ pub struct Action {
     pub long_running: bool,
     /// Results differ with the detail level.
     pub details: bool,
-    /// Other names by which the action may be called.
+    /// Alternative names for calls.
     pub aliases: Vec<String>,
     /// JSON Schema 2020-12 of the parameters: an object schema.
     pub params: Arc<Object>,
@@ -54,7 +54,7 @@ pub struct Action {
     pub examples: Vec<Object>,
 }
 
-/// What an action does to the world. Ordered from harmless to harmful.
+/// Effect of an action. Ordered from harmless to harmful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
     /// Changes nothing.

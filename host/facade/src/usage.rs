@@ -1,8 +1,8 @@
-//! What a facade has used so far, for whoever runs the host.
+//! Resource usage of a facade so far, for operators.
 
 use std::time::Duration;
 
-/// What all calls of a facade have used since it was made. Figures only grow.
+/// Resource usage of all calls of a facade since it was created. Figures only increase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Processor time; that of calls which it makes to other facades counts for both.

@@ -119,10 +119,8 @@ impl CallLog {
                 session.log(LogLevel::Warn, &format!("{dropped} further bytes of output dropped (`{LOGS}`)"));
             }
             if rate_limited > 0 {
-                session.log(
-                    LogLevel::Warn,
-                    &format!("{rate_limited} lines dropped that came too fast (`{LOG_RATE}`)"),
-                );
+                session
+                    .log(LogLevel::Warn, &format!("{rate_limited} lines dropped: too many (`{LOG_RATE}`)"));
             }
         }
         let words = String::from_utf8_lossy(&state.last_words);

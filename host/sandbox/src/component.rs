@@ -76,7 +76,7 @@ mod tests {
         check("(component (core module (func (result i32))))", "the component does not compile: ");
         check(
             "(component (import \"f\" (func)) (instance $i) (export \"loggia:plugin/facade@0.1.0\" (instance $i)))",
-            "the component imports what this host does not offer: f",
+            "the component imports interfaces this host lacks: f",
         );
     }
 }

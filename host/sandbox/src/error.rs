@@ -51,7 +51,7 @@ pub enum LoadError {
         reason: String,
     },
     /// The component needs something this host does not offer.
-    #[error("the component imports what this host does not offer: {}", one_line(.0, NAME))]
+    #[error("the component imports interfaces this host lacks: {}", one_line(.0, NAME))]
     UnknownImport(String),
     /// The compiler refused the bytes.
     #[error("the component does not compile: {}", one_line(.0, REASON))]

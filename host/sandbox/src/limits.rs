@@ -13,7 +13,7 @@ pub(crate) const SCHEMA_BYTES: usize = 64 << 10;
 /// Bytes of a whole surface, before it is parsed.
 pub(crate) const SURFACE_BYTES: usize = 512 << 10;
 
-/// Bytes that a log line counts beside its text.
+/// Bytes counted for a log line in addition to its text.
 pub(crate) const LINE_OVERHEAD: usize = 64;
 
 /// Sums the sizes of a guest's memories and tables, and records which limit was hit: a Rust guest whose allocation fails

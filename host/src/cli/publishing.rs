@@ -10,10 +10,10 @@ use loggia_policy::{
 /// Options of publication.
 #[derive(Args)]
 pub struct PublishOptions {
-    /// What input schemas show of a tool's actions, unless the plugin's policy says otherwise [default: flat]
+    /// Form of input schemas, unless the plugin's policy sets it [default: flat]
     #[arg(long, value_name = "FORM")]
     schema: Option<FormWord>,
-    /// Publish read actions as a separate tool, unless the plugin's policy says otherwise [default: none]
+    /// Publish read actions separately, unless the plugin's policy sets it [default: none]
     #[arg(long, value_name = "BY")]
     split: Option<SplitWord>,
     /// Maximum size of the tool list, in tokens: facades are published in shorter forms until it fits

@@ -1,4 +1,4 @@
-//! What a store costs on this machine: `cargo bench -p loggia-state --bench speed`.
+//! Cost of a store on this machine: `cargo bench -p loggia-state --bench speed`.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -68,7 +68,7 @@ pub(crate) fn io_error(path: &Path, error: &dyn Display) -> StateError {
 /// Makes the error of a file that is not as a store wrote it.
 fn damaged_error(path: &Path, why: &dyn Display) -> StateError {
     StateError::Storage(format!(
-        "{} is damaged, or no file of Loggia's ({why}): move it away, and bring back what was exported",
+        "{} is damaged or not a Loggia file ({why}): move it away and import a backup",
         path.display()
     ))
 }

@@ -129,7 +129,7 @@ impl StateFolder {
     fn file(&self, name: &str) -> Result<StoreFile, StateError> {
         if !is_name(name) {
             let message =
-                format!("`{name}` is no name of a store: up to 32 of a-z, 0-9, _ and -, a letter first");
+                format!("`{name}` is not a store name: up to 32 of a-z, 0-9, _ and -, a letter first");
             return Err(StateError::Invalid(message));
         }
         Ok(StoreFile::new(&self.path.join(STORES), name))

@@ -42,8 +42,7 @@ impl StagedImport {
     pub(crate) fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
         let head = InputLine::read(&mut reader, 1)?;
         let head = head.ok_or_else(|| line_error(1, "it is empty, and must begin with a head"))?;
-        let not_an_export =
-            || line_error(1, "it is no export of state, which begins with a line of `loggia state export`");
+        let not_an_export = || line_error(1, "it is not an export of `loggia state export`");
         let head: ExportHead<'_> = head.parse().map_err(|_| not_an_export())?;
         if head.format != FORMAT || head.version == 0 {
             return Err(not_an_export());
@@ -68,7 +67,7 @@ impl StagedImport {
                 .into_record()
                 .map_err(|message| line_error(number, &message))?;
             if !staged.add(&record).map_err(staging_error)? {
-                return Err(line_error(number, &format!("`{}` is there twice", record.key)));
+                return Err(line_error(number, &format!("`{}` occurs twice", record.key)));
             }
         }
         match head.entries {
@@ -182,5 +181,5 @@ fn line_error(line: u64, message: &str) -> StateError {
 }
 
 fn staging_error(error: rusqlite::Error) -> StateError {
-    StateError::Storage(format!("the lines cannot be kept meanwhile: {error}"))
+    StateError::Storage(format!("the lines cannot be buffered: {error}"))
 }

@@ -21,7 +21,7 @@ pub const COMMIT_BYTES: usize = 3 * 1024 * 1024;
 pub const PAGE_ENTRIES: u32 = 1000;
 /// Bytes of keys and values of a page, at most, unless its first entry alone has more.
 pub const PAGE_BYTES: usize = 1024 * 1024;
-/// Bytes that an entry counts for the quota beside its key and value: its row, and its place in the index.
+/// Bytes that an entry counts for the quota in addition to its key and value: its row, and its place in the index.
 pub const OVERHEAD: u64 = 128;
 
 /// Returns the bytes that an entry counts for the quota.
@@ -77,7 +77,7 @@ pub(crate) fn check_changes(changes: &[StateChange]) -> Result<(), StateError> {
     for change in changes {
         check_key(&change.key)?;
         if !seen.insert(change.key.as_str()) {
-            return Err(StateError::Invalid(format!("`{}` is there twice", change.key)));
+            return Err(StateError::Invalid(format!("`{}` occurs twice", change.key)));
         }
         bytes += change.key.len();
         if let ChangeOperation::Put(put) | ChangeOperation::PutUntil(put, _) = &change.operation {
@@ -124,7 +124,7 @@ mod tests {
                 check_changes(&[put("a", VALUE_BYTES + 1)]).err(),
                 Some("the value of `a` has 1048577 bytes, and may have 1048576"),
             ),
-            (check_changes(&[put("a", 0), put("b", 0), put("a", 0)]).err(), Some("`a` is there twice")),
+            (check_changes(&[put("a", 0), put("b", 0), put("a", 0)]).err(), Some("`a` occurs twice")),
             (
                 check_changes(&many.iter().map(|key| put(key, 0)).collect::<Vec<_>>()).err(),
                 Some("1001 changes are too many: at most 1000 in a commit"),

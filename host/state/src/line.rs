@@ -69,7 +69,7 @@ impl<'a> ExportLine<'a> {
             (Some(text), None) => text.into_owned().into_bytes(),
             (None, Some(code)) => BASE64_STANDARD
                 .decode(code.as_bytes())
-                .map_err(|error| format!("`base64` is none: {error}"))?,
+                .map_err(|error| format!("`base64` is invalid: {error}"))?,
             _ => return Err("it must have `text` or `base64`, and not both".to_owned()),
         };
         let key = self.key.into_owned();

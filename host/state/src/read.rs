@@ -66,7 +66,7 @@ impl ScanRange {
         at: Option<u64>,
     ) -> Result<Self, StateError> {
         limits::check_bound(prefix, "the prefix")?;
-        limits::check_bound(after.unwrap_or_default(), "the key to go on after")?;
+        limits::check_bound(after.unwrap_or_default(), "the key to continue after")?;
         if limit == 0 {
             return Err(StateError::Invalid("the limit is 0, and must be 1 or more".to_owned()));
         }

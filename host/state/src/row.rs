@@ -57,7 +57,7 @@ pub(crate) fn space_at(row: &Row<'_>, column: usize) -> Result<StateSpace, Conne
 /// Reads a key from a column.
 pub(crate) fn key_at(row: &Row<'_>, column: usize) -> Result<String, ConnectionError> {
     let key =
-        std::str::from_utf8(blob(row, column)?).map_err(|_| ConnectionError::Damaged("a key is no text"))?;
+        std::str::from_utf8(blob(row, column)?).map_err(|_| ConnectionError::Damaged("a key is not text"))?;
     Ok(key.to_owned())
 }
 

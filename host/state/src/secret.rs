@@ -38,7 +38,7 @@ fn create(folder: &Path, path: &Path) -> io::Result<()> {
 
 fn parse_secret(bytes: Vec<u8>) -> io::Result<[u8; 32]> {
     bytes.try_into().map_err(|bytes: Vec<u8>| {
-        let message = format!("it must have 32 bytes, and has {}: bring back the original", bytes.len());
+        let message = format!("it must have 32 bytes, and has {}: restore the original", bytes.len());
         io::Error::new(ErrorKind::InvalidData, message)
     })
 }

@@ -9,7 +9,7 @@ use crate::{
     row::{self, StoreMeta},
 };
 
-/// Expired entries that a commit removes, beside twice the number of its changes, so that they do not pile up.
+/// Expired entries that a commit removes, in addition to twice the number of its changes, so that they do not pile up.
 const SWEEP: usize = 100;
 
 /// Removes some expired entries in a commit of this many changes. Returns the bytes that they counted for the quota, and adds

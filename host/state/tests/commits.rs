@@ -1,4 +1,4 @@
-//! What a commit does, and when it does nothing.
+//! Effects of commits, and commits without effect.
 
 mod support;
 
@@ -44,7 +44,7 @@ fn expectations_decide_over_the_whole_commit() {
             let made = vec![put("there", "old"), put_until("expired", "old", START + 5)];
             let version = store.commit(StateSpace::Shared, made).unwrap();
             room.pass(5);
-            // 0 stands for the version that it has.
+            // 0 means the current version.
             let expect = match expect {
                 ChangeCondition::Version(by) => ChangeCondition::Version(version + by),
                 other => other,
@@ -132,7 +132,7 @@ fn versions_never_repeat() {
     next(&store);
     store.import(&exported[..], true).unwrap();
     next(&store);
-    // The clock goes on, and so do the versions of a new file.
+    // The clock advances, and so do the versions of a new file.
     room.pass(1);
     room.folder.remove("notes").unwrap();
     next(&store);
@@ -244,7 +244,7 @@ fn requests_that_cannot_be_served_say_why() {
     let store = room.store();
     let commit = |changes| said(store.commit(StateSpace::Shared, changes));
     assert_eq!(commit(vec![put("", "")]), "a key is empty");
-    assert_eq!(commit(vec![put("k", ""), check("k", ChangeCondition::Any)]), "`k` is there twice");
+    assert_eq!(commit(vec![put("k", ""), check("k", ChangeCondition::Any)]), "`k` occurs twice");
     assert_eq!(said(store.get(StateSpace::Shared, &["".into()])), "a key is empty");
     let scan = |prefix: &str, after, limit| said(store.scan(StateSpace::Shared, prefix, after, limit, None));
     assert_eq!(scan("", None, 0), "the limit is 0, and must be 1 or more");

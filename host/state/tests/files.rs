@@ -99,7 +99,7 @@ fn all_get_the_same_secret() {
     assert_ne!(secrets[0], [0; 32]);
     fs::write(dir.path().join("secret"), "short").unwrap();
     let told = said(StateFolder::open(dir.path()).unwrap().secret());
-    assert!(told.ends_with("secret: it must have 32 bytes, and has 5: bring back the original"), "{told}");
+    assert!(told.ends_with("secret: it must have 32 bytes, and has 5: restore the original"), "{told}");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_file_that_is_taken_away_is_an_empty_store() {
         assert_eq!(keys(&store), [""; 0]);
         room.pass(1);
         assert!(store.commit(StateSpace::Shared, vec![put("new", "")]).unwrap() > last);
-        // What was written is in the file of this name, as another process sees it.
+        // The data is in the file of this name, as another process sees it.
         let other = StateFolder::open(room.dir.path()).unwrap().store("notes", AMPLE).unwrap();
         assert_eq!((keys(&store), keys(&other)), (vec!["new".to_owned()], vec!["new".to_owned()]));
     }

@@ -15,7 +15,7 @@ const QUOTA: u64 = 1000;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Its versions are counted back from the latest, so that they often are right.
+    /// Versions are counted back from the latest, so that they are often right.
     Commit(usize, Vec<StateChange>),
     Get(usize, Vec<usize>),
     Scan {
@@ -53,7 +53,7 @@ impl Model {
         live.map(|((_, key), (value, ..))| (key.len() + value.len()) as u64 + OVERHEAD).sum()
     }
 
-    /// What the commit answers, done only if it is done.
+    /// Result of the commit, which is applied only if it succeeds.
     fn commit(&mut self, space: usize, changes: &[StateChange]) -> Result<u64, String> {
         let known = |key: &str| *KEYS.iter().find(|known| **known == key).unwrap();
         let failed: Vec<_> = changes

@@ -1,6 +1,6 @@
 //! Several processes on one store, and processes that are killed.
 //!
-//! The other processes are this test binary again: told by the environment, [`other`] does their work.
+//! The other processes run this test binary: controlled by the environment, [`other`] does their work.
 
 mod support;
 
@@ -120,7 +120,7 @@ fn a_commit_gets_its_turn_beside_processes_in_tight_loops() {
                 line.clear();
                 assert!(report.read_line(&mut line).unwrap() > 0);
             }
-            // Whoever is not read from stops.
+            // A process whose output is not read stops.
             std::thread::spawn(move || {
                 for _commit in report.lines() {
                     done.fetch_add(1, Ordering::SeqCst);
@@ -133,7 +133,7 @@ fn a_commit_gets_its_turn_beside_processes_in_tight_loops() {
     for n in 0..200 {
         let (began, seen) = (Instant::now(), done.load(Ordering::SeqCst));
         let waited = || (began.elapsed(), done.load(Ordering::SeqCst) - seen);
-        // A disk may be so slow that some of theirs take as long as one waits; then what counts is how many those were.
+        // A slow disk may delay some of theirs up to the deadline; then their number counts.
         let in_time = |(time, others)| time < Duration::from_secs(4) || others < 200;
         while let Err(error) = store.commit(StateSpace::Shared, vec![put("mine", n.to_string())]) {
             assert!(matches!(error, StateError::Busy) && in_time(waited()), "{error}: {:?}", waited());

@@ -1,4 +1,4 @@
-//! What a page holds, and which state it is of.
+//! Content of pages, and consistency with a state.
 
 mod support;
 
@@ -80,7 +80,7 @@ fn a_page_has_an_end_in_entries_and_in_bytes_but_one_entry_in_any_case() {
     assert_eq!(page.items[999].key, "10399");
 }
 
-/// What was committed does not matter.
+/// The committed revision does not matter.
 fn done(_: u64) {}
 
 #[test]

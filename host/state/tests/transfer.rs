@@ -86,7 +86,7 @@ fn an_import_replaces_all_or_stands_beside() {
         let usage = store.usage().unwrap();
         let sum: u64 = store.list().unwrap().iter().map(|one| one.bytes + one.key.len() as u64 + 128).sum();
         assert_eq!(usage.bytes, sum);
-        // The quota goes on from there.
+        // The quota counts from there.
         let full = room.folder.store("notes", sum).unwrap();
         assert!(matches!(
             full.commit(StateSpace::Shared, vec![put("more", "")]),
@@ -102,7 +102,7 @@ fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
     let large =
         format!("{{\"space\":\"shared\",\"key\":\"l\",\"text\":\"{}\"}}\n", "v".repeat(1024 * 1024 + 1));
     let endless = "x".repeat(9 * 1024 * 1024);
-    let no_export = "line 1: it is no export of state, which begins with a line of `loggia state export`";
+    let no_export = "line 1: it is not an export of `loggia state export`";
     let cases: [(String, &str); 19] = [
         (String::new(), "line 1: it is empty, and must begin with a head"),
         ("[]\n".into(), no_export),
@@ -111,13 +111,13 @@ fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
         (head("").replace(":1,", ":0,"), no_export),
         (head("").replace(":1,", ":2,"), "line 1: a newer Loggia wrote it: update this one"),
         (head("") + good + "\n" + "{\n", "line 4: EOF while parsing an object (column 0)"),
-        (head("") + good + good, "line 3: `k` is there twice"),
+        (head("") + good + good, "line 3: `k` occurs twice"),
         (
             head("") + &good.replace("shared", "Shared"),
             "line 2: `space` must be \"shared\" or 64 hexadecimal digits",
         ),
         (head("") + &good.replace("shared", &"g".repeat(64)), "line 2: `space` must be"),
-        (head("") + &good.replace("text", "base64"), "line 2: `base64` is none: "),
+        (head("") + &good.replace("text", "base64"), "line 2: `base64` is invalid: "),
         (
             head("") + &good.replace(",\"text\":\"v\"", ""),
             "line 2: it must have `text` or `base64`, and not both",

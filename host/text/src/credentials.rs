@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn what_looks_like_a_credential_is_taken_out() {
         let check = |text: &str, expected: &str| assert_eq!(redact(text), expected, "{text}");
-        // Bearer tokens, wherever they stand.
+        // Bearer tokens, in any position.
         check("Bearer abc", "Bearer [redacted]");
         check("got bearer  a.b~c+d/e== twice", "got bearer  [redacted] twice");
         check("BEARER\tX", "BEARER\t[redacted]");
@@ -172,7 +172,7 @@ mod tests {
                 assert!(at == 0 || seam > 0, "something is taken");
             }
         }
-        // What names a credential stays with it.
+        // The name of the credential is kept.
         let text = "Authorization: Basic dXNlcjpwYXNz";
         assert_eq!(seam(text, 20), text.len(), "nothing precedes it");
         assert_eq!(seam(&format!("> {text}"), 20), 2);

@@ -1,8 +1,8 @@
-//! Names and words that somebody chose, in messages.
+//! Untrusted names and words in messages.
 
 use crate::{cut::shorten, sanitise::sanitise_line};
 
-/// Formats a name or word that somebody chose for a message: on one line, nothing hidden, at most `max` characters. Only the
+/// Formats an untrusted name or word for a message: on one line, nothing hidden, at most `max` characters. Only the
 /// beginning of a long one is read.
 pub fn mention(text: &str, max: usize) -> String {
     let beginning = text.char_indices().nth(max + 1).map_or(text, |(end, _)| &text[..end]);

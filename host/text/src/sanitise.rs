@@ -1,4 +1,4 @@
-//! Removal of hidden characters: for models, and for people who are asked.
+//! Removal of hidden characters, for models and for people who answer questions.
 
 use crate::{cut::shorten_bytes, hidden::is_hidden};
 

@@ -7,7 +7,7 @@ use crate::{
     places::NUMBERS,
 };
 
-/// A title made of a message has so many characters at most.
+/// Maximum length in characters of a title that is derived from a message.
 const TITLE: usize = 60;
 
 /// A message to append.
@@ -16,30 +16,30 @@ pub struct Said {
     pub role: Role,
     #[schemars(length(min = 1, max = 50_000))]
     pub text: String,
-    /// Who or which tool said it.
+    /// Author or tool name.
     #[schemars(length(min = 1, max = 100))]
     pub name: Option<String>,
 }
 
-/// Where the messages went.
+/// Result of `append`.
 #[detail]
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Appended {
     #[detail(minimal)]
     pub conversation: String,
-    /// How many there are now.
+    /// Number of messages after the append.
     #[detail(minimal)]
     pub messages: u32,
-    /// The new title, where it is one.
+    /// New title, if it was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
-/// The messages of a call that gives one, or many.
+/// Messages of a call, which passes one or many.
 ///
 /// # Errors
 ///
-/// `invalid_params` where it gives neither or both.
+/// `invalid_params` if it gives neither or both.
 pub fn said(
     messages: Option<Vec<Said>>,
     role: Option<Role>,
@@ -49,16 +49,16 @@ pub fn said(
     match (messages, role, text) {
         (Some(messages), None, None) if name.is_none() => Ok(messages),
         (None, Some(role), Some(text)) => Ok(vec![Said { role, text, name }]),
-        (None, None, Some(_)) => Err(Failure::invalid_params("`role` is required beside `text`")
+        (None, None, Some(_)) => Err(Failure::invalid_params("`role` is required with `text`")
             .hint("One of user, assistant, system, tool.")),
         (None, _, None) => Err(Failure::invalid_params("`messages` is required, or `role` and `text`")),
         (Some(_), ..) => Err(Failure::invalid_params(
-            "`messages` stands alone: `role`, `text` and `name` are of one message",
+            "`messages` excludes `role`, `text` and `name`, which are for one message",
         )),
     }
 }
 
-/// Appends the messages, with all that belongs to them, as one.
+/// Appends the messages and updates everything derived from them, atomically.
 pub fn append(
     conversation: Option<&str>,
     said: &[Said],
@@ -97,7 +97,7 @@ pub fn append(
     let reply = Reply::new(Appended { conversation: id.clone(), messages: now.messages, title });
     Ok(if now.archived {
         let out = Next::action("archive").param("conversation", id).param("archived", false);
-        reply.message("The conversation is in the archive, and stays there.").next(out)
+        reply.message("The conversation is archived, and stays so.").next(out)
     } else {
         reply
     })
@@ -110,16 +110,16 @@ fn message(said: &Said, at: u64) -> Message {
 
 fn unknown(id: &str) -> Failure {
     let failure = kept::missing(id);
-    failure.hint("Leave `conversation` out to begin a new one; `list` shows those there are.")
+    failure.hint("Omit `conversation` to create one; `list` shows the existing ones.")
 }
 
-/// A title for what begins like this.
+/// Derives a title from the first messages.
 fn title_of(said: &[Said]) -> Option<String> {
     let users = said.iter().filter(|said| said.role == Role::User);
     users.map(|said| line(&said.text, TITLE)).find(|title| !title.is_empty())
 }
 
-/// A text in one line, of so many characters at most.
+/// Reduces a text to one line of at most this many characters.
 fn line(text: &str, characters: usize) -> String {
     let mut line = String::new();
     for word in

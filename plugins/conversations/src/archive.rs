@@ -7,7 +7,7 @@ use crate::{
     summary::Summary,
 };
 
-/// Moves a conversation into the archive or out of it.
+/// Archives a conversation or restores it.
 pub fn archive(id: &str, archived: bool) -> Result<Reply<Summary>> {
     let (now, moved) = state::transaction(|tx| {
         let conversations = CONVERSATIONS.of(tx);

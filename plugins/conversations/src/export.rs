@@ -1,13 +1,13 @@
-//! `export`: a conversation as one text, in parts where it is long.
+//! `export`: a conversation as one text, in parts if it is long.
 
 use loggia_sdk::{prelude::*, serde_json};
 
 use crate::kept::{self, Conversation, Message, Role, moment};
 
-/// A part ends before it outgrows this: the host takes 1 MiB, and JSON may double a text.
+/// Maximum size of a part: the host accepts 1 MiB, and JSON may double a text.
 const PART: usize = 400 * 1024;
 
-/// How a conversation is written.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
@@ -32,7 +32,7 @@ impl Format {
     }
 }
 
-/// What was exported; the text itself stands beside it, as a resource.
+/// Result of `export`; the text itself is a separate resource.
 #[detail]
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Exported {
@@ -40,7 +40,7 @@ pub struct Exported {
     pub conversation: String,
     #[detail(minimal)]
     pub title: String,
-    /// Of the resource.
+    /// URI of the resource.
     pub uri: String,
     pub mime: &'static str,
     /// Positions of the first and the last message in this part.
@@ -51,7 +51,7 @@ pub struct Exported {
     pub text: Option<String>,
 }
 
-/// A conversation as JSON. What `messages` holds, `append` takes.
+/// A conversation as JSON. `append` accepts its `messages`.
 #[derive(Serialize)]
 struct Document<'a> {
     conversation: &'a str,
@@ -74,7 +74,7 @@ struct Entry {
     text: String,
 }
 
-/// Exports a conversation, or a further part of it.
+/// Exports a conversation, or its next part.
 pub fn export(id: &str, format: Format, cursor: Option<&str>, detail: Detail) -> Result<Reply<Exported>> {
     let conversation = kept::conversation(id)?;
     let all = conversation.messages;
@@ -84,7 +84,7 @@ pub fn export(id: &str, format: Format, cursor: Option<&str>, detail: Detail) ->
             .parse()
             .ok()
             .filter(|from| (2..=all).contains(from))
-            .ok_or_else(|| Failure::invalid_params("`cursor` is not one that `export` gave"))?,
+            .ok_or_else(|| Failure::invalid_params("`cursor` is not from `export`"))?,
     };
     let mut messages = Vec::new();
     let mut bytes = 0;
@@ -133,8 +133,8 @@ pub fn export(id: &str, format: Format, cursor: Option<&str>, detail: Detail) ->
     Ok(reply)
 }
 
-/// Every line of a message stands in a quotation, so no message can look like the head of another one, whatever headings
-/// and fences it holds.
+/// Every line of a message is in a quotation, so no message can pose as another one's header, whatever headings and
+/// fences it contains.
 fn markdown(id: &str, conversation: &Conversation, messages: &[(u32, Message)]) -> String {
     let mut text = String::new();
     if messages.first().is_none_or(|(position, _)| *position == 1) {
@@ -155,7 +155,7 @@ fn markdown(id: &str, conversation: &Conversation, messages: &[(u32, Message)]) 
     text
 }
 
-/// Markdown's lines: a carriage return alone ends one, too.
+/// Splits into Markdown's lines: a lone carriage return ends one, too.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }

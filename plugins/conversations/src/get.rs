@@ -6,7 +6,7 @@ use crate::kept::{self, Message, Role};
 
 /// At detail `standard`, a longer text is cut: characters.
 const EXCERPT: usize = 1000;
-/// A page ends before its texts, as JSON, outgrow this, whatever the limit: the host takes 1 MiB.
+/// Maximum size of a page's texts as JSON, regardless of the limit: the host accepts 1 MiB.
 const BYTES: usize = 600 * 1024;
 
 /// A page of a conversation.
@@ -36,7 +36,7 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     pub text: String,
-    /// Of the whole text, where it is cut.
+    /// Length of the whole text, if it is truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub characters: Option<usize>,
     #[detail(full)]
@@ -59,21 +59,21 @@ impl Line {
     }
 }
 
-/// Which messages.
+/// Selection of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// The newest.
     Newest,
-    /// Those before a position, the nearest.
+    /// The ones directly before a position.
     Before(u32),
-    /// Those from a position on.
+    /// The ones from a position on.
     From(u32),
 }
 
 impl Wanted {
     /// # Errors
     ///
-    /// `invalid_params` for a cursor that is none.
+    /// `invalid_params` for an invalid cursor.
     pub fn new(from: Option<u32>, cursor: Option<&str>) -> Result<Self> {
         let Some(cursor) = cursor else { return Ok(from.map_or(Self::Newest, Self::From)) };
         let parsed = match cursor.split_at_checked(1) {
@@ -81,7 +81,7 @@ impl Wanted {
             Some((">", position)) => position.parse().ok().filter(|position| *position > 0).map(Self::From),
             _ => None,
         };
-        parsed.ok_or_else(|| Failure::invalid_params("`cursor` is not one that `get` gave"))
+        parsed.ok_or_else(|| Failure::invalid_params("`cursor` is not from `get`"))
     }
 }
 
@@ -107,7 +107,7 @@ pub fn get(id: &str, wanted: Wanted, limit: u32, detail: Detail) -> Result<Reply
                     "`from` is beyond the end: the conversation has {}",
                     kept::count(all)
                 ));
-                return Err(failure.hint("Without `from`, the newest are given."));
+                return Err(failure.hint("Without `from`, the newest are returned."));
             }
             kept::messages(id, from..=all.min(from.saturating_add(limit - 1)), take)?;
             lines
@@ -139,13 +139,13 @@ pub fn get(id: &str, wanted: Wanted, limit: u32, detail: Detail) -> Result<Reply
     let reply = Reply::new(transcript).page(page);
     Ok(match cut {
         Some(position) => reply.message(format!(
-            "Long texts are cut, such as that of message {position}: detail `full` gives them whole."
+            "Long texts are truncated, such as that of message {position}: use detail `full`."
         )),
         None => reply,
     })
 }
 
-/// The beginning of a long text, and how long it is.
+/// Truncates a long text; also returns its length.
 fn excerpt(mut text: String) -> (String, Option<usize>) {
     let Some((end, _)) = text.char_indices().nth(EXCERPT) else { return (text, None) };
     let characters = text.chars().count();
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_says_where_a_page_goes_on() {
+    fn a_cursor_continues_a_page() {
         let check = |cursor, expected| assert_eq!(Wanted::new(None, Some(cursor)).ok(), expected, "{cursor}");
         check("<21", Some(Wanted::Before(21)));
         check(">21", Some(Wanted::From(21)));

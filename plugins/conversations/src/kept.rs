@@ -1,14 +1,14 @@
-//! What is kept, and under which keys.
+//! Stored data and their keys.
 //!
 //! | | under | |
 //! |---|---|---|
-//! | [`CONVERSATIONS`] | its id, `c_1` | title, times, how many messages |
-//! | [`MESSAGES`] | conversation and position, `c_1/12` | a message: a page of them is asked for by keys alone |
-//! | [`places`] | 256 numbers a row | where the message of a number stands, for what the index finds |
-//! | [`RECENT`], [`ARCHIVED`] | the newest message's number, counted down | a conversation's id: the last active stands first |
+//! | [`CONVERSATIONS`] | its id, `c_1` | title, times, number of messages |
+//! | [`MESSAGES`] | conversation and position, `c_1/12` | a message: a page is read by computed keys |
+//! | [`places`] | 256 numbers a row | location of a message by its number, for hits of the index |
+//! | [`RECENT`], [`ARCHIVED`] | the newest message's number, counted down | a conversation's id: the most recently active first |
 //!
-//! All messages share one count of numbers. It is the index's way to name them, and, since it only goes up, the order of
-//! conversations by their last activity.
+//! All messages share one sequence of numbers. The index uses it to identify them, and since it only increases, it
+//! orders conversations by their last activity.
 
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +20,7 @@ use ranking::Index;
 
 use crate::places::{self, Place};
 
-/// By id.
+/// Conversations by id.
 pub static CONVERSATIONS: Collection<Conversation> = Collection::new("conversations");
 /// The words of all messages, by number.
 pub static WORDS: Index = Index::new("words");
@@ -28,13 +28,13 @@ pub static WORDS: Index = Index::new("words");
 static MESSAGES: Collection<Message> = Collection::new("messages");
 /// Ids of conversations, the last active first.
 pub static RECENT: Collection<String> = Collection::new("recent");
-/// The same of those in the archive.
+/// Like [`RECENT`], for archived conversations.
 pub static ARCHIVED: Collection<String> = Collection::new("archived");
 
-/// Messages that are read at once: of the longest there are, 6 MiB.
+/// Number of messages per read: at their maximum size, 6 MiB.
 const STEP: usize = 20;
 
-/// Who says something.
+/// Role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -58,7 +58,7 @@ impl Role {
 /// A conversation, without its messages.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Conversation {
-    /// As given, or from the first user message; none before there is one.
+    /// Given, or derived from the first user message; `None` before there is one.
     pub title: Option<String>,
     pub messages: u32,
     /// The number of its newest message.
@@ -66,7 +66,7 @@ pub struct Conversation {
     pub archived: bool,
     /// Seconds since 1970.
     pub created: u64,
-    /// When the newest message came: seconds since 1970.
+    /// Time of the newest message: seconds since 1970.
     pub updated: u64,
 }
 
@@ -75,12 +75,12 @@ impl Conversation {
         self.title.as_deref().unwrap_or("(untitled)")
     }
 
-    /// Where it stands among those of its kind. All keys have one length, so their order is that of the numbers.
+    /// Sort key within its list. All keys have the same length, so they sort like the numbers.
     pub fn rank(&self) -> String {
         format!("{:010}", u32::MAX - self.newest)
     }
 
-    /// The list that it is in.
+    /// List of the conversation: recent or archived.
     pub fn list(&self) -> &'static Collection<String> {
         if self.archived { &ARCHIVED } else { &RECENT }
     }
@@ -102,10 +102,10 @@ pub fn number(id: &str) -> Option<u32> {
     id.strip_prefix("c_")?.parse().ok()
 }
 
-/// There is no such conversation.
+/// Failure for an unknown conversation.
 pub fn missing(id: &str) -> Failure {
     Failure::not_found(format!("not found: there is no conversation `{id}`"))
-        .hint("`list` shows those there are, `search` finds messages.")
+        .hint("`list` shows conversations, `search` finds messages.")
         .next(Next::action("list"))
 }
 
@@ -122,7 +122,7 @@ fn key(id: &str, position: u32) -> String {
     format!("{id}/{position}")
 }
 
-/// Writes messages, each with its number, from this position on, where they stand, and their words.
+/// Writes messages with their numbers, from this position on, their locations, and their words.
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ pub fn write(tx: &Transaction, id: &str, position: u32, messages: &[(u32, Messag
     WORDS.add(tx, &texts)
 }
 
-/// The messages at these positions, in their order, for as long as they are taken.
+/// Reads the messages at these positions, in order, until `take` returns false.
 ///
 /// # Errors
 ///
@@ -176,8 +176,7 @@ pub fn at(places: &[Place]) -> Result<Vec<Option<Message>>> {
     Ok(found)
 }
 
-/// How much a message adds to an answer, roughly: its head, marks before each line, escapes in JSON, which may be escaped
-/// once more.
+/// Estimated size of a message in a reply: header, quotation marks of lines, and escapes in JSON, possibly twice.
 pub fn size(text: &str) -> usize {
     let escaped = text.matches(['\n', '\r', '\t', '"', '\\']).count();
     let control = text.matches(char::is_control).count();

@@ -1,4 +1,4 @@
-//! Conversations, kept word for word, as a Loggia plugin. What it does and why is in the README.
+//! Conversations, stored verbatim, as a Loggia plugin. See the README.
 
 mod append;
 mod archive;
@@ -22,8 +22,8 @@ use summary::Summary;
 /// The facade.
 pub struct Conversations;
 
-/// Conversations, kept word for word: append, read, search, archive, export.
-#[facade(needs("store", "to keep them"))]
+/// Conversations, stored verbatim: append, read, search, archive, export.
+#[facade(needs("store", "to store them"))]
 impl Conversations {
     /// Add one message (`role`, `text`) or many (`messages`), to a conversation or to a new one.
     #[action(
@@ -35,16 +35,16 @@ impl Conversations {
     fn append(
         &self,
         call: &Call,
-        /// Its id; without it a new one begins.
+        /// Id; without it a new one is created.
         #[param(length = 1..=16, example = "c_1")]
         conversation: Option<String>,
         #[param(length = 1..=100)] messages: Option<Vec<Said>>,
         role: Option<Role>,
         #[param(length = 1..=50_000)] text: Option<String>,
-        /// Who or which tool said it.
+        /// Author or tool name.
         #[param(length = 1..=100)]
         name: Option<String>,
-        /// Of the conversation; else its first user message gives one.
+        /// Title of the conversation; default: its first user message.
         #[param(length = 1..=200)]
         title: Option<String>,
     ) -> Result<Reply<Appended>> {
@@ -52,11 +52,11 @@ impl Conversations {
         append::append(conversation.as_deref(), &said, title.as_deref(), call.detail())
     }
 
-    /// List conversations, the last active ones first.
+    /// List conversations, most recently active first.
     #[action(read, alias = "ls")]
     fn list(
         &self,
-        /// Those in the archive instead.
+        /// Archived ones instead.
         #[param(default)]
         archived: bool,
         #[param(default = 20, range = 1..=200)] limit: u32,
@@ -66,7 +66,7 @@ impl Conversations {
         list::list(archived, limit, cursor.as_deref())
     }
 
-    /// Read messages: the newest, or those from a position on.
+    /// Read messages: the newest, or from a position on.
     ///
     /// With detail `minimal` no texts, `standard` the first 1,000 characters of each, `full` all.
     #[action(read, details, alias = "read", example = r#"{"conversation": "c_1", "from": 1}"#)]
@@ -74,11 +74,11 @@ impl Conversations {
         &self,
         call: &Call,
         #[param(length = 1..=16)] conversation: String,
-        /// The first position wanted; positions count from 1.
+        /// First position; positions count from 1.
         #[param(range = 1..=1_000_000_000)]
         from: Option<u32>,
         #[param(default = 20, range = 1..=200)] limit: u32,
-        /// From the last answer: without `from` the page before, with it the one after.
+        /// From the last answer: the previous page, or with `from` the next.
         cursor: Option<String>,
     ) -> Result<Reply<Transcript>> {
         get::get(&conversation, get::Wanted::new(from, cursor.as_deref())?, limit, call.detail())
@@ -92,32 +92,32 @@ impl Conversations {
         call: &Call,
         #[param(length = 1..=1000)] query: String,
         #[param(default = 10, range = 1..=50)] limit: u32,
-        /// Only in this one.
+        /// Only this conversation.
         #[param(length = 1..=16)]
         conversation: Option<String>,
         role: Option<Role>,
-        /// Only in archived ones, or only in others; else in all.
+        /// `true`: only archived ones; `false`: only others.
         archived: Option<bool>,
     ) -> Result<Reply<Vec<Passage>>> {
         let query = search::Query { query, limit: limit as usize, conversation, role, archived };
         search::search(&query, call.detail())
     }
 
-    /// Put a conversation into the archive, or take it out.
+    /// Archive a conversation, or restore it.
     #[action(write, idempotent, example = r#"{"conversation": "c_1"}"#)]
     fn archive(
         &self,
         #[param(length = 1..=16)] conversation: String,
-        /// `false` takes it out.
+        /// `false` restores it.
         #[param(default = true)]
         archived: bool,
     ) -> Result<Reply<Summary>> {
         archive::archive(&conversation, archived)
     }
 
-    /// Give a whole conversation as Markdown or JSON, in parts where it is long.
+    /// Return a whole conversation as Markdown or JSON, in parts if it is long.
     ///
-    /// The text is a resource beside the data; with detail `full` it is in the data instead.
+    /// The text is a resource; with detail `full` it is in the data instead.
     #[action(read, details, example = r#"{"conversation": "c_1", "format": "json"}"#)]
     fn export(
         &self,

@@ -10,7 +10,7 @@ use crate::{
 /// A page of conversations, the last active first.
 pub fn list(archived: bool, limit: u32, cursor: Option<&str>) -> Result<Reply<Vec<Summary>>> {
     if cursor.is_some_and(|cursor| cursor.len() != 10 || cursor.parse::<u32>().is_err()) {
-        return Err(Failure::invalid_params("`cursor` is not one that `list` gave"));
+        return Err(Failure::invalid_params("`cursor` is not from `list`"));
     }
     let part = if archived { &ARCHIVED } else { &RECENT }.page(cursor, limit)?;
     let ids: Vec<String> = part.items.into_iter().map(|item| item.value).collect();
@@ -22,7 +22,7 @@ pub fn list(archived: bool, limit: u32, cursor: Option<&str>) -> Result<Reply<Ve
     let said = match (summaries.is_empty() && cursor.is_none(), archived) {
         (false, _) => None,
         (true, true) => Some("The archive is empty."),
-        (true, false) => Some("There is no conversation yet: `append` begins one."),
+        (true, false) => Some("There is no conversation yet: `append` creates one."),
     };
     let reply = Reply::new(summaries).page(page);
     Ok(match said {

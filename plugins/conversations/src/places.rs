@@ -1,4 +1,4 @@
-//! The numbers of messages, and where the message of each stands.
+//! Numbers of messages, and their locations.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use loggia_sdk::{
 
 use crate::kept::Role;
 
-/// Which numbers are given out.
+/// Allocated numbers.
 pub static NUMBERS: Cell<Numbers> = Cell::new("numbers");
 
 static PLACES: Collection<Vec<Place>> = Collection::new("places");
 
-/// Numbers whose places share a row, and whose words share rows of the index.
+/// Number of messages whose locations share a row, and whose words share rows of the index.
 const BLOCK: u32 = 256;
-/// Texts of a block have so many bytes together, or one of them has: each append writes the rows of its block anew.
+/// Maximum size of a block's texts, except for a single larger one: each append rewrites the rows of its block.
 const FULL: usize = 256 * 1024;
 
 /// The numbers that were given out.
@@ -24,12 +24,12 @@ const FULL: usize = 256 * 1024;
 pub struct Numbers {
     /// The newest message's.
     newest: u32,
-    /// Of the texts in its block.
+    /// Size of the texts in its block.
     bytes: usize,
 }
 
 impl Numbers {
-    /// A number for a text of so many bytes. Where the block is full, the rest of its numbers is passed over.
+    /// Allocates a number for a text of this size. If the block is full, skips its remaining numbers.
     pub fn give(&mut self, bytes: usize) -> u32 {
         let next = self.newest + 1;
         let full = self.bytes > 0 && self.bytes + bytes > FULL;
@@ -39,7 +39,7 @@ impl Numbers {
     }
 }
 
-/// Where the message of a number stands: the number in its conversation's id, its position, who said it.
+/// Location of a message: the number in its conversation's id, its position, its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place(pub u32, pub u32, pub Role);
 
@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-/// Writes where messages stand whose numbers are new, in the order of the numbers.
+/// Writes the locations of new messages, in the order of their numbers.
 ///
 /// # Errors
 ///
@@ -65,12 +65,12 @@ pub fn write(tx: &Transaction, new: &[(u32, Place)]) -> Result<()> {
     Ok(())
 }
 
-/// Finds where messages stand, by their numbers; keeps what it has read.
+/// Finds locations of messages by number; caches what it has read.
 #[derive(Default)]
 pub struct Places(BTreeMap<u32, Vec<Place>>);
 
 impl Places {
-    /// Where these messages stand; none for a number that there is not.
+    /// Locations of these messages; `None` for an unknown number.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Places {
     }
 
     fn find(&self, number: u32) -> Option<Place> {
-        // Numbers have no gaps but at the end of a block, and there is no 0.
+        // Numbers have gaps only at the end of a block, and there is no 0.
         let at = number % BLOCK - u32::from(number < BLOCK);
         self.0.get(&(number / BLOCK))?.get(at as usize).copied()
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_go_up_and_pass_over_the_rest_of_a_full_block() {
+    fn numbers_increase_and_skip_full_blocks() {
         let check = |texts: &[usize], expected: &[u32]| {
             let mut numbers = Numbers::default();
             let given: Vec<u32> = texts.iter().map(|bytes| numbers.give(*bytes)).collect();

@@ -10,14 +10,14 @@ use crate::{
     places::{Place, Places},
 };
 
-/// Characters that are shown of a message.
+/// Length of an excerpt in characters.
 const EXCERPT: usize = 300;
-/// At detail `full`, texts that are given whole have so many bytes together, as JSON.
+/// Maximum total size of complete texts at detail `full`, as JSON.
 const BYTES: usize = 600 * 1024;
-/// Hits whose places are looked up at once.
+/// Number of hits whose locations are read at once.
 const STEP: usize = 2000;
 
-/// What is looked for.
+/// Query and filters.
 pub struct Query {
     pub query: String,
     pub limit: usize,
@@ -34,7 +34,7 @@ pub struct Passage {
     pub conversation: String,
     #[detail(minimal)]
     pub title: String,
-    /// Of the message, from 1.
+    /// Position of the message, from 1.
     #[detail(minimal)]
     pub position: u32,
     pub role: Role,
@@ -84,9 +84,9 @@ pub fn search(query: &Query, detail: Detail) -> Result<Reply<Vec<Passage>>> {
     });
     let reply = Reply::new(passages);
     Ok(match next {
-        Some(next) => reply.next(next.reason("to read what was said around the first")),
-        None if matches == 0 => reply.message("No message holds any of these words."),
-        None => reply.message("Messages hold these words, but none of those asked for."),
+        Some(next) => reply.next(next.reason("to read the context of the first")),
+        None if matches == 0 => reply.message("No message contains any of these words."),
+        None => reply.message("Messages contain these words, but none that the filters select."),
     })
 }
 
@@ -97,7 +97,7 @@ struct Chosen {
     score: f32,
 }
 
-/// The best hits that are wanted, as many as are asked for.
+/// Selects the best hits that pass the filters, up to the limit.
 fn choose(query: &Query, hits: &[Hit]) -> Result<Vec<Chosen>> {
     let talk = query.conversation.as_deref().and_then(kept::number);
     let mut chosen = Vec::new();

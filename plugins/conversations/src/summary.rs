@@ -12,9 +12,9 @@ pub struct Summary {
     pub conversation: String,
     #[detail(minimal)]
     pub title: String,
-    /// How many.
+    /// Number of messages.
     pub messages: u32,
-    /// When the newest message came.
+    /// Time of the newest message.
     pub updated: String,
     #[detail(full)]
     pub created: String,

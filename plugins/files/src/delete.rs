@@ -9,7 +9,7 @@ use crate::{entry::Kind, roots::Place};
 /// Deeper than any tree that a person made; the stack is small.
 const DEPTH: usize = 128;
 
-/// What was deleted.
+/// Result of `delete`.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Deleted {
     pub path: String,
@@ -17,7 +17,7 @@ pub struct Deleted {
     pub count: u64,
 }
 
-/// Deletes what is at the place; a directory that is not empty only where asked for.
+/// Deletes the entry at the place; a directory that is not empty only with `recursive`.
 pub fn delete(place: &Place, recursive: bool) -> Result<Deleted> {
     let path = place.path();
     if place.is_root() {
@@ -26,7 +26,7 @@ pub fn delete(place: &Place, recursive: bool) -> Result<Deleted> {
     let kind = Kind::from(place.metadata()?.file_type());
     if kind == Kind::Directory && !recursive && !place.names()?.is_empty() {
         let failure = Failure::conflict(format!("the directory is not empty: {path}"));
-        return Err(failure.hint("`recursive: true` deletes all that is in it, for good."));
+        return Err(failure.hint("`recursive: true` deletes its contents permanently."));
     }
     let mut count = 0;
     match remove(place, kind, DEPTH, &mut count) {
@@ -42,7 +42,7 @@ fn remove(place: &Place, kind: Kind, depth: usize, count: &mut u64) -> Result<()
     if kind == Kind::Directory {
         if depth == 0 {
             let message = format!("deeper than {DEPTH} directories: {}", place.path());
-            return Err(Failure::invalid_params(message).hint("Delete what is in it first."));
+            return Err(Failure::invalid_params(message).hint("Delete its contents first."));
         }
         for entry in place.names()? {
             let Some(name) = entry.name else {

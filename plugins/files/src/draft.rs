@@ -1,4 +1,4 @@
-//! A file on its way to its place.
+//! Temporary files that replace others atomically.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -8,7 +8,7 @@ use std::{
 
 use crate::platform::crosses_devices;
 
-/// A file beside the one to be written; gone again unless it is settled.
+/// A temporary file next to its target, removed unless it is settled.
 pub struct Draft(PathBuf);
 
 impl Draft {
@@ -16,7 +16,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// As for writing.
+    /// Errors of writing.
     pub fn write(directory: &Path, bytes: &[u8]) -> io::Result<Self> {
         let (draft, mut file) = Self::create(directory)?;
         file.write_all(bytes)?;
@@ -28,7 +28,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// As for reading and writing.
+    /// Errors of reading and writing.
     pub fn copy(directory: &Path, from: &Path) -> io::Result<Self> {
         let (draft, mut file) = Self::create(directory)?;
         io::copy(&mut File::open(from)?, &mut file)?;
@@ -37,7 +37,7 @@ impl Draft {
     }
 
     fn create(directory: &Path) -> io::Result<(Self, File)> {
-        // Other calls may be writing here at the same time, and a host that was killed may have left drafts.
+        // Other calls may be writing here at the same time, and a killed host may have left drafts.
         let mut number = 0;
         loop {
             let path = directory.join(format!(".loggia-{number}.part"));
@@ -53,14 +53,14 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` where something is there that is not to be replaced.
+    /// `AlreadyExists` if the target exists and must not be replaced.
     pub fn settle(self, place: &Path, replace: bool) -> io::Result<()> {
         if replace {
             fs::rename(&self.0, place)?
         } else {
             place_anew(&self.0, place)?
         }
-        // Its name is free, and may be that of another call's draft by now.
+        // Its name is free, and another call's draft may have it by now.
         std::mem::forget(self);
         Ok(())
     }
@@ -68,20 +68,20 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Nothing to do about it if it fails.
+        // A failure is ignored: there is no remedy.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// Moves a file where nothing is yet. A hard link does so without a moment in which another's file could be lost; where
-/// there are none, a look before the move must do.
+/// Moves a file to a free name. A hard link does so without a window in which another's file could be lost; without
+/// support for links, a check precedes the move.
 ///
 /// # Errors
 ///
 /// `AlreadyExists` where something is.
 pub fn place_anew(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
-        // Not both: who is told of a failure does not expect a second file.
+        // Not both: after a failure, the caller does not expect a second file.
         Ok(()) => fs::remove_file(from).inspect_err(|_| drop(fs::remove_file(to))),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists || crosses_devices(&error) => Err(error),
         Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),

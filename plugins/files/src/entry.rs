@@ -1,16 +1,16 @@
-//! What is said of a file or directory.
+//! Description of a file or directory.
 
 use std::fs::{FileType, Metadata};
 
 use loggia_sdk::prelude::*;
 
-/// What stands at a path.
+/// Kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     File,
     Directory,
-    /// A symbolic link, which may lead out of what is granted.
+    /// A symbolic link, which may lead outside of the granted directories.
     Link,
     Other,
 }
@@ -26,7 +26,7 @@ impl From<FileType> for Kind {
     }
 }
 
-/// A file or directory. What the detail level leaves out is absent.
+/// A file or directory. Members above the detail level are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Entry {
     pub path: String,
@@ -59,7 +59,7 @@ impl Entry {
         Self { error: Some(error.to_owned()), ..Self::new(path) }
     }
 
-    /// Adds what the file system says of it.
+    /// Adds the metadata of the file system.
     pub fn with(mut self, metadata: &Metadata, detail: Detail) -> Self {
         let kind = Kind::from(metadata.file_type());
         self.kind = Some(kind);

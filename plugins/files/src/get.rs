@@ -11,17 +11,17 @@ use loggia_sdk::prelude::*;
 
 use crate::{mime, roots::Place, version};
 
-/// A picture up to this size is given as one, so that the model sees it.
+/// Maximum size of a picture that is returned as an image block.
 const PICTURE: u64 = 512 * 1024;
 
-/// How content is written in JSON.
+/// Encoding of the content in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
-    /// Text as it is; of anything else only what it is.
+    /// UTF-8 text as it is; other files are only described.
     #[default]
     Auto,
-    /// Text as it is; anything else is refused.
+    /// UTF-8 text as it is; other files are refused.
     Text,
     /// Any bytes.
     Base64,
@@ -38,7 +38,7 @@ pub struct Content {
     pub text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
-    /// Where the next part begins; absent at the end.
+    /// Offset of the next part; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<u64>,
     /// Given with a whole file; `put` and `move` ask for it before they replace it.
@@ -77,7 +77,7 @@ pub fn get(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result
         (Encoding::Auto, None) => return binary(place, content),
         (Encoding::Text, None) => {
             return Err(Failure::conflict(format!("it is not UTF-8 text: {}", place.path()))
-                .hint("`encoding: \"base64\"` gives the bytes"));
+                .hint("`encoding: \"base64\"` returns the bytes"));
         }
     }
     Ok(told(content, offset, encoding))
@@ -106,7 +106,7 @@ fn part(mut file: File, offset: u64, limit: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The part as text: without the halves of characters at its ends. `None` where it is none.
+/// Decodes the part as text, without partial characters at its ends. `None` if it is not text.
 fn text(bytes: &[u8], offset: u64, more: bool) -> Option<&str> {
     if bytes.contains(&0) {
         return None;
@@ -114,7 +114,7 @@ fn text(bytes: &[u8], offset: u64, more: bool) -> Option<&str> {
     let bytes = &bytes[skipped(bytes, offset)..];
     match str::from_utf8(bytes) {
         Ok(text) => Some(text),
-        // Cut within a character, as long as the part has any whole one to show.
+        // Truncated within a character, and at least one whole character precedes it.
         Err(error) if more && error.error_len().is_none() && error.valid_up_to() > 0 => {
             str::from_utf8(&bytes[..error.valid_up_to()]).ok()
         }
@@ -122,12 +122,12 @@ fn text(bytes: &[u8], offset: u64, more: bool) -> Option<&str> {
     }
 }
 
-/// Bytes at the start that belong to a character which began before it.
+/// Number of bytes at the start that belong to a character before it.
 fn skipped(bytes: &[u8], offset: u64) -> usize {
     if offset == 0 { 0 } else { bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count() }
 }
 
-/// A file that is no text, of which nobody asked for the bytes: a picture is shown, of others it is said what they are.
+/// Replies for a binary file in `auto`: a picture as an image, others with a description.
 fn binary(place: &Place, content: Content) -> Result<Reply<Content>> {
     let (mime, size) = (content.mime, content.size);
     if mime.starts_with("image/") && size <= PICTURE {
@@ -137,15 +137,15 @@ fn binary(place: &Place, content: Content) -> Result<Reply<Content>> {
         return Ok(Reply::new(content).message("A picture.").content(picture));
     }
     let again = Next::action("get").param("path", place.path()).param("encoding", Encoding::Base64);
-    let message = format!("Not UTF-8 text: {mime}, {size} bytes. `encoding: \"base64\"` gives the bytes.");
+    let message = format!("Not UTF-8 text: {mime}, {size} bytes. `encoding: \"base64\"` returns the bytes.");
     Ok(Reply::new(content).message(message).next(again))
 }
 
-/// Says so where there is more.
+/// Adds a message if there is more.
 fn told(content: Content, offset: u64, encoding: Encoding) -> Reply<Content> {
     let Some(end) = content.next_offset else { return Reply::new(content) };
     let message = format!(
-        "Bytes {offset} to {end} of {}: the file goes on. Call again with `offset` {end} for the next part.",
+        "Bytes {offset} to {end} of {}. Call again with `offset` {end} for the next part.",
         content.size
     );
     let mut next = Next::action("get").param("path", &content.path).param("offset", end);
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_text_begins_and_ends_with_whole_characters() {
+    fn parts_of_a_text_end_at_character_boundaries() {
         let check = |bytes: &[u8], offset, more, expected| {
             assert_eq!(text(bytes, offset, more), expected, "{bytes:?}")
         };

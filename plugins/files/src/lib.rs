@@ -1,4 +1,4 @@
-//! Files in granted directories, as a Loggia plugin. What it does and why is in the README.
+//! Files in granted directories, as a Loggia plugin. See the README.
 
 mod delete;
 mod draft;
@@ -34,7 +34,7 @@ use walk::Filter;
 /// The facade, over the directories that a policy grants.
 pub struct Files {
     roots: Roots,
-    /// How long a round trip's journal may rest before it is taken for abandoned.
+    /// Time after which an unchanged journal counts as abandoned.
     patience: Duration,
 }
 
@@ -44,14 +44,14 @@ impl Files {
         Self { roots: Roots::new(platform::granted()), patience: roundtrip::PATIENCE }
     }
 
-    /// Over directories of this machine, outside the sandbox: what a policy would write as `at`, and where it is.
+    /// Uses native directories, for tests: the path that a policy would set as `at`, and the real one.
     #[cfg(not(target_os = "wasi"))]
     pub fn over<'a>(directories: impl IntoIterator<Item = (&'a str, std::path::PathBuf)>) -> Self {
         let base = |(at, directory): (&str, _)| (at.to_owned(), platform::Base::at(directory));
         Self { roots: Roots::new(directories.into_iter().map(base)), patience: roundtrip::PATIENCE }
     }
 
-    /// Before anything is written: what a round trip left unfinished is finished or undone.
+    /// Finishes or undoes an interrupted round trip, before any write.
     fn settle(&self) -> Result<()> {
         roundtrip::settle(&self.roots, self.patience).map(drop)
     }
@@ -59,18 +59,18 @@ impl Files {
 
 /// Files and directories: list, read, search, write, move, delete.
 ///
-/// Paths are absolute; `list` of `/` shows the directories there are. To change a file, `get` it, then `put` the whole
-/// new content with the `version` that `get` gave as `expect`. To change several files as one, `roundtrip_start`, then
-/// `roundtrip_commit` with the whole new contents.
+/// Paths are absolute; `list` of `/` shows the granted directories. To change a file, `get` it, then `put` the whole
+/// new content with `expect` set to the `version` from `get`. To change several files atomically, `roundtrip_start`,
+/// then `roundtrip_commit` with the whole new contents.
 #[facade(
     needs("dirs", "the directories it works in"),
-    wants("store", "to change several files as one: round trips")
+    wants("store", "for round trips: atomic changes of several files")
 )]
 impl Files {
-    /// List what is in a directory, sorted by path.
+    /// List a directory, sorted by path.
     ///
-    /// With detail `minimal` paths only (directories end with a slash), `standard` adds kind and size, `full` the time
-    /// of the last change.
+    /// With detail `minimal` paths only (directories end with a slash), `standard` adds kind and size, `full` the
+    /// modification time.
     #[action(read, details, alias = "ls", example = r#"{"path": "/notes", "depth": 3, "glob": "*.md"}"#)]
     #[allow(clippy::too_many_arguments)]
     fn list(
@@ -79,10 +79,10 @@ impl Files {
         /// A directory; `/` shows the granted ones.
         #[param(default = "/", length = 1..=4096)]
         path: String,
-        /// How many levels down.
+        /// Number of levels.
         #[param(default = 1, range = 1..=32)]
         depth: u32,
-        /// Only entries whose name it takes, or, with a slash in it, whose path below `path`: `*.md`, `src/**/*.rs`.
+        /// Only entries whose name matches, or, with a slash, whose path below `path`: `*.md`, `src/**/*.rs`.
         #[param(length = 1..=1000)]
         glob: Option<String>,
         /// Also names that begin with a dot.
@@ -99,18 +99,18 @@ impl Files {
 
     /// Read a file, or a part of a large one.
     ///
-    /// Pictures are shown; of other files that are not text only what they are is said, unless `encoding` is `base64`.
+    /// Pictures are shown; other binary files are only described, unless `encoding` is `base64`.
     #[action(read, alias = "read", alias = "cat", example = r#"{"path": "/notes/todo.md"}"#)]
     fn get(
         &self,
         #[param(length = 1..=4096)] path: String,
-        /// The first byte wanted.
+        /// First byte.
         #[param(default)]
         offset: u64,
-        /// Bytes wanted at most.
+        /// Maximum bytes.
         #[param(default = 32_768, range = 16..=131_072)]
         limit: u64,
-        /// How to give the content.
+        /// Encoding of the content.
         #[param(default)]
         encoding: get::Encoding,
     ) -> Result<Reply<Content>> {
@@ -118,20 +118,20 @@ impl Files {
         get::get(&self.roots.place(&path)?, offset, limit, encoding)
     }
 
-    /// Write a whole file: a new one, or over one of which the version is known.
+    /// Write a whole file: a new one, or replace a known version.
     #[action(write, alias = "write", example = r#"{"path": "/notes/todo.md", "content": "- milk\n"}"#)]
     fn put(
         &self,
         #[param(length = 1..=4096)] path: String,
         /// The whole new content.
         content: String,
-        /// How `content` is written.
+        /// Encoding of `content`.
         #[param(default)]
         encoding: put::Encoding,
-        /// Make missing directories.
+        /// Create missing directories.
         #[param(default)]
         parents: bool,
-        /// The `version` of the file that is replaced. Without it nothing is.
+        /// `version` of the file to replace; without it none is.
         #[param(length = 1..=64, hint = "`get` gives it")]
         expect: Option<String>,
     ) -> Result<Reply<Written>> {
@@ -149,16 +149,16 @@ impl Files {
     fn search(
         &self,
         call: &Call,
-        /// A regular expression, matched line by line; `\w`, `\d`, `\s` and `\b` know ASCII.
+        /// A regular expression, matched line by line; `\w`, `\d`, `\s` and `\b` are ASCII.
         #[param(length = 1..=1000)]
         pattern: String,
-        /// A directory, searched to the bottom, or a file.
+        /// A directory, searched recursively, or a file.
         #[param(default = "/", length = 1..=4096)]
         path: String,
-        /// Only files whose name it takes, or, with a slash in it, whose path below `path`: `*.md`, `src/**/*.rs`.
+        /// Only files whose name matches, or, with a slash, whose path below `path`: `*.md`, `src/**/*.rs`.
         #[param(length = 1..=1000)]
         glob: Option<String>,
-        /// For ASCII letters.
+        /// ASCII letters only.
         #[param(default)]
         ignore_case: bool,
         /// Lines to show before and after each match.
@@ -177,9 +177,9 @@ impl Files {
         roundtrip::undisturbed(self.patience, || search::search(&self.roots, &path, &query, call))
     }
 
-    /// Tell what stands at a path: kind, size, time of the last change, type.
+    /// Describe a path: kind, size, modification time, type.
     ///
-    /// With detail `full` also the version, for which the whole file is read.
+    /// With detail `full` also the version, which reads the whole file.
     #[action(read, details, alias = "info", example = r#"{"path": "/notes/todo.md"}"#)]
     fn stat(&self, call: &Call, #[param(length = 1..=4096)] path: String) -> Result<Entry> {
         roundtrip::calm(self.patience)?;
@@ -200,7 +200,7 @@ impl Files {
         Ok(entry)
     }
 
-    /// Move or rename a file or a directory; only a file of which the version is known is replaced.
+    /// Move or rename a file or a directory; replaces only a known version of a file.
     #[action(
         write,
         alias = "mv",
@@ -213,10 +213,10 @@ impl Files {
         /// The new path, with the name.
         #[param(length = 1..=4096)]
         to: String,
-        /// Make missing directories.
+        /// Create missing directories.
         #[param(default)]
         parents: bool,
-        /// The `version` of the file at `to` that is replaced. Without it nothing is.
+        /// `version` of the file at `to` to replace; without it none is.
         #[param(length = 1..=64, hint = "`get` gives it")]
         expect: Option<String>,
     ) -> Result<Moved> {
@@ -224,12 +224,12 @@ impl Files {
         relocate::relocate(&self.roots.place(&from)?, &self.roots.place(&to)?, parents, expect.as_deref())
     }
 
-    /// Delete a file, a link or a directory, for good.
+    /// Delete a file, a link or a directory permanently.
     #[action(destructive, alias = "rm", example = r#"{"path": "/notes/old", "recursive": true}"#)]
     fn delete(
         &self,
         #[param(length = 1..=4096)] path: String,
-        /// A directory with all that is in it.
+        /// A directory with its contents.
         #[param(default)]
         recursive: bool,
     ) -> Result<Deleted> {
@@ -237,7 +237,7 @@ impl Files {
         delete::delete(&self.roots.place(&path)?, recursive)
     }
 
-    /// Read files that are to be changed as one, also such as are to be made, and remember what they hold.
+    /// Read files, existing or new, to change them atomically, and record their contents.
     #[action(write, example = r#"{"paths": ["/notes/a.md", "/notes/new.md"]}"#)]
     fn roundtrip_start(
         &self,
@@ -248,7 +248,7 @@ impl Files {
         roundtrip::start(&self.roots, &paths, self.patience)
     }
 
-    /// Tell what a commit would do: diffs, and conflicts with what others wrote since.
+    /// Show the effect of a commit: diffs, and conflicts with other writes.
     #[action(read, details)]
     fn roundtrip_preview(
         &self,
@@ -260,9 +260,9 @@ impl Files {
         roundtrip::preview(&self.roots, &manifest_id, changes, mode, self.patience, call.detail())
     }
 
-    /// Write all the changes or none; refused where a file of the manifest is no longer as it was seen.
+    /// Write all changes or none; refused if a file of the manifest has changed.
     ///
-    /// A file that the manifest does not have is made, but never overwritten.
+    /// Other files can be created, but not overwritten.
     #[action(
         write,
         example = r##"{"manifest_id": "rt_1", "changes": [{"path": "/notes/a.md", "content": "# A\n"}]}"##
@@ -271,14 +271,14 @@ impl Files {
         &self,
         #[param(length = 1..=64)] manifest_id: String,
         #[param(length = 1..=200)] changes: Vec<Change>,
-        /// `add_only` skips files that are there, `update_only` those that are not.
+        /// `add_only` skips existing files, `update_only` missing ones.
         #[param(default)]
         mode: Mode,
     ) -> Result<Reply<Committed>> {
         roundtrip::commit(&self.roots, &manifest_id, changes, mode, self.patience)
     }
 
-    /// Finish or undo a round trip that was interrupted.
+    /// Finish or undo an interrupted round trip.
     #[action(write, idempotent)]
     fn roundtrip_finish(&self) -> Result<Reply<Finished>> {
         roundtrip::finish(&self.roots, self.patience)

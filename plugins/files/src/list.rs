@@ -10,19 +10,19 @@ use crate::{
     walk::{End, Filter, Found, UNNAMED, walk},
 };
 
-/// A page ends before its paths outgrow this, whatever the limit: the host takes 1 MiB.
+/// Maximum size of a page's paths, regardless of the limit: the host accepts 1 MiB.
 const BYTES: usize = 512 * 1024;
 
 /// An entry of a list.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Listed {
-    /// A path alone, where the caller wants the least; directories end with a slash.
+    /// Only the path, at the lowest detail level; directories end with a slash.
     Path(String),
     Entry(Entry),
 }
 
-/// What to list, and how much of it.
+/// Parameters of a list.
 pub struct Query {
     pub filter: Filter,
     pub depth: u32,
@@ -31,10 +31,10 @@ pub struct Query {
     pub detail: Detail,
 }
 
-/// Lists a page of what is in a directory.
+/// Lists a page of a directory.
 pub fn list(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Vec<Listed>>> {
     if query.cursor.as_ref().is_some_and(|cursor| !cursor.starts_with('/')) {
-        return Err(Failure::invalid_params("`cursor` is not one that `list` gave"));
+        return Err(Failure::invalid_params("`cursor` is not from `list`"));
     }
     let target = roots.target(path)?;
     let nothing = matches!(&target, Target::Above(roots) if roots.is_empty());
@@ -88,7 +88,7 @@ impl Page<'_> {
                 Err(failure) => Entry::failed(path, &failure.message),
             },
             Found::Unread(_, failure) => Entry::failed(path, &failure.message),
-            Found::Unnamed(_) => Entry::failed(path, "its name is not UTF-8, so nothing here can open it"),
+            Found::Unnamed(_) => Entry::failed(path, "its name is not UTF-8, so it cannot be opened"),
         })
     }
 
@@ -103,13 +103,13 @@ impl Page<'_> {
         }
         let reply = Reply::new(self.items).page(page);
         if end == End::TooLarge {
-            return reply.message("There is more below than one call looks at: narrow `path` or `depth`.");
+            return reply.message("There are too many entries for one call: narrow `path` or `depth`.");
         }
         reply
     }
 }
 
-/// The order of a walk: name by name, so that `a/b` comes before `a-b`.
+/// Compares paths name by name, so that `a/b` comes before `a-b`.
 pub fn in_order(a: &str, b: &str) -> Ordering {
     a.split('/').cmp(b.split('/'))
 }

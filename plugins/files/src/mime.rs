@@ -1,6 +1,6 @@
-//! What kind of file it probably is: by its first bytes, then by its name.
+//! Guesses a file's type by its first bytes, then by its name.
 
-/// First bytes that tell.
+/// Types by first bytes.
 const MAGIC: [(&[u8], &str); 12] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -16,7 +16,7 @@ const MAGIC: [(&[u8], &str); 12] = [
     (b"SQLite format 3\0", "application/vnd.sqlite3"),
 ];
 
-/// Endings of names that tell.
+/// Types by extension.
 const ENDINGS: [(&str, &str); 22] = [
     ("txt", "text/plain"),
     ("log", "text/plain"),
@@ -42,7 +42,7 @@ const ENDINGS: [(&str, &str); 22] = [
     ("mp4", "video/mp4"),
 ];
 
-/// The type of a file with this path that begins with these bytes; none are needed.
+/// Guesses the type of a file by its path and its first bytes, which may be empty.
 pub fn guess(path: &str, bytes: &[u8]) -> &'static str {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return "image/webp";
@@ -67,7 +67,7 @@ mod tests {
     use super::guess;
 
     #[test]
-    fn first_bytes_tell_more_than_names() {
+    fn first_bytes_take_precedence_over_names() {
         let check = |path, bytes: &[u8], expected| assert_eq!(guess(path, bytes), expected, "{path}");
         check("/a/b.txt", b"\x89PNG\r\n\x1a\n...", "image/png");
         check("/a/b.MD", b"# x", "text/markdown");

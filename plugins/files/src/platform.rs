@@ -1,4 +1,4 @@
-//! What differs between a guest and a native test.
+//! Differences between a guest and a native test.
 
 #[cfg_attr(target_os = "wasi", path = "platform/wasi.rs")]
 #[cfg_attr(not(target_os = "wasi"), path = "platform/native.rs")]

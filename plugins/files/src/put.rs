@@ -1,4 +1,4 @@
-//! `put`: a whole file, at once or not at all.
+//! `put`: writes a whole file atomically.
 
 use std::{
     fs::{self, File},
@@ -11,7 +11,7 @@ use loggia_sdk::prelude::*;
 
 use crate::{draft::Draft, entry::Kind, roots::Place, version};
 
-/// How the content of a `put` is written.
+/// Encoding of the content of `put`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
@@ -21,11 +21,11 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The bytes that are meant.
+    /// Decodes the content.
     ///
     /// # Errors
     ///
-    /// `invalid_params` where it is not so written.
+    /// `invalid_params` if it is not in this encoding.
     pub fn decode(self, content: String) -> Result<Vec<u8>> {
         match self {
             Self::Text => Ok(content.into_bytes()),
@@ -37,19 +37,19 @@ impl Encoding {
     }
 }
 
-/// What was written.
+/// Result of `put`.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Written {
     pub path: String,
     /// Bytes.
     pub size: usize,
-    /// Of the new content: for the next `put`.
+    /// Version of the new content, for the next `put`.
     pub version: String,
-    /// Whether there was a file before.
+    /// Whether a file was replaced.
     pub replaced: bool,
 }
 
-/// Writes a file: beside its place, then moved there, so that nobody ever sees half of it.
+/// Writes a file atomically: to a temporary name, then renamed.
 pub fn put(
     place: &Place,
     content: String,
@@ -66,12 +66,12 @@ pub fn put(
     Ok(Reply::new(Written { path: place.path(), size: bytes.len(), version, replaced }))
 }
 
-/// Whether a file may come to this place, and whether it replaces one. Nothing is replaced unseen: only the file of
-/// which the caller names the version.
+/// Checks whether a file may be written to this place, and returns whether it replaces one. Only a file whose version
+/// the caller names is replaced.
 ///
 /// # Errors
 ///
-/// `conflict` where something is there that the caller has not seen.
+/// `conflict` if there is something that the caller has not seen.
 pub fn may_write(place: &Place, expect: Option<&str>) -> Result<bool> {
     if place.is_root() {
         return Err(Failure::invalid_params(format!("it is a granted directory itself: {}", place.path())));
@@ -86,7 +86,7 @@ pub fn may_write(place: &Place, expect: Option<&str>) -> Result<bool> {
         (Kind::File, None) => {
             let failure = Failure::conflict(format!("already exists: {path}"));
             let seen = Next::action("get").param("path", &path);
-            Err(failure.hint("To replace it, `get` it first and give its `version` as `expect`.").next(seen))
+            Err(failure.hint("To replace it, `get` it first and pass its `version` as `expect`.").next(seen))
         }
         (Kind::File, Some(expect)) => {
             let file = File::open(place.real()?).map_err(|error| place.failed(error))?;
@@ -94,22 +94,22 @@ pub fn may_write(place: &Place, expect: Option<&str>) -> Result<bool> {
             if version == expect {
                 return Ok(true);
             }
-            let failure = Failure::conflict(format!("changed meanwhile: {path} has version {version}"));
+            let failure = Failure::conflict(format!("modified concurrently: {path} has version {version}"));
             Err(failure
-                .hint("`get` it again: somebody else has written to it.")
+                .hint("`get` it again: another program has written to it.")
                 .next(Next::action("get").param("path", &path)))
         }
         (Kind::Directory, _) => Err(Failure::conflict(format!("it is a directory: {path}"))),
         _ => Err(Failure::conflict(format!("it is neither a file nor a directory: {path}"))
-            .hint("Write to what a link points at, not to the link.")),
+            .hint("Write to the target of a link, not to the link.")),
     }
 }
 
-/// The directory that the place is in, made where that was asked for.
+/// Parent directory of the place, created if `make` is set.
 ///
 /// # Errors
 ///
-/// `not_found` where it is missing.
+/// `not_found` if it is missing.
 pub fn parent(place: &Place, make: bool) -> Result<PathBuf> {
     let Some(parent) = place.parent() else { return place.real() };
     let real = parent.followed()?;
@@ -122,7 +122,7 @@ pub fn parent(place: &Place, make: bool) -> Result<PathBuf> {
     Ok(real)
 }
 
-/// A failure to come to a place; if something has come there meanwhile, that is the reason.
+/// Converts an error of a write to a place; if the place has been taken meanwhile, that is the reason.
 pub fn occupied(place: &Place, error: io::Error) -> Failure {
     match may_write(place, None) {
         Err(conflict) if error.kind() == io::ErrorKind::AlreadyExists => conflict,

@@ -12,12 +12,12 @@ use crate::{
     roots::Place,
 };
 
-/// What was moved.
+/// Result of `move`.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Moved {
     pub from: String,
     pub to: String,
-    /// Whether there was a file before.
+    /// Whether a file was replaced.
     pub replaced: bool,
 }
 
@@ -33,7 +33,7 @@ pub fn relocate(from: &Place, to: &Place, parents: bool, expect: Option<&str>) -
     }
     if kind == Kind::Directory && expect.is_some() {
         return Err(Failure::invalid_params(
-            "`expect` is for a file that replaces a file; a directory replaces nothing",
+            "`expect` is for replacing a file; directories are never replaced",
         ));
     }
     let replaced = may_write(to, expect)?;
@@ -60,7 +60,7 @@ pub fn relocate(from: &Place, to: &Place, parents: bool, expect: Option<&str>) -
     Ok(Moved { from: from.path(), to: to.path(), replaced })
 }
 
-/// What happened, in words for the caller; an error that says "denied" does not say which of the two.
+/// Converts an error for the caller; a "denied" error does not name the path.
 fn unmoved(from: &Place, to: &Place, error: io::Error) -> Failure {
     let mut failure = occupied(to, error);
     if failure.code == code::DENIED {

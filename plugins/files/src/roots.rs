@@ -1,7 +1,7 @@
 //! The granted directories, and paths inside them.
 //!
-//! A path is always absolute, as the policy names the directories: `/notes/a.txt`. The sandbox keeps what leaves them
-//! out of reach by itself; what is refused here is refused with words that help.
+//! Paths are absolute, by the policy's names for the directories: `/notes/a.txt`. The sandbox itself blocks paths that
+//! leave them; the checks here add helpful errors.
 
 use std::{
     fs::{self, Metadata},
@@ -13,24 +13,24 @@ use loggia_sdk::{failure::code, prelude::*};
 
 use crate::platform::{Base, Named};
 
-/// All granted directories, by path: one inside another comes after it.
+/// All granted directories by path, with nested ones after their parents.
 pub struct Roots(Vec<Root>);
 
 /// One granted directory.
 pub struct Root {
-    /// Where the policy puts it: `/notes`; empty for `/`.
+    /// Path in the policy: `/notes`; empty for `/`.
     at: String,
     base: Base,
 }
 
-/// Something inside a granted directory, whether it exists or not.
+/// A path inside a granted directory, whether it exists or not.
 pub struct Place<'a> {
     root: &'a Root,
     /// Below the root, without slashes at either end; empty for the root itself.
     below: String,
 }
 
-/// What a path stands for.
+/// Target of a path.
 pub enum Target<'a> {
     Place(Place<'a>),
     /// No directory itself, but granted ones lie below it; `/` most of all.
@@ -46,11 +46,11 @@ impl Roots {
         Self(roots)
     }
 
-    /// What the path stands for.
+    /// Resolves a path.
     ///
     /// # Errors
     ///
-    /// `denied` where it leads out of every granted directory.
+    /// `denied` if it leads outside of every granted directory.
     pub fn target(&self, path: &str) -> Result<Target<'_>> {
         let path = normal(path)?;
         if let Some(place) = self.inside(&path) {
@@ -65,14 +65,14 @@ impl Roots {
     ///
     /// # Errors
     ///
-    /// `denied` where it is in none of the granted directories.
+    /// `denied` if it is in none of the granted directories.
     pub fn place(&self, path: &str) -> Result<Place<'_>> {
         let path = normal(path)?;
         self.inside(&path).ok_or_else(|| self.outside(&path))
     }
 
     fn inside(&self, path: &str) -> Option<Place<'_>> {
-        // The innermost, where one is inside another.
+        // The innermost, if they are nested.
         self.0.iter().rev().find_map(|root| below(path, &root.at).map(|below| root.place(below.to_owned())))
     }
 
@@ -88,7 +88,7 @@ impl Roots {
     }
 }
 
-/// What the operator has to do first.
+/// Hint for the operator.
 pub const NOTHING_GRANTED: &str = "No directory is granted yet. The operator grants one in files.toml: \
     [grants] dirs = [{ path = \"~/notes\", at = \"/notes\", access = \"read-write\" }]";
 
@@ -109,7 +109,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether it is a granted directory itself, which stays as it is.
+    /// Tests whether it is a granted directory itself, which must not be changed.
     pub fn is_root(&self) -> bool {
         self.below.is_empty()
     }
@@ -125,36 +125,36 @@ impl<'a> Place<'a> {
         self.root.place(below)
     }
 
-    /// The directory that it is in; none for a root.
+    /// Parent directory; `None` for a root.
     pub fn parent(&self) -> Option<Self> {
         let parent = self.below.rsplit_once('/').map_or("", |(parent, _)| parent);
         (!self.is_root()).then(|| self.root.place(parent.to_owned()))
     }
 
-    /// Whether it is this place or inside it.
+    /// Tests whether it is the other place or inside it.
     pub fn is_in(&self, other: &Place) -> bool {
         below(&self.path(), &other.path()).is_some()
     }
 
-    /// Where `std::fs` finds it, for what does not follow a link at its end.
+    /// Path for `std::fs` operations that do not follow a final link.
     ///
     /// # Errors
     ///
-    /// `denied` where a link on the way leads out of the granted directory.
+    /// `denied` if a link on the path leads outside of the granted directory.
     pub fn real(&self) -> Result<PathBuf> {
         self.root.base.real(&self.root.at, &self.below, false).map_err(|error| self.failed(error))
     }
 
-    /// Where `std::fs` finds it, for what follows a link at its end.
+    /// Path for `std::fs` operations that follow a final link.
     ///
     /// # Errors
     ///
-    /// `denied` where a link leads out of the granted directory.
+    /// `denied` if a link leads outside of the granted directory.
     pub fn followed(&self) -> Result<PathBuf> {
         self.root.base.real(&self.root.at, &self.below, true).map_err(|error| self.failed(error))
     }
 
-    /// What stands here, links not followed.
+    /// Metadata, without following links.
     ///
     /// # Errors
     ///
@@ -167,21 +167,21 @@ impl<'a> Place<'a> {
     ///
     /// # Errors
     ///
-    /// As for reading any directory.
+    /// Errors of reading a directory.
     pub fn names(&self) -> Result<Vec<Named>> {
         self.root.base.names(&self.below).map_err(|error| self.failed(error))
     }
 
-    /// What happened here, in words for the caller.
+    /// Converts an error of this place for the caller.
     pub fn failed(&self, error: io::Error) -> Failure {
         let failure = Failure::from(error).about(self.path());
         if failure.code != code::DENIED {
             return failure;
         }
-        failure.hint("A link on the way may lead out of the granted directory.")
+        failure.hint("A link on the path may lead outside of the granted directory.")
     }
 
-    /// What happened when something here was to be changed, in words for the caller.
+    /// Converts an error of a change at this place for the caller.
     pub fn unchanged(&self, error: io::Error) -> Failure {
         let failure = self.failed(error);
         if failure.code != code::DENIED {
@@ -193,7 +193,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// `/a//b/./c/` → `/a/b/c`; the empty text for `/`. A path without a slash in front is meant from `/` too.
+/// `/a//b/./c/` → `/a/b/c`; the empty text for `/`. A path without a leading slash is relative to `/`.
 fn normal(path: &str) -> Result<String> {
     let mut normal = String::with_capacity(path.len() + 1);
     for part in path.split('/') {
@@ -201,10 +201,10 @@ fn normal(path: &str) -> Result<String> {
             "" | "." => {}
             ".." => {
                 return Err(Failure::denied(format!("access denied: `..` is not allowed in a path: {path}"))
-                    .hint("Write the whole path, from the granted directory on."));
+                    .hint("Write the whole path, starting with the granted directory."));
             }
             part if part.contains('\0') => {
-                return Err(Failure::invalid_params("a path holds no NUL character"));
+                return Err(Failure::invalid_params("a path cannot contain NUL"));
             }
             part => {
                 normal.push('/');
@@ -215,7 +215,7 @@ fn normal(path: &str) -> Result<String> {
     Ok(normal)
 }
 
-/// What is left of `path` below `above`; both normal.
+/// Rest of `path` below `above`; both normalised.
 fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(above.trim_end_matches('/'))?;
     if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_found_in_the_innermost_granted_directory_or_refused() {
+    fn a_path_resolves_in_its_innermost_granted_directory() {
         let two = ["/notes", "/notes/work"];
         check(&two, "/notes/a.txt", Ok("/notes/a.txt"));
         check(&two, "notes//./a.txt/", Ok("/notes/a.txt"));
@@ -250,11 +250,11 @@ mod tests {
         check(&two, "/notes/../etc", Err("access denied: `..` is not allowed in a path: /notes/../etc"));
         check(&two, "..", Err("access denied: `..` is not allowed in a path: .."));
         check(&two, "/", Err("access denied: / is not in a granted directory"));
-        check(&two, "/notes/a\0b", Err("a path holds no NUL character"));
+        check(&two, "/notes/a\0b", Err("a path cannot contain NUL"));
     }
 
     #[test]
-    fn a_path_above_granted_directories_stands_for_them() {
+    fn a_parent_path_covers_granted_directories() {
         let roots = roots(&["/data/notes", "/data/docs", "/tmp"]);
         let above = |path| match roots.target(path) {
             Ok(Target::Above(places)) => places.iter().map(Place::path).collect::<Vec<_>>(),

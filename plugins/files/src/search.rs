@@ -14,13 +14,13 @@ use crate::{
 
 /// Larger files are passed over.
 const FILE: u64 = 4 * 1024 * 1024;
-/// So much is read in one call: a tenth of the host's 2 s of CPU time where we measured it.
+/// Maximum bytes read in one call: a tenth of the host's 2 s of CPU time in our measurements.
 const READ: u64 = 32 * 1024 * 1024;
-/// A page ends before its lines outgrow this, whatever the limit: the host takes 1 MiB.
+/// Maximum size of a page's lines, regardless of the limit: the host accepts 1 MiB.
 const BYTES: usize = 384 * 1024;
 /// A longer line is cut.
 const LINE: usize = 400;
-/// The call ends by itself when so little time is left.
+/// Remaining time at which the call stops by itself.
 const SPARE: Duration = Duration::from_secs(2);
 
 /// A line that matches.
@@ -36,7 +36,7 @@ pub struct Match {
     pub after: Vec<String>,
 }
 
-/// What to search for, and how much of it.
+/// Parameters of a search.
 pub struct Query {
     pub pattern: String,
     pub ignore_case: bool,
@@ -82,11 +82,11 @@ struct Search<'q> {
     read: u64,
     passed: Passed,
     cursor: Option<String>,
-    /// As much was read as one call may.
+    /// The limit of bytes read is reached.
     spent: bool,
 }
 
-/// What was not searched.
+/// Files that were not searched.
 #[derive(Default)]
 struct Passed {
     large: usize,
@@ -142,7 +142,7 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// The file's text; counted where it has none to search.
+    /// Text of a file; counts files without searchable text.
     fn text(&mut self, place: &Place) -> Option<String> {
         let bytes = match read(place) {
             Ok(Some(bytes)) => bytes,
@@ -174,7 +174,7 @@ impl Search<'_> {
         let passed: Vec<_> =
             reasons.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
         if !passed.is_empty() {
-            said.push(format!("Files passed over: {}.", passed.join(", ")));
+            said.push(format!("Files skipped: {}.", passed.join(", ")));
         }
         if let Some(cursor) = self.cursor {
             page = page.cursor(cursor);
@@ -184,7 +184,7 @@ impl Search<'_> {
     }
 }
 
-/// A file's bytes; `None` where there are too many.
+/// A file's bytes; `None` if it is too large.
 fn read(place: &Place) -> Result<Option<Vec<u8>>> {
     let file = File::open(place.followed()?)?;
     let size = file.metadata()?.len();
@@ -200,7 +200,7 @@ fn read(place: &Place) -> Result<Option<Vec<u8>>> {
 /// `12:/notes/a.txt` → after line 12 of that file.
 fn parse(cursor: &str) -> Result<(usize, String)> {
     let parts = cursor.split_once(':').and_then(|(line, path)| Some((line.parse().ok()?, path.to_owned())));
-    parts.ok_or_else(|| Failure::invalid_params("`cursor` is not one that `search` gave"))
+    parts.ok_or_else(|| Failure::invalid_params("`cursor` is not from `search`"))
 }
 
 /// The part of a line around this place; the whole of most lines.

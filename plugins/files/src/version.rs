@@ -1,4 +1,4 @@
-//! A file's version: short, and another for any other content.
+//! A file's version: a short hash of its content.
 
 use std::{
     fmt::Write,
@@ -12,11 +12,11 @@ pub fn of(bytes: &[u8]) -> String {
     short(sha256(bytes))
 }
 
-/// The version of what is read, piece by piece.
+/// Computes the version of a stream.
 ///
 /// # Errors
 ///
-/// As for reading.
+/// Errors of reading.
 pub fn read(from: impl Read) -> io::Result<String> {
     read_sha256(from).map(short)
 }
@@ -26,11 +26,11 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The whole SHA-256 of what is read, piece by piece.
+/// Computes the whole SHA-256 of a stream.
 ///
 /// # Errors
 ///
-/// As for reading.
+/// Errors of reading.
 pub fn read_sha256(mut from: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut piece = vec![0; 64 * 1024];
@@ -58,7 +58,7 @@ fn hex(digest: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_version_is_the_same_however_the_content_is_read() {
+    fn a_version_is_independent_of_read_sizes() {
         let content = vec![7; 200_000];
         assert_eq!(super::read(content.as_slice()).unwrap(), super::of(&content));
         assert_eq!(super::of(b""), "e3b0c44298fc1c149afbf4c8996fb924");

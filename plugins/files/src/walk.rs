@@ -1,4 +1,4 @@
-//! Walks directories in the order of their paths: a directory, then what is in it.
+//! Walks directories in path order: a directory, then its contents.
 
 use std::{fs, ops::ControlFlow};
 
@@ -10,44 +10,44 @@ use crate::{
     roots::{Place, Target},
 };
 
-/// So many names are looked at in one call; a larger tree is walked in parts.
+/// Maximum number of names per call; a larger tree is walked in parts.
 const VISITS: usize = 50_000;
 /// Deeper than any tree that a person made; the stack is small.
 const DEPTH: u32 = 64;
 
-/// Stands for a name that is not UTF-8.
+/// Placeholder for a name that is not UTF-8.
 pub const UNNAMED: &str = "\u{fffd}";
 
-/// Which entries are wanted.
+/// Filter for entries.
 pub struct Filter {
     glob: Option<String>,
     hidden: bool,
 }
 
-/// Something that the walk came by.
+/// Something that the walk encountered.
 pub enum Found<'a> {
     /// An entry; a link is not followed.
     Entry(&'a Place<'a>, Kind),
-    /// In this directory, an entry whose name is not UTF-8.
+    /// An entry of this directory whose name is not UTF-8.
     Unnamed(&'a Place<'a>),
-    /// This directory cannot be read.
+    /// A directory that cannot be read.
     Unread(&'a Place<'a>, Failure),
 }
 
-/// How a walk ended.
+/// End of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Everything was seen.
     Complete,
-    /// The visitor had enough.
+    /// The visitor stopped.
     Stopped,
-    /// There is more than one call may look at.
+    /// There are more entries than one call may visit.
     TooLarge,
 }
 
 impl Filter {
-    /// Entries that the glob takes: their names, or, where it holds a slash, their paths below the walk's start. Names
-    /// that begin with a dot only where asked for.
+    /// Accepts entries that the glob matches: their names, or, if it contains a slash, their paths below the walk's
+    /// start. Names that begin with a dot only on request.
     pub fn new(glob: Option<String>, hidden: bool) -> Self {
         Self { glob, hidden }
     }
@@ -71,7 +71,7 @@ impl Filter {
 ///
 /// # Errors
 ///
-/// As for reading the target; further down they are the visitor's to hear.
+/// Errors of reading the target; deeper ones go to the visitor.
 pub fn walk<'r>(
     target: &Target<'r>,
     depth: Option<u32>,
@@ -113,7 +113,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A granted directory, as an entry of what is above it.
+    /// Visits a granted directory as an entry of its parent.
     fn root(&mut self, root: &Place, depth: u32) -> ControlFlow<End> {
         let path = root.path();
         let name = path.rsplit('/').next().unwrap_or_default();
@@ -134,7 +134,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What is in a directory; `prefix` is its path below the start of the walk.
+    /// Walks a directory; `prefix` is its path below the start of the walk.
     fn directory(
         &mut self,
         place: &Place,
@@ -160,7 +160,7 @@ impl Walk<'_> {
             if self.filter.takes(&name, &below) {
                 self.tell(Found::Entry(&child, kind))?;
             }
-            // Not into links: they may lead up, or out.
+            // Links are not followed: they may lead up or outside.
             if depth > 1 && kind == Kind::Directory {
                 self.below(&child, &below, depth - 1)?;
             }
@@ -169,7 +169,7 @@ impl Walk<'_> {
     }
 }
 
-/// The name as it is shown and ordered; in place of one that is not UTF-8, [`UNNAMED`].
+/// Displayed and sorted name; [`UNNAMED`] for one that is not UTF-8.
 fn shown(named: &Named) -> &str {
     named.name.as_deref().unwrap_or(UNNAMED)
 }

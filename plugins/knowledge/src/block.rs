@@ -1,8 +1,8 @@
-//! What a text is made of: blocks, one after another, which together are the whole text.
+//! Parses a text into a sequence of blocks that cover it.
 
 use std::ops::Range;
 
-/// What a block is.
+/// Kind of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A heading of this level, 1 to 6, with its words.
@@ -13,7 +13,7 @@ pub enum Kind {
     Prose,
 }
 
-/// A part of a text, in bytes. It goes on to where the next one begins, so white space after it is its own.
+/// Start of a block in its text, in bytes. It extends to the next one, including white space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     pub kind: Kind,
@@ -24,7 +24,7 @@ pub struct Block {
 pub fn until_the_next(starts: Vec<(usize, Kind)>, length: usize) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::with_capacity(starts.len());
     for (start, kind) in starts {
-        // What stands before the first block is part of it.
+        // Text before the first block belongs to it.
         let start = if blocks.is_empty() { 0 } else { start };
         if let Some(last) = blocks.last_mut() {
             last.range.end = start;
@@ -34,7 +34,7 @@ pub fn until_the_next(starts: Vec<(usize, Kind)>, length: usize) -> Vec<Block> {
     blocks
 }
 
-/// The lines of a text, each with where it begins and without its end.
+/// Lines of a text with their offsets, without line ends.
 pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;

@@ -1,4 +1,4 @@
-//! What a document is added as, and the text that is made of it.
+//! Input formats of documents, and their conversion.
 
 use loggia_sdk::prelude::*;
 
@@ -7,21 +7,21 @@ use crate::{
     html, markdown,
 };
 
-/// How a document's text is written.
+/// Format of a document's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// By the source's ending, or by what the text looks like.
+    /// Detected from the source's extension or the content.
     #[default]
     Auto,
     Markdown,
-    /// Kept as Markdown.
+    /// Stored as Markdown.
     Html,
     Text,
 }
 
 impl Format {
-    /// As a caller writes it.
+    /// Name in a call.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -37,17 +37,17 @@ const SPACE: usize = 100;
 /// Characters of a title that is taken from the text.
 const TITLE: usize = 120;
 
-/// A document's text as it is kept and cut.
+/// A document's text as it is stored and split.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Converted {
     pub text: String,
     /// Never `Auto`.
     pub format: Format,
-    /// What the text calls itself.
+    /// Title found in the text.
     pub title: String,
 }
 
-/// Makes the text that is kept. Fails where there is none.
+/// Converts the input to the stored text. Fails if that is empty.
 pub fn convert(given: &str, format: Format, source: Option<&str>) -> Result<Converted> {
     let given = tidy(given);
     let format = if format == Format::Auto { guess(&given, source) } else { format };
@@ -59,9 +59,9 @@ pub fn convert(given: &str, format: Format, source: Option<&str>) -> Result<Conv
         _ => (given, None),
     };
     if text.trim().is_empty() {
-        let empty = Failure::invalid_params("`text` holds nothing to be read");
+        let empty = Failure::invalid_params("`text` is empty");
         return Err(match format {
-            Format::Html => empty.hint("Scripts, styles and navigation are left out of HTML."),
+            Format::Html => empty.hint("Scripts, styles and navigation are removed from HTML."),
             _ => empty,
         });
     }
@@ -75,7 +75,7 @@ pub fn blocks(text: &str, format: Format) -> Vec<Block> {
     if format == Format::Text { block::paragraphs(text) } else { markdown::blocks(text) }
 }
 
-/// Tells one text from another: FNV-1a in 128 bits, which nobody has to be kept from forging here.
+/// Identifies a text: FNV-1a in 128 bits; forgery is not a concern here.
 pub fn digest(text: &str) -> String {
     let hash = text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
         (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b)
@@ -84,7 +84,7 @@ pub fn digest(text: &str) -> String {
     format!("{high:016x}{low:016x}")
 }
 
-/// Lines end in `\n`; no other control characters, and no endless white space.
+/// Normalises line ends to `\n`, removes other control characters, and limits white space.
 fn tidy(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     let (mut space, mut last) = (0, ' ');
@@ -118,7 +118,7 @@ fn guess(text: &str, source: Option<&str>) -> Format {
     if marked { Format::Markdown } else { Format::Text }
 }
 
-/// Whether a text begins with a tag that HTML begins with, and has a second one.
+/// Tests whether a text starts with a typical HTML tag and has a second one.
 fn is_html(text: &str) -> bool {
     const FIRST: [&str; 16] = [
         "!doctype html",

@@ -15,25 +15,24 @@ use atoms::{Atom, atoms};
 /// Sizes in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
-    /// A passage has at most so many, white space at its end not counted.
+    /// Maximum length of a passage, without trailing white space.
     pub size: usize,
-    /// So many at most are at the end of one passage and at the start of the next one of the same section, in whole
+    /// Maximum number of characters at the end of a passage that the next one of the same section repeats, in whole
     /// sentences.
     pub overlap: usize,
 }
 
-/// Where a passage is in its text, in bytes.
+/// Byte range of a passage in its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
     pub range: Range<usize>,
-    /// Where it begins to say what the one before does not. Together, what the passages say first is the whole text.
+    /// End of the repetition of the previous passage. Together, these new parts are the whole text.
     pub fresh: usize,
-    /// Which of the headings it stands under, from the outermost one.
+    /// Headings above it, from the outermost one.
     pub path: Vec<String>,
 }
 
-/// Cuts a text into passages. Ends soon after there are more than a document may have: of headings alone they would fill
-/// the memory.
+/// Splits a text into passages. Stops soon after the maximum number of passages: headings alone could fill the memory.
 pub fn cut(text: &str, blocks: &[Block], measure: Measure) -> Vec<Cut> {
     let mut cuts = Vec::new();
     let mut path: Vec<(u8, String)> = Vec::new();
@@ -41,7 +40,7 @@ pub fn cut(text: &str, blocks: &[Block], measure: Measure) -> Vec<Cut> {
     while let Some(first) = rest.first()
         && cuts.len() <= PASSAGES
     {
-        // A heading that stands right above one of its own sections has no passage of its own.
+        // A heading directly above one of its own sections has no separate passage.
         let mut length = 0;
         let mut above = 0;
         for block in rest {
@@ -70,7 +69,7 @@ pub fn cut(text: &str, blocks: &[Block], measure: Measure) -> Vec<Cut> {
     cuts
 }
 
-/// Whether there is nothing but headings.
+/// Tests whether there are only headings.
 fn is_bare(blocks: &[Block]) -> bool {
     blocks.iter().all(|block| matches!(block.kind, Kind::Heading(..)))
 }
@@ -95,8 +94,8 @@ fn length(atoms: &[Atom], from: usize, last: usize) -> usize {
     atoms[last].chars.end - atoms[from].chars.start
 }
 
-/// Where a passage begins that has `fresh` as its first own atom: as much before it as may overlap, and leaves room for
-/// that atom, or for the whole block where it is code or a table that fits.
+/// Start of a passage whose first new atom is `fresh`: as far before it as the overlap permits, leaving room for that
+/// atom, or for the whole block if it is code or a table that fits.
 fn overlapping(atoms: &[Atom], fresh: usize, measure: Measure) -> usize {
     let block = atoms[fresh].block;
     let whole =
@@ -114,7 +113,7 @@ fn overlapping(atoms: &[Atom], fresh: usize, measure: Measure) -> usize {
     start
 }
 
-/// Where a passage ends: it takes atoms until it is full, and then gives back the part of a block that would fit whole into
+/// End of a passage: takes atoms until it is full, and then returns the part of a block that would fit completely into
 /// the next passage, if it is code or a table, or if enough is left.
 fn end_of(atoms: &[Atom], start: usize, fresh: usize, size: usize) -> usize {
     let mut end = fresh + 1;
@@ -126,11 +125,11 @@ fn end_of(atoms: &[Atom], start: usize, fresh: usize, size: usize) -> usize {
     let torn = first > fresh && first < end;
     let fits = torn && rest_of_block(atoms, first, size).is_some();
     let enough = |at: usize| length(atoms, start, at - 1) * 2 >= size;
-    // A heading stays with what it is the heading of.
+    // A heading stays with its text.
     if fits && (next.solid || enough(first)) && !atoms[first - 1].heading { first } else { end }
 }
 
-/// The last atom of the block that this one is of, if all from here to there has the size at most.
+/// Last atom of this atom's block, if all from here to there fit into the size.
 fn rest_of_block(atoms: &[Atom], at: usize, size: usize) -> Option<usize> {
     let mut last = at;
     while atoms.get(last + 1).is_some_and(|next| next.block == atoms[at].block) {

@@ -1,4 +1,4 @@
-//! What is kept: documents, and their passages in packs.
+//! Stored data: documents, and their passages in packs.
 
 use std::{ops::Range, time::SystemTime};
 
@@ -19,11 +19,11 @@ static LAST_PACK: Counter = Counter::new("last_pack");
 pub static WORDS: Index = Index::new("words");
 pub static VECTORS: Vectors = Vectors::new("vectors");
 
-/// What the ids of documents begin with.
+/// Prefix of documents' ids.
 pub(crate) const PREFIX: &str = "k_";
-/// Passages that share a row: a commit takes 1,000 changes, and a document may have as many passages.
+/// Passages per row: a commit is limited to 1,000 changes, and a document may have as many passages.
 const PACK: u32 = 8;
-/// Packs that are read at once: with the largest passages less than the host gives.
+/// Packs per read: with the largest passages below the host's limit.
 const PACKS_AT_ONCE: usize = 24;
 
 /// A document. Its text is that of its passages.
@@ -37,26 +37,26 @@ pub struct Document {
     pub added: String,
     /// When its text was last replaced, if it was.
     pub changed: String,
-    /// Tells its text from others.
+    /// Identifies the text.
     pub digest: String,
     pub characters: u32,
-    /// The first passage's number; the others follow. Numbers are never used again.
+    /// Number of the first passage; the others follow. Numbers are never reused.
     pub first: u32,
     pub count: u32,
     pub size: u32,
     pub overlap: u32,
 }
 
-/// A part of a document, as it is found.
+/// A part of a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passage {
-    /// As it stands in the document, with what the passage before says, too.
+    /// Text of the document, including the repetition of the previous passage.
     pub text: String,
-    /// Bytes that the passage before says, too.
+    /// Length of the repetition in bytes.
     pub shared: u32,
-    /// The headings that it stands under.
+    /// Headings above it.
     pub path: Vec<String>,
-    /// Its first and last line in the document's text, counted from 1.
+    /// First and last line in the document's text, from 1.
     pub lines: [u32; 2],
 }
 
@@ -67,7 +67,7 @@ struct Pack {
 }
 
 impl Document {
-    /// The key of the row that holds its id: no two documents have the same source and, without one, the same text.
+    /// Key of the row with its id: documents are unique by source and, without one, by text.
     pub fn key(&self) -> String {
         known_as(self.source.as_deref(), &self.digest)
     }
@@ -80,12 +80,12 @@ impl Document {
         Measure { size: self.size as usize, overlap: self.overlap as usize }
     }
 
-    /// What the index is given of a passage: its document and section are part of what it is about.
+    /// Indexed text of a passage, including the document's title and the headings.
     pub fn said(&self, passage: &Passage) -> String {
         [&self.title, "\n", &passage.path.join("\n"), "\n", &passage.text].concat()
     }
 
-    /// Its passages, some of them or all: positions counted from 0.
+    /// Reads passages by position, from 0.
     pub fn passages(&self, wanted: Range<u32>) -> Result<Vec<Passage>> {
         let numbers = self.first + wanted.start..self.first + wanted.end.min(self.count);
         let found = passages(&numbers.collect::<Vec<_>>())?;
@@ -98,12 +98,12 @@ pub fn known_as(source: Option<&str>, digest: &str) -> String {
     source.map_or_else(|| format!("text/{digest}"), |source| format!("source/{source}"))
 }
 
-/// Documents, newest first, of which it is true.
+/// Documents that satisfy a condition, newest first.
 pub fn every(true_of: &mut dyn FnMut(&Document) -> bool) -> Result<Vec<Document>> {
     Ok(page(None, u32::MAX, true_of)?.items.into_iter().map(|item| item.value).collect())
 }
 
-/// The same, a page of them.
+/// A page of [`every`](Self::every).
 pub fn page(
     cursor: Option<&str>,
     limit: u32,
@@ -117,19 +117,19 @@ pub fn find(id: &str) -> Result<Document> {
     DOCUMENTS.get(id)?.ok_or_else(|| missing(id))
 }
 
-/// There is no such document.
+/// Failure for an unknown document.
 pub fn missing(id: &str) -> Failure {
     Failure::not_found(format!("not found: there is no document `{id}`"))
-        .hint("`list` shows the documents there are.")
+        .hint("`list` shows the documents.")
         .next(Next::action("list"))
 }
 
-/// It was replaced or deleted while it was read.
+/// Failure if it was replaced or deleted while it was read.
 fn moved() -> Failure {
     Failure::conflict("the document has just been changed").hint("Try again.")
 }
 
-/// Now, as it is kept and shown.
+/// Current time in the stored format.
 pub fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
@@ -157,12 +157,12 @@ impl Passage {
         passages
     }
 
-    /// What the passage before does not say. All of a document's together are its text.
+    /// Text without the repetition. All of a document's together are its text.
     pub fn own(&self) -> &str {
         self.text.get(self.shared as usize..).unwrap_or_default()
     }
 
-    /// As it is shown.
+    /// Displayed text.
     pub fn shown(&self) -> &str {
         self.text.trim_end().trim_start_matches('\n')
     }
@@ -173,7 +173,7 @@ impl Passage {
     }
 }
 
-/// Lengths here are far below what a `u32` holds.
+/// Converts a length; lengths here are far below a `u32`'s limit.
 pub fn number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
@@ -215,7 +215,7 @@ pub fn read_all(tx: &Transaction, document: &Document) -> Result<Vec<Passage>> {
     Ok(passages)
 }
 
-/// Takes a document's passages away.
+/// Deletes a document's passages.
 pub fn erase(tx: &Transaction, document: &Document) -> Result<()> {
     for number in document.numbers().step_by(PACK as usize) {
         PACKS.of(tx).remove(&pack(number))?;

@@ -1,4 +1,4 @@
-//! `embed`: vectors for the passages that have none.
+//! `embed`: computes missing vectors of passages.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use ranking::{Embedder, Vectors};
 
 use crate::document::{DOCUMENTS, Document, VECTORS, every, find, passages};
 
-/// Passages of one round, which the endpoint gets in two requests at once.
+/// Passages per round, which the endpoint gets in two concurrent requests.
 const BATCH: usize = 64;
-/// Rounds of a call: the host lets a call make 32 requests.
+/// Rounds per call: the host allows a call 32 requests.
 const ROUNDS: usize = 16;
-/// A round is begun only with so much time left.
+/// Time left that a round requires to start.
 const ROUND: Duration = Duration::from_secs(8);
 
-/// How far it came.
+/// Result of `embed`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Embedded {
-    /// Passages that got their vector.
+    /// Number of passages with a new vector.
     embedded: usize,
-    /// Passages that have none yet.
+    /// Number of passages without a vector.
     left: usize,
 }
 
-/// Gives vectors to the passages of one document, or of all.
+/// Computes the missing vectors of one document, or of all.
 pub fn embed(id: Option<&str>, call: &Call) -> Result<Reply<Embedded>> {
     let embedder = Embedder::required()?;
     let documents = match id {
@@ -60,12 +60,12 @@ pub fn embed(id: Option<&str>, call: &Call) -> Result<Reply<Embedded>> {
     };
     Ok(match trouble {
         Some(failure) => reply.message(format!("It ended early: {}", failure.message)).next(again),
-        None if left > 0 => reply.message(format!("Passages that are left: {left}. Call again.")).next(again),
+        None if left > 0 => reply.message(format!("Passages left: {left}. Call again.")).next(again),
         None => reply,
     })
 }
 
-/// Asks for vectors and keeps them, for those passages that are still there when they come.
+/// Requests vectors, and stores those of passages that still exist.
 fn give(embedder: &Embedder, batch: &[(&Document, u32)]) -> Result<()> {
     let numbers: Vec<u32> = batch.iter().map(|(_, number)| *number).collect();
     let kept: Vec<_> = batch

@@ -11,7 +11,7 @@ use crate::{
 const EXCERPT: usize = 400;
 /// Headings of an outline.
 const OUTLINE: usize = 100;
-/// A page of text ends before it outgrows this, whatever the limit.
+/// Maximum size of a page of text, regardless of the limit.
 const BYTES: usize = 128 * 1024;
 
 /// A document, or a passage of one.
@@ -55,7 +55,7 @@ pub fn document(id: &str) -> Result<Reply<Got>> {
     Ok(Reply::new(Got::Document(shown)))
 }
 
-/// A document with its text, or a part of it: so many passages from this one on, counted from 1.
+/// A document with its text, or a part of it: this many passages from this one on, counted from 1.
 pub fn text(id: &str, chunk: u32, limit: u32) -> Result<Reply<Got>> {
     let document = find(id)?;
     within(&document, chunk)?;
@@ -74,7 +74,7 @@ pub fn text(id: &str, chunk: u32, limit: u32) -> Result<Reply<Got>> {
         return Ok(Reply::new(Got::Document(shown)));
     }
     shown.next_chunk = end + 1;
-    let message = format!("Chunks {chunk} to {end} of {count}: the text goes on.");
+    let message = format!("Chunks {chunk} to {end} of {count}; more follow.");
     let next = Next::action("get").param("id", id).param("chunk", end + 1).param("limit", limit);
     Ok(Reply::new(Got::Document(shown)).message(message).next(next))
 }

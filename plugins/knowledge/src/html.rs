@@ -6,7 +6,7 @@ mod tokens;
 use entities::decode;
 use tokens::{Token, Tokens};
 
-/// The Markdown, and what stands in `<title>`.
+/// Converts to Markdown; also returns the content of `<title>`.
 pub fn to_markdown(html: &str) -> (String, Option<String>) {
     let mut writer = Writer::default();
     for token in Tokens::new(html) {
@@ -22,7 +22,7 @@ pub fn to_markdown(html: &str) -> (String, Option<String>) {
     (writer.out, writer.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty()))
 }
 
-/// What a paragraph is part of; those of one list or one table are not kept apart by empty lines.
+/// Parent of a paragraph; paragraphs of one list or table are not separated by empty lines.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Part {
     #[default]
@@ -36,12 +36,12 @@ struct Writer {
     out: String,
     title: Option<String>,
     in_title: bool,
-    /// The paragraph being written, its white space as one space each.
+    /// Current paragraph, with collapsed white space.
     line: String,
-    /// What its first line begins with: marks of a heading or an item.
+    /// Prefix of its first line: marks of a heading or an item.
     mark: String,
     part: Part,
-    /// What the last paragraph was part of.
+    /// Parent of the previous paragraph.
     last: Part,
     /// The open lists: the number of the last item, if they are numbered.
     lists: Vec<Option<u32>>,
@@ -141,7 +141,7 @@ impl Writer {
         self.part = Part::Item;
     }
 
-    /// Ends a paragraph, if there is one. Within a row there are none, only words.
+    /// Ends a paragraph, if there is one. Rows contain only words.
     fn paragraph(&mut self) {
         if self.row.is_some() {
             if !self.line.is_empty() && !self.line.ends_with(' ') {
@@ -168,7 +168,7 @@ impl Writer {
         }
     }
 
-    /// Ends the line that was written last, and leaves one empty where another part begins.
+    /// Ends the previous line, and adds an empty one before a different parent.
     fn separate(&mut self, part: Part) {
         if !self.out.is_empty() {
             self.out.push_str(if part == self.last && part != Part::Text { "\n" } else { "\n\n" });
@@ -179,7 +179,7 @@ impl Writer {
     fn end_cell(&mut self) {
         let Some(row) = &mut self.row else { return };
         let cell = std::mem::take(&mut self.line);
-        // `<td>` without `</td>` before it ends the cell; the first one begins it.
+        // `<td>` without a preceding `</td>` ends the cell; the first one starts it.
         if !cell.trim().is_empty() {
             row.push(cell.trim().replace('|', "\\|"));
         }
@@ -224,7 +224,7 @@ fn is_block(name: &str) -> bool {
     BLOCKS.split_ascii_whitespace().any(|block| block == name)
 }
 
-/// Whether Markdown would take a line of text for something else.
+/// Tests whether Markdown would interpret a line of text.
 fn means_something(line: &str) -> bool {
     line.starts_with(['#', '>']) || line.starts_with("```") || line.starts_with("~~~") || {
         line.chars().all(|char| char == '=') || line.chars().all(|char| char == '-')

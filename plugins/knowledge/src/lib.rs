@@ -1,4 +1,4 @@
-//! Documents as passages that can be found, as a Loggia plugin. What it does and why is in the README.
+//! Documents as searchable passages, as a Loggia plugin. See the README.
 
 mod block;
 mod convert;
@@ -36,15 +36,16 @@ const OVERLAP: usize = 200;
 /// Passages that `chunk` lists.
 const PIECES: usize = 50;
 
-/// The facade. What it keeps is in the host's state.
+/// The facade. Its data are in the host's state.
 pub struct Knowledge;
 
 /// Documents, cut into passages that are found by words and by meaning.
 ///
-/// `search` gives passages with their document, source and place; `get` with `chunk` reads one whole, and what stands beside it.
+/// `search` returns passages with document, source and place; `get` with `chunk` reads one in full, with its
+/// neighbours.
 #[facade(
-    needs("store", "to keep the documents"),
-    wants("http: an embeddings endpoint", "to find passages by their meaning")
+    needs("store", "to store the documents"),
+    wants("http: an embeddings endpoint", "to find passages by meaning")
 )]
 impl Knowledge {
     /// Add a document: Markdown, HTML or plain text.
@@ -55,15 +56,15 @@ impl Knowledge {
     fn add(
         &self,
         #[param(length = 1..=524_288)] text: String,
-        /// Without it, what the text calls itself.
+        /// Default: the title in the text.
         #[param(length = 1..=200)]
         title: Option<String>,
         #[param(default)] format: Format,
-        /// Where it is from: a path or a URL. A source has one document.
+        /// Origin: a path or a URL. One document per source.
         #[param(length = 1..=900)]
         source: Option<String>,
         #[param(length = 0..=20, hint = "reuse tags that `list` shows")] tags: Option<Vec<String>>,
-        /// The id of a document that this text takes the place of; what is not given stays.
+        /// Id of a document to replace; fields not given stay.
         #[param(length = 1..=40)]
         replace: Option<String>,
     ) -> Result<Reply<Shown>> {
@@ -93,7 +94,7 @@ impl Knowledge {
         /// This passage instead; with `limit`, the text from it on.
         #[param(range = 1..=100_000)]
         chunk: Option<u32>,
-        /// The text of so many passages.
+        /// Text of this many passages.
         #[param(range = 1..=1000)]
         limit: Option<u32>,
     ) -> Result<Reply<Got>> {
@@ -123,7 +124,7 @@ impl Knowledge {
 
     /// Find passages, best first.
     ///
-    /// With detail `minimal` where they are, with `standard` an excerpt, with `full` their text.
+    /// With detail `minimal` their locations, `standard` an excerpt, `full` their text.
     #[action(read, details, open_world, example = r#"{"query": "how long to boil water", "limit": 5}"#)]
     fn search(
         &self,
@@ -141,27 +142,27 @@ impl Knowledge {
         search::search(&Query { text: query, mode, limit, tag, document: id, detail })
     }
 
-    /// Give vectors to passages that have none, so that `search` finds them by meaning.
+    /// Compute missing vectors, so that `search` finds passages by meaning.
     #[action(write, open_world, idempotent, long_running, example = r#"{"id": "k_1"}"#)]
     fn embed(
         &self,
         call: &Call,
-        /// Only of this document.
+        /// Only this document.
         #[param(length = 1..=40)]
         id: Option<String>,
     ) -> Result<Reply<Embedded>> {
         embed::embed(id.as_deref(), call)
     }
 
-    /// Cut a document into passages of another size.
+    /// Split a document into passages of another size.
     #[action(write, idempotent, example = r#"{"id": "k_1", "size": 800}"#)]
     fn chunk(
         &self,
         #[param(length = 1..=40)] id: String,
-        /// Characters of a passage at most.
+        /// Maximum characters of a passage.
         #[param(range = 200..=8000)]
         size: Option<u32>,
-        /// Characters that neighbours share at most; half the `size` at most.
+        /// Characters that neighbours share; at most half the `size`.
         #[param(range = 0..=4000)]
         overlap: Option<u32>,
     ) -> Result<Reply<Vec<Part>>> {
@@ -185,14 +186,14 @@ impl Knowledge {
         })
     }
 
-    /// Delete a document for good.
+    /// Delete a document permanently.
     #[action(destructive, alias = "rm", example = r#"{"id": "k_1"}"#)]
     fn delete(&self, #[param(length = 1..=40)] id: String) -> Result<Shown> {
         store::delete(&id).map(Shown::named)
     }
 }
 
-/// Tags as they are kept: trimmed, each once.
+/// Normalises tags: trimmed, without duplicates.
 fn tidy(tags: Vec<String>) -> Result<Vec<String>> {
     let mut tidy: Vec<String> = Vec::new();
     for tag in &tags {
@@ -207,14 +208,14 @@ fn tidy(tags: Vec<String>) -> Result<Vec<String>> {
     Ok(tidy)
 }
 
-/// How new documents are cut: as the operator says.
+/// Configured size and overlap of passages.
 fn measure() -> Result<Measure> {
     let size: usize = host::config_or("size", SIZE)?;
     let overlap = host::config_or("overlap", OVERLAP.min(size / 2))?;
     if (200..=8000).contains(&size) && overlap * 2 <= size {
         return Ok(Measure { size, overlap });
     }
-    Err(Failure::unavailable(format!("the configuration does not fit: `size` {size}, `overlap` {overlap}")).hint(
+    Err(Failure::unavailable(format!("the configuration is invalid: `size` {size}, `overlap` {overlap}")).hint(
         "The operator sets `config.size`, 200 to 8000 characters, and `config.overlap`, at most half of it, \
          in the plugin's policy file.",
     ))

@@ -22,7 +22,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
     until_the_next(scan.starts, text.len())
 }
 
-/// Where the lines between two `---` at the start end.
+/// End of the lines between two `---` at the start.
 fn front_matter(text: &str) -> Option<usize> {
     let mut lines = lines(text);
     lines.next().filter(|(_, line)| *line == "---")?;
@@ -32,16 +32,16 @@ fn front_matter(text: &str) -> Option<usize> {
     Some(start + line.len())
 }
 
-/// What the line before left open.
+/// Open construct of the previous line.
 #[derive(Debug, Default, PartialEq)]
 enum Open {
     #[default]
     Nothing,
-    /// Code, until a line of so many of these.
+    /// Code, until a line of this many fence characters.
     Fence(u8, usize),
-    /// Prose, whose lines so far are the words of a heading if a line of `=` or `-` follows.
+    /// Prose, whose lines so far are a heading if a line of `=` or `-` follows.
     Paragraph(String),
-    /// Prose that is no paragraph, such as a list; or a table.
+    /// Prose other than a paragraph, such as a list; or a table.
     Other,
 }
 
@@ -49,7 +49,7 @@ enum Open {
 struct Scan {
     starts: Vec<(usize, Kind)>,
     open: Open,
-    /// Within a list, where code may be indented.
+    /// Inside a list, where code may be indented.
     list: bool,
 }
 
@@ -109,7 +109,7 @@ impl Scan {
     }
 }
 
-/// Three or more backticks or tildes, and what stands after them.
+/// Parses three or more backticks or tildes, and the text after them.
 fn fence(content: &str) -> Option<(u8, usize, &str)> {
     let mark = *content.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
     let count = content.bytes().take_while(|byte| *byte == mark).count();

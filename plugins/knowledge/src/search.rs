@@ -13,10 +13,10 @@ use crate::{
 /// Characters of an excerpt.
 const EXCERPT: usize = 300;
 
-/// At detail `full`, texts that are given whole have so many bytes together: the host takes 1 MiB.
+/// Maximum total size of complete texts at detail `full`: the host accepts 1 MiB.
 const BYTES: usize = 600 * 1024;
 
-/// What is wanted.
+/// Parameters of a search.
 pub struct Query {
     pub text: String,
     pub mode: Mode,
@@ -40,12 +40,12 @@ pub fn search(query: &Query) -> Result<Reply<Vec<Part>>> {
         Some(Said { message, next: Some(next) }) => reply.message(message).next(next),
         Some(Said { message, next: None }) => reply.message(message),
         None if nothing && WORDS.count()? == 0 => reply.message("There are no documents yet: `add` one."),
-        None if nothing => reply.message("No passage has these words: try others."),
+        None if nothing => reply.message("No passage contains these words: try others."),
         None => reply,
     })
 }
 
-/// The numbers of the passages that are asked for; nothing where all are.
+/// Numbers of the selected passages; `None` for all.
 fn scope(query: &Query) -> Result<Option<Vec<Range<u32>>>> {
     let tagged = |document: &Document| query.tag.as_ref().is_none_or(|tag| document.tags.contains(tag));
     if let Some(id) = &query.document {
@@ -59,22 +59,22 @@ fn scope(query: &Query) -> Result<Option<Vec<Range<u32>>>> {
     Ok(Some(documents.iter().map(Document::numbers).collect()))
 }
 
-/// What the caller should know beside what was found.
+/// Additional message for the caller.
 struct Said {
     message: String,
     next: Option<Next>,
 }
 
-/// All that fit, best first.
+/// All hits, best first.
 fn hits(query: &Query) -> Result<(Vec<Hit>, Option<Said>)> {
     let Found { hits, lacking, failure } = ranking::find(&WORDS, &VECTORS, &query.text, query.mode)?;
     let said = match failure {
         Some(failure) => {
-            Some(Said { message: format!("Found by words alone: {}", failure.message), next: None })
+            Some(Said { message: format!("Found by words only: {}", failure.message), next: None })
         }
         None if lacking > 0 => {
             let all = WORDS.count()?;
-            let message = format!("{lacking} of {all} passages have no vector yet: `embed` gives them one.");
+            let message = format!("{lacking} of {all} passages have no vector yet: `embed` computes them.");
             Some(Said { message, next: Some(Next::action("embed")) })
         }
         None => None,
@@ -82,7 +82,7 @@ fn hits(query: &Query) -> Result<(Vec<Hit>, Option<Said>)> {
     Ok((hits, said))
 }
 
-/// The passages of the best hits, with their documents. A hit whose passage is gone is passed over.
+/// Passages of the best hits, with their documents. Hits whose passage was deleted are skipped.
 fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Part>> {
     let (mut found, mut bytes) = (Vec::new(), 0);
     for hits in hits.chunks(query.limit) {
@@ -94,7 +94,7 @@ fn found(query: &Query, hits: &[Hit]) -> Result<Vec<Part>> {
             let Some((_, passage)) = passage else { continue };
             let document = documents.next().flatten();
             let Some(document) = document.filter(|now| now.numbers().contains(&hit.number)) else { continue };
-            // Line ends, quotes and the like take two in JSON.
+            // Line ends, quotes and others are escaped as two in JSON.
             bytes += passage.text.len() + passage.text.matches(['\n', '\t', '"', '\\']).count();
             found.push(part(query, &document, &passage, *hit, bytes <= BYTES));
             if found.len() == query.limit {

@@ -1,4 +1,4 @@
-//! `add`, `chunk`, `delete`: what changes a document, its passages and its index, all in one transaction.
+//! `add`, `chunk`, `delete`: changes a document, its passages and its index, in one transaction.
 
 use loggia_sdk::{prelude::*, state::Transaction};
 
@@ -11,10 +11,10 @@ use crate::{
     },
 };
 
-/// Passages of a document at most: what is written of so many, and taken away of as many, fits into one commit.
+/// Maximum number of passages: the changes for this many, old and new, fit into one commit.
 pub const PASSAGES: usize = 1000;
 
-/// What is to become a document.
+/// A new document.
 pub struct New {
     pub converted: Converted,
     pub title: Option<String>,
@@ -68,7 +68,7 @@ pub fn add(new: &New, replaced: Option<&str>, measure: Measure) -> Result<Docume
     })
 }
 
-/// Cuts a document anew.
+/// Splits a document again.
 pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(Document, Vec<Passage>)> {
     state::transaction(|tx| {
         let before = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
@@ -81,7 +81,7 @@ pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(D
         let passages = Passage::of(&text, &cut(&text, &blocks(&text, before.format), measure));
         let size = measure.size;
         if passages.len() > PASSAGES {
-            let hint = format!("Give a larger `size` than {size}, or a smaller `overlap`.");
+            let hint = format!("Set a larger `size` than {size}, or a smaller `overlap`.");
             return Err(too_many().hint(hint));
         }
         let document = Document { size: number(size), overlap: number(measure.overlap), ..before.clone() };
@@ -90,7 +90,7 @@ pub fn recut(id: &str, change: impl Fn(Measure) -> Result<Measure>) -> Result<(D
     })
 }
 
-/// Takes a document away, with all that was made of it.
+/// Deletes a document with everything derived from it.
 pub fn delete(id: &str) -> Result<Document> {
     state::transaction(|tx| {
         let document = DOCUMENTS.of(tx).get(id)?.ok_or_else(|| missing(id))?;
@@ -102,7 +102,7 @@ pub fn delete(id: &str) -> Result<Document> {
     })
 }
 
-/// Writes a document, its passages and its index in the place of what was there.
+/// Writes a document, its passages and its index, replacing the previous ones.
 fn put(
     tx: &Transaction,
     before: Option<&Document>,
@@ -122,7 +122,7 @@ fn put(
     Ok(document)
 }
 
-/// Takes the passages of a document away, and their vectors; what the index was given of them.
+/// Deletes the passages of a document and their vectors; returns their indexed texts.
 fn take(tx: &Transaction, document: &Document) -> Result<Vec<String>> {
     let passages = read_all(tx, document)?;
     erase(tx, document)?;
@@ -140,16 +140,14 @@ fn cut_up(text: &str, new: &New, measure: Measure) -> Result<Vec<Passage>> {
     let passages = Passage::of(text, &cut(text, &blocks, measure));
     if passages.len() > PASSAGES {
         return Err(too_many().hint(
-            "Each heading begins one: add it in parts, or, where its headings are none, with `format: \"text\"`.",
+            "Each heading starts one: add it in parts, or, if these are not headings, with `format: \"text\"`.",
         ));
     }
     Ok(passages)
 }
 
 fn too_many() -> Failure {
-    Failure::invalid_params(format!(
-        "it would be more than {PASSAGES} passages, the most that a document has"
-    ))
+    Failure::invalid_params(format!("it exceeds the limit of {PASSAGES} passages"))
 }
 
 /// Refuses a text or a source that another document has.
@@ -161,12 +159,11 @@ fn check_known(tx: &Transaction, digest: &str, source: Option<&str>, own: Option
     }
     let same = DOCUMENTS.of(tx).get(&id)?.is_some_and(|document| document.digest == digest);
     let failure = if same {
-        Failure::conflict(format!("already exists: `{id}` holds this text"))
+        Failure::conflict(format!("already exists: `{id}` has this text"))
             .hint(format!("To give it another title or other tags, add it with `replace: \"{id}\"`."))
     } else {
-        Failure::conflict(format!("already exists: `{id}` has this source, with another text")).hint(format!(
-            "`replace: \"{id}\"` puts the text in its place; under another `source`, both are kept."
-        ))
+        Failure::conflict(format!("already exists: `{id}` has this source, with another text"))
+            .hint(format!("`replace: \"{id}\"` replaces it; under another `source`, both are kept."))
     };
     Err(failure.next(Next::action("get").param("id", id)))
 }

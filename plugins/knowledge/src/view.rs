@@ -1,4 +1,4 @@
-//! What a caller is shown of documents and passages.
+//! Displayed form of documents and passages.
 
 use loggia_sdk::prelude::*;
 
@@ -16,7 +16,7 @@ pub struct Shown {
     pub source: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// How many passages it has.
+    /// Number of passages.
     pub chunks: u32,
     /// `get`, and lists with detail `full`.
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -28,18 +28,18 @@ pub struct Shown {
     pub changed: String,
     #[detail(full)]
     pub characters: u32,
-    /// How it is cut.
+    /// Maximum size of a passage.
     #[detail(full)]
     pub size: u32,
     #[detail(full)]
     pub overlap: u32,
-    /// `get`: its sections, each with the passage that it begins with: `3 Guide > Install`.
+    /// `get`: its sections, each with its first passage: `3 Guide > Install`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outline: Vec<String>,
-    /// `get`: how it begins, or the text, or a part of it.
+    /// `get`: its beginning, or the text, or a part of it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// `get`: the passage that the text goes on with.
+    /// `get`: the passage at which the text continues.
     #[serde(skip_serializing_if = "is_zero")]
     pub next_chunk: u32,
 }
@@ -50,7 +50,7 @@ impl Shown {
         Self { format: "", added: String::new(), changed: String::new(), ..document.into() }
     }
 
-    /// What tells it from others, for who knows the rest.
+    /// Identifying fields, for callers that know the rest.
     pub fn named(document: Document) -> Self {
         Self { source: String::new(), tags: Vec::new(), ..Self::listed(document) }
     }
@@ -79,7 +79,7 @@ impl From<Document> for Shown {
 #[detail]
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Part {
-    /// The document's; not said where it is known.
+    /// Id of the document, unless it is known.
     #[detail(minimal)]
     #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
@@ -88,25 +88,25 @@ pub struct Part {
     pub title: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub source: String,
-    /// Which of the document's passages, counted from 1.
+    /// Number of the passage, from 1.
     #[detail(minimal)]
     pub chunk: u32,
-    /// How many it has.
+    /// Number of the document's passages.
     pub of: u32,
-    /// The headings it stands under: `Guide > Install`.
+    /// Headings above it: `Guide > Install`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub heading: String,
     /// First and last line in the document's text.
     pub lines: [u32; 2],
-    /// `search`: comparable within one answer alone.
+    /// `search`: only comparable within one reply.
     #[serde(skip_serializing_if = "is_none")]
     pub score: f64,
     /// An excerpt, or all of it.
     pub text: String,
-    /// `get`: what stands before, and where.
+    /// `get`: previous text, with its location.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub before: String,
-    /// `get`: what stands after, and where.
+    /// `get`: following text, with its location.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub after: String,
 }
@@ -124,7 +124,7 @@ impl Part {
         }
     }
 
-    /// The same, with which document it is of.
+    /// Adds the document.
     #[must_use]
     pub fn named(self, document: &Document) -> Self {
         let Document { id, title, source, .. } = document;

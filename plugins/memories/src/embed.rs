@@ -1,4 +1,4 @@
-//! Vectors for the memories that have none.
+//! Computes missing vectors of memories.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::{
     memory::{MEMORIES, Memory, PREFIX, missing, number, read},
 };
 
-/// Texts that are sent together: six requests of 32, which a host lets through at once.
+/// Texts sent together: six requests of 32, which the host sends concurrently.
 const PART: usize = 192;
 
-/// Texts in one call: a host lets 32 requests through.
+/// Texts per call: the host allows 32 requests.
 const CALL: usize = 960;
 
-/// What was done, and what is left.
+/// Result of `embed`.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Embedded {
     pub embedded: usize,
@@ -24,19 +24,18 @@ pub struct Embedded {
     pub left: usize,
 }
 
-/// Gives a memory its vector, at once after a change; if that fails, `embed` does it later.
+/// Computes a memory's vector right after a change; if that fails, `embed` does it later.
 pub fn follow(memory: &Memory) -> Option<String> {
     let embedder = match Embedder::configured() {
         Ok(None) => return None,
         Ok(Some(embedder)) => embedder,
         Err(failure) => return Some(failure.message.clone()),
     };
-    let failed =
-        |failure: Failure| format!("Not yet found by its meaning: {}. `embed` tries again.", failure.message);
+    let failed = |failure: Failure| format!("Without a vector: {}. `embed` retries.", failure.message);
     keep(&embedder.hasty(), vec![memory.clone()]).err().map(failed)
 }
 
-/// All that have none, or the one.
+/// Computes the missing vectors, of all memories or of one.
 pub fn embed(call: &Call, id: Option<&str>) -> Result<Reply<Embedded>> {
     let embedder = Embedder::required()?;
     let open = match id {
@@ -57,10 +56,10 @@ pub fn embed(call: &Call, id: Option<&str>) -> Result<Reply<Embedded>> {
     })
 }
 
-/// The ids of those that have none, the newest first.
+/// Ids of memories without a vector, newest first.
 fn without(vectors: &BTreeSet<u32>) -> Result<Vec<String>> {
     let mut open = Vec::new();
-    // All are looked at, and none is held: together they may be larger than a call's memory.
+    // Scans all without storing them: together they may exceed a call's memory.
     MEMORIES.newest(PREFIX, None, 1, |memory| {
         if number(&memory.id).is_ok_and(|number| !vectors.contains(&number)) {
             open.push(memory.id.clone());
@@ -70,7 +69,7 @@ fn without(vectors: &BTreeSet<u32>) -> Result<Vec<String>> {
     Ok(open)
 }
 
-/// Gets vectors, and keeps those whose memories still say the same. How many these are.
+/// Requests vectors, and stores those of unchanged memories. Returns their number.
 fn keep(embedder: &Embedder, memories: Vec<Memory>) -> Result<usize> {
     let said: Vec<(String, String)> = memories.into_iter().map(|memory| (memory.text(), memory.id)).collect();
     let vectors = embedder.embed(&said.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>())?;

@@ -1,4 +1,4 @@
-//! What is read: lists, and searches by words, by meaning and by both.
+//! Reading: lists, and searches by words, by meaning and by both.
 
 use loggia_sdk::{prelude::*, serde_json};
 use ranking::{Found, Mode};
@@ -11,7 +11,7 @@ use crate::{
 /// Bytes of an answer from which on memories are only named: the host takes 1 MiB.
 const BYTES: usize = 600 * 1024;
 
-/// Which memories are meant.
+/// Filter for memories.
 pub struct Filter {
     pub tag: Option<String>,
     pub pinned: bool,
@@ -24,7 +24,7 @@ impl Filter {
     }
 }
 
-/// What is shown, of a size that the host takes.
+/// Displayed memories, within the host's size limit.
 struct Shown<'q> {
     query: &'q str,
     detail: Detail,
@@ -55,7 +55,7 @@ impl<'q> Shown<'q> {
 
     fn reply(self, message: Option<String>) -> Reply<Vec<Listed>> {
         let named =
-            format!("Too much for one answer: {} have only their title here. `get` reads them.", self.named);
+            format!("Too much for one answer: {} only with their title. `get` reads them.", self.named);
         let said: Vec<String> = message.into_iter().chain((self.named > 0).then_some(named)).collect();
         let mut reply = Reply::new(self.listed);
         reply.message = (!said.is_empty()).then(|| said.join(" "));
@@ -105,9 +105,8 @@ pub fn search(
 ) -> Result<Reply<Vec<Listed>>> {
     let Found { hits, lacking, failure } = ranking::find(&INDEX, &VECTORS, query, mode)?;
     let message = match failure {
-        Some(failure) => Some(format!("By words alone: {}.", failure.message)),
-        None => (lacking > 0)
-            .then(|| format!("Not found by their meaning yet: {lacking}. `embed` makes them so.")),
+        Some(failure) => Some(format!("By words only: {}.", failure.message)),
+        None => (lacking > 0).then(|| format!("Without a vector: {lacking}. `embed` computes it.")),
     };
     let mut shown = Shown::new(query, detail);
     for hits in hits.chunks(PART) {
@@ -125,7 +124,7 @@ pub fn search(
     Ok(shown.reply(message))
 }
 
-/// What to say of a search that gives nothing, so that its caller neither asks again nor takes it for a failure.
+/// Message for a search without results, so that its caller neither retries nor takes it for a failure.
 fn why_nothing(matches: bool) -> Result<String> {
     let said = match matches {
         true => "Memories match, but none of those asked for: try without `tag`, or the other `archived`.",

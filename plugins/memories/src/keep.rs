@@ -1,4 +1,4 @@
-//! What is written: each memory together with what it is found by, in one transaction.
+//! Writing: each memory together with its index entries, in one transaction.
 
 use loggia_sdk::{
     prelude::*,
@@ -11,19 +11,19 @@ use crate::memory::{Link, MEMORIES, Memory, PREFIX, missing, now, number};
 /// Finds memories by their words.
 pub static INDEX: Index = Index::new("words");
 
-/// Finds them by what they mean.
+/// Vectors for search by meaning.
 pub static VECTORS: Vectors = Vectors::new("vectors");
 
-/// The ids of those that stand first in a list.
+/// Ids of pinned memories.
 pub static PINNED: Cell<Vec<String>> = Cell::new("pinned");
 
 /// More would push everything else out of sight.
 const PINS: usize = 50;
 
-/// Of one memory.
+/// Maximum number of links of one memory.
 const LINKS: usize = 100;
 
-/// Links that are taken away together: each writes a memory anew, and a commit takes 3 MiB.
+/// Links removed together: each rewrites a memory, and a commit is limited to 3 MiB.
 const UNLINKED: usize = 4;
 
 /// Adds a memory.
@@ -35,7 +35,7 @@ pub fn add(title: &str, body: &str, tags: &[String]) -> Result<Memory> {
     })
 }
 
-/// Changes what a memory says; its vector is of what it said before.
+/// Changes a memory's text; its vector is then outdated.
 pub fn update(id: &str, title: Option<&str>, body: Option<&str>, tags: Option<&[String]>) -> Result<Memory> {
     let number = number(id)?;
     change(id, |tx, memory| {
@@ -52,7 +52,7 @@ pub fn update(id: &str, title: Option<&str>, body: Option<&str>, tags: Option<&[
     })
 }
 
-/// Forgets a memory, and what others have to do with it.
+/// Deletes a memory and the links to it.
 pub fn delete(id: &str) -> Result<Memory> {
     loop {
         if let Some(memory) = state::transaction(|tx| delete_part(tx, id))? {
@@ -61,7 +61,7 @@ pub fn delete(id: &str) -> Result<Memory> {
     }
 }
 
-/// Takes some of its links away, then itself. The memory, once it is gone.
+/// Removes some of its links, then itself. Returns the memory once it is deleted.
 fn delete_part(tx: &Transaction, id: &str) -> Result<Option<Memory>> {
     let memories = MEMORIES.of(tx);
     let mut memory = memories.get(id)?.ok_or_else(|| missing(id))?;
@@ -83,7 +83,7 @@ fn delete_part(tx: &Transaction, id: &str) -> Result<Option<Memory>> {
     Ok(Some(memory))
 }
 
-/// Puts a memory first in every list, or back among the others.
+/// Pins or unpins a memory.
 pub fn pin(id: &str, pinned: bool) -> Result<Memory> {
     change(id, |tx, memory| {
         unpin(tx, id)?;
@@ -108,7 +108,7 @@ fn unpin(tx: &Transaction, id: &str) -> Result<()> {
     if pins.len() < before { PINNED.of(tx).set(&pins) } else { Ok(()) }
 }
 
-/// Puts a memory out of lists and searches, or back.
+/// Archives a memory or restores it.
 pub fn archive(id: &str, archived: bool) -> Result<Memory> {
     change(id, |_, memory| {
         memory.archived = archived;
@@ -116,12 +116,11 @@ pub fn archive(id: &str, archived: bool) -> Result<Memory> {
     })
 }
 
-/// Says what a memory has to do with another one, or that it has nothing to do with it any more.
+/// Links a memory to another, or removes the link.
 pub fn link(id: &str, to: &str, relation: &str, linked: bool) -> Result<Memory> {
     if id == to {
-        return Err(
-            Failure::invalid_params("a memory is not linked with itself").hint("`to` is another one.")
-        );
+        return Err(Failure::invalid_params("a memory cannot be linked to itself")
+            .hint("`to` must be another memory."));
     }
     state::transaction(|tx| {
         let memories = MEMORIES.of(tx);
@@ -134,7 +133,7 @@ pub fn link(id: &str, to: &str, relation: &str, linked: bool) -> Result<Memory> 
             }
             if memory.links.len() > LINKS {
                 let failure = Failure::conflict(format!("{} has {LINKS} links already", memory.id));
-                return Err(failure.hint("Take one away by `linked: false`."));
+                return Err(failure.hint("Remove one with `linked: false`."));
             }
             memories.put(&memory.id, memory)?;
         }

@@ -1,4 +1,4 @@
-//! What an agent should know again next time, as a Loggia plugin. What it does and why is in the README.
+//! An agent's long-term memory, as a Loggia plugin. See the README.
 
 mod embed;
 mod find;
@@ -16,12 +16,13 @@ use ranking::Mode;
 #[derive(Debug, Clone, Copy)]
 pub struct Memories;
 
-/// What should be known again next time: facts, preferences, decisions.
+/// Things to remember: facts, preferences, decisions.
 ///
-/// `search` before you `add`: `update` what is there rather than say it twice. One fact a memory, with a title that says it.
+/// `search` before you `add`: `update` an existing memory instead of repeating it. One fact per memory, stated in its
+/// title.
 #[facade(
-    needs("store", "to keep them"),
-    wants("http: an embeddings endpoint", "to find memories by their meaning")
+    needs("store", "to store them"),
+    wants("http: an embeddings endpoint", "to find memories by meaning")
 )]
 impl Memories {
     /// Remember something.
@@ -35,7 +36,7 @@ impl Memories {
         /// The fact in one line.
         #[param(length = 1..=200)]
         title: String,
-        /// What else there is to know.
+        /// Further details.
         #[param(default = "", length = 0..=32_768)]
         body: String,
         #[param(default, length = 0..=20, hint = "reuse tags that `list` shows")] tags: Vec<String>,
@@ -43,7 +44,7 @@ impl Memories {
         Ok(followed(keep::add(&title, &body, &tidy(tags)?)?))
     }
 
-    /// Read a memory whole.
+    /// Read a whole memory.
     #[action(read, example = r#"{"id": "m_1"}"#)]
     fn get(&self, #[param(length = 1..=32)] id: String) -> Result<Memory> {
         MEMORIES.get(&id)?.ok_or_else(|| memory::missing(&id))
@@ -77,7 +78,7 @@ impl Memories {
         &self,
         call: &Call,
         #[param(length = 1..=1000)] query: String,
-        /// What to go by.
+        /// Search method.
         #[param(default)]
         mode: Mode,
         /// Only those with this tag.
@@ -92,7 +93,7 @@ impl Memories {
         find::search(&query, mode, &filter, limit as usize, call.detail())
     }
 
-    /// Change what a memory says: only what is given.
+    /// Change a memory: only the given fields.
     #[action(write, idempotent, open_world, example = r#"{"id": "m_1", "body": "Black, with milk."}"#)]
     fn update(
         &self,
@@ -102,14 +103,14 @@ impl Memories {
         #[param(length = 0..=20)] tags: Option<Vec<String>>,
     ) -> Result<Reply<Listed>> {
         if title.is_none() && body.is_none() && tags.is_none() {
-            let failure = Failure::invalid_params("nothing to change: give `title`, `body` or `tags`");
-            return Err(failure.hint("`pin`, `archive` and `link` have actions of their own."));
+            let failure = Failure::invalid_params("nothing to change: pass `title`, `body` or `tags`");
+            return Err(failure.hint("`pin`, `archive` and `link` are separate actions."));
         }
         let tags = tags.map(tidy).transpose()?;
         Ok(followed(keep::update(&id, title.as_deref(), body.as_deref(), tags.as_deref())?))
     }
 
-    /// Forget a memory for good.
+    /// Delete a memory permanently.
     #[action(destructive, example = r#"{"id": "m_1"}"#)]
     fn delete(&self, #[param(length = 1..=32)] id: String) -> Result<Listed> {
         Ok(keep::delete(&id)?.changed())
@@ -125,7 +126,7 @@ impl Memories {
         Ok(keep::pin(&id, pinned)?.changed())
     }
 
-    /// Put a memory out of lists and searches, or back.
+    /// Hide a memory from lists and searches, or restore it.
     #[action(write, idempotent, example = r#"{"id": "m_1"}"#)]
     fn archive(
         &self,
@@ -135,23 +136,23 @@ impl Memories {
         Ok(keep::archive(&id, archived)?.changed())
     }
 
-    /// Say what a memory has to do with another one.
+    /// Link a memory to another.
     #[action(write, idempotent, example = r#"{"id": "m_1", "to": "m_2", "relation": "contradicts"}"#)]
     fn link(
         &self,
         #[param(length = 1..=32)] id: String,
-        /// The other one.
+        /// The other memory.
         #[param(length = 1..=32)]
         to: String,
         #[param(default = "related to", length = 1..=64)] relation: String,
-        /// `false` takes the link away.
+        /// `false` removes the link.
         #[param(default = true)]
         linked: bool,
     ) -> Result<Listed> {
         Ok(keep::link(&id, &to, &relation, linked)?.changed())
     }
 
-    /// Make memories that cannot yet be found by their meaning so.
+    /// Compute missing vectors, so that memories are found by meaning.
     #[action(write, idempotent, open_world, long_running)]
     fn embed(
         &self,
@@ -171,13 +172,15 @@ fn followed(memory: Memory) -> Reply<Listed> {
     reply
 }
 
-/// Tags without blanks around them, each once.
+/// Normalises tags: trimmed, without duplicates.
 fn tidy(tags: Vec<String>) -> Result<Vec<String>> {
     let mut tidy: Vec<String> = Vec::new();
     for tag in tags {
         let tag = tag.trim();
         if tag.is_empty() || tag.chars().count() > 64 {
-            return Err(Failure::invalid_params("a tag has 1 to 64 characters").hint("Say more in the body."));
+            return Err(
+                Failure::invalid_params("a tag has 1 to 64 characters").hint("Put details into the body.")
+            );
         }
         if !tidy.iter().any(|other| other.to_lowercase() == tag.to_lowercase()) {
             tidy.push(tag.to_owned());

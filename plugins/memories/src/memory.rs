@@ -1,4 +1,4 @@
-//! A memory: as it is kept, and as lists show it.
+//! A memory as it is stored and listed.
 
 use std::time::SystemTime;
 
@@ -9,16 +9,16 @@ use ranking::excerpt;
 /// All of them, under `m_1`, `m_2`, …
 pub static MEMORIES: Collection<Memory> = Collection::new("memories");
 
-/// What stands before the number in an id.
+/// Prefix of ids.
 pub const PREFIX: &str = "m_";
 
-/// Memories that are read at once: with all that one may hold less than the host gives, 8 MiB.
+/// Memories per read: at their maximum size below the host's limit of 8 MiB.
 pub const PART: usize = 20;
 
-/// What a list shows of a body, in characters.
+/// Length of a body's excerpt in lists, in characters.
 const EXCERPT: usize = 200;
 
-/// A memory, as it is kept and as `get` shows it. A field that comes later needs a default.
+/// A memory, as stored and as `get` shows it. New fields need a default.
 #[detail]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
@@ -41,13 +41,13 @@ pub struct Memory {
     pub created: String,
 }
 
-/// What a memory has to do with another one. Both hold it.
+/// Link to another memory. Both store it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// The other memory.
+    /// Id of the other memory.
     pub id: String,
     pub relation: String,
-    /// It is the other one's relation to this.
+    /// The relation is from the other one to this one.
     #[serde(default, skip_serializing_if = "is_not")]
     pub inverse: bool,
 }
@@ -60,7 +60,7 @@ pub struct Listed {
     id: String,
     #[detail(minimal)]
     title: String,
-    /// How well it fits the query, beside the others of this answer.
+    /// Relevance to the query, relative to the others of this reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f32>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -99,17 +99,17 @@ impl Memory {
         }
     }
 
-    /// What it is found by.
+    /// Indexed text.
     pub fn text(&self) -> String {
         [&self.title, "\n", &self.body, "\n", &self.tags.join(" ")].concat()
     }
 
-    /// Whether it has the tag, in any case; every memory has no tag.
+    /// Tests whether it has the tag, ignoring case; true for `None`.
     pub fn has(&self, tag: Option<&str>) -> bool {
         tag.is_none_or(|tag| self.tags.iter().any(|other| other.to_lowercase() == tag.to_lowercase()))
     }
 
-    /// In a list, with what this detail shows: the excerpt says why it was found.
+    /// List entry at a detail level: the excerpt shows the match.
     pub fn listed(self, query: &str, score: Option<f32>, detail: Detail) -> Listed {
         let excerpt = match detail {
             Detail::Minimal => String::new(),
@@ -122,7 +122,7 @@ impl Memory {
         listed
     }
 
-    /// After a change: who made it knows what it says.
+    /// Reply after a change, without the text, which the caller knows.
     pub fn changed(self) -> Listed {
         let Self { id, title, body, tags, pinned, archived, links, updated, created } = self;
         let (score, excerpt) = (None, String::new());
@@ -161,14 +161,14 @@ pub fn number(id: &str) -> Result<u32> {
     number.ok_or_else(|| missing(id))
 }
 
-/// There is no such memory.
+/// Failure for an unknown memory.
 pub fn missing(id: &str) -> Failure {
     Failure::not_found(format!("not found: there is no memory `{id}`"))
-        .hint("`search` and `list` show the memories there are.")
+        .hint("`search` and `list` show memories.")
         .next(Next::action("list"))
 }
 
-/// The time, as memories tell it.
+/// Current time in the stored format.
 pub fn now() -> String {
     format_rfc3339_seconds(SystemTime::now()).to_string()
 }

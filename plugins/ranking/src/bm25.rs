@@ -1,28 +1,28 @@
-//! How well a text answers a query by its words: Okapi BM25, with the usual constants.
+//! Relevance of a text to a query by its words: Okapi BM25 with the usual constants.
 
 use std::collections::BTreeSet;
 
 use crate::terms;
 
-/// How soon a word that comes again stops to count.
+/// Saturation of repeated words.
 const K1: f32 = 1.2;
-/// How much a long text is held against it.
+/// Penalty of long texts.
 const B: f32 = 0.75;
 
-/// What a word is worth that so many of all texts have. (The form of Lucene, which is never negative.)
+/// Weight of a word that this many of all texts contain. (Lucene's form, which is never negative.)
 pub fn rarity(having: usize, all: u32) -> f32 {
     let (having, all) = (having as f32, all as f32);
     (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
 }
 
-/// What a text gets for a word of that rarity that it has so many times, being so long.
+/// Score of a text of this length that contains a word of that weight this many times.
 pub fn score(rarity: f32, times: u32, length: u32, average: f32) -> f32 {
     let times = times as f32;
     let long = 1.0 - B + B * length as f32 / average.max(1.0);
     rarity * times * (K1 + 1.0) / (times + K1 * long)
 }
 
-/// Scores of texts that are at hand, without an index, in their order; 0 for those that have no word of the query.
+/// Scores texts directly, without an index, in their order; 0 for those without a word of the query.
 ///
 /// ```
 /// let scores = ranking::rank("red fox", &["A fox.", "The red foxes", "Nothing"]);

@@ -6,11 +6,11 @@ use loggia_sdk::{failure::code, http, prelude::*};
 
 use crate::Vector;
 
-/// Texts in one request: few enough that the answer stays far below what the host takes.
+/// Texts per request: few enough that the response stays far below the host's limit.
 const BATCH: usize = 32;
-/// What is sent of a text, in bytes, where the operator says nothing else: many models take some 8,000 tokens.
+/// Default maximum length of a text, in bytes: many models accept about 8,000 tokens.
 const LONGEST: usize = 16_000;
-/// How long something else may wait for vectors.
+/// Timeout of requests on which other operations wait.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An endpoint that the operator has configured:
@@ -22,14 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// config.embeddings = { url = "https://api.openai.com/v1/embeddings", model = "text-embedding-3-small", dimensions = 256 }
 /// ```
 ///
-/// `dimensions` is for models that can give shorter vectors, `longest` for those that take less than 16,000 bytes of a text. `reads` lets a search, which only reads, send its POST.
+/// `dimensions` is for models that can return shorter vectors, `longest` for those that accept less than 16,000 bytes
+/// of text. `reads` allows a search, a read action, to send its POST.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Embedder {
     url: String,
     model: String,
     dimensions: Option<u32>,
-    /// What meaning counts beside words where both are searched.
+    /// Weight of meaning relative to words if both are searched.
     #[serde(default = "half")]
     weight: f32,
     longest: Option<usize>,
@@ -37,20 +38,20 @@ pub struct Embedder {
     patience: Option<Duration>,
 }
 
-/// What helps against nonsense.
+/// Hint for malformed responses.
 const CHECK: &str = "The operator checks `config.embeddings`: the url, the model and its dimensions.";
 
-/// What helps where texts are refused.
+/// Hint for rejected texts.
 const SHORTER: &str = "A text may be too long for the model: the operator sets `config.embeddings.longest`, the bytes that are sent of \
     a text, such as 2000.";
 
-/// Says what helps where waiting does not.
+/// Adds a hint to failures that a retry cannot resolve.
 fn explained(failure: Failure) -> Failure {
     match failure.code.as_str() {
         code::UNAVAILABLE | code::TIMED_OUT => failure,
         code::INVALID_PARAMS => failure.hint(SHORTER),
         code::DENIED => {
-            failure.hint("The operator checks the plugin's `secrets`: the endpoint turned the key away.")
+            failure.hint("The operator checks the plugin's `secrets`: the endpoint rejected the key.")
         }
         _ => failure.hint(CHECK),
     }
@@ -61,11 +62,11 @@ fn half() -> f32 {
 }
 
 impl Embedder {
-    /// The endpoint, where there is one.
+    /// Returns the endpoint, if configured.
     ///
     /// # Errors
     ///
-    /// `internal` where its configuration does not fit.
+    /// `internal` if its configuration does not fit.
     pub fn configured() -> Result<Option<Self>> {
         host::config("embeddings")
     }
@@ -74,7 +75,7 @@ impl Embedder {
     ///
     /// # Errors
     ///
-    /// `unavailable` where there is none, with what the operator has to write.
+    /// `unavailable` if none is configured, with a hint for the operator.
     pub fn required() -> Result<Self> {
         Self::configured()?.ok_or_else(|| {
             Failure::unavailable("not configured: meaning needs an embeddings endpoint").hint(
@@ -86,18 +87,18 @@ impl Embedder {
         })
     }
 
-    /// The same for a search or a write, which shall not wait long for an endpoint that is slow.
+    /// Returns the endpoint with a short timeout, for searches and writes.
     #[must_use]
     pub fn hasty(&self) -> Self {
         Self { patience: Some(PATIENCE), ..self.clone() }
     }
 
-    /// What meaning counts beside words, from 0 to 1.
+    /// Weight of meaning relative to words, from 0 to 1.
     pub fn weight(&self) -> f32 {
         self.weight
     }
 
-    /// Tells models apart: the vectors of two cannot be compared.
+    /// Identifies the model: vectors of different models are not comparable.
     pub(crate) fn tag(&self) -> u32 {
         let text = format!("{}/{}", self.model, self.dimensions.unwrap_or_default());
         text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
@@ -107,8 +108,7 @@ impl Embedder {
     ///
     /// # Errors
     ///
-    /// `denied` where the policy does not grant the endpoint; what it answers otherwise than by vectors; `unavailable`,
-    /// `timed_out`.
+    /// `denied` if the policy does not grant the endpoint; errors of the endpoint; `unavailable`, `timed_out`.
     pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>> {
         let batches: Vec<&[&str]> = texts.chunks(BATCH).collect();
         let answers = http::send_all(batches.iter().map(|batch| self.request(batch)).collect());
@@ -135,11 +135,12 @@ impl Embedder {
     }
 }
 
-/// The endpoint is as little trusted as any other: it may answer too few, or nonsense. (Read by hand: types for it would
-/// make every plugin some kilobytes larger.)
+/// Parses a response. The endpoint is untrusted: it may return too few vectors, or malformed ones. (Parsed by hand:
+/// types for it would make every plugin some kilobytes larger.)
 fn read(answer: &Value, wanted: usize) -> Result<Vec<Vector>> {
     let odd = |said: &str| {
-        Failure::unavailable(format!("the embeddings endpoint gave no usable vectors: {said}")).hint(CHECK)
+        Failure::unavailable(format!("the embeddings endpoint returned no usable vectors: {said}"))
+            .hint(CHECK)
     };
     let data = answer["data"].as_array().ok_or_else(|| odd("its answer has no list `data`"))?;
     if data.len() != wanted {
@@ -151,7 +152,7 @@ fn read(answer: &Value, wanted: usize) -> Result<Vec<Vector>> {
         let slot = index.and_then(|index| vectors.get_mut(index));
         let slot = slot.ok_or_else(|| odd("one for a text that was not sent"))?;
         let parts = one["embedding"].as_array().map(Vec::as_slice).unwrap_or_default();
-        // What is no number is no part of a direction.
+        // A value that is not a number makes the vector invalid.
         let parts: Vec<f32> = parts.iter().map(|part| part.as_f64().unwrap_or(f64::NAN) as f32).collect();
         *slot = Vector::new(&parts);
     }

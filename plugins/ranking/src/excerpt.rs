@@ -1,9 +1,9 @@
-//! The part of a text that shows why it was found.
+//! The part of a text that shows the match.
 
 use crate::words::{stemmer, term, terms, words};
 
-/// The part of the text, at most so many characters long, that has the most of the query's words; with `…` where it was
-/// cut, and white space as single blanks.
+/// The part of the text, at most this many characters long, with most of the query's words; truncated ends get `…`, and
+/// white space is collapsed.
 ///
 /// ```
 /// let text = "One two three four five six. The fox runs over the hill.";
@@ -23,17 +23,17 @@ pub fn excerpt(text: &str, query: &str, chars: usize) -> String {
     [before, text[from..to].trim(), after].concat()
 }
 
-/// Words of the query that are looked at in a text: where more stand, they stand everywhere.
+/// Maximum number of matches that are examined in a text.
 const MATCHES: usize = 2000;
 
-/// Begins and ends, in bytes, at borders of words where there are any.
+/// Byte range of the excerpt, at word boundaries if there are any.
 fn window(text: &str, query: &str, room: usize) -> (usize, usize) {
     let wanted = terms(query);
-    // Most words need no stemming to be known as others: an ending is never the beginning.
+    // Most words differ in the first letter, which stemming never changes.
     let begins = |word: &str| word.chars().flat_map(char::to_lowercase).next();
     let may_be = |word: &str| wanted.iter().any(|wanted| wanted.chars().next() == begins(word));
     let stemmer = stemmer();
-    // Counted in characters, which is what the room is measured in.
+    // Counted in characters, like the room.
     let mut chars = (0, 0);
     let mut place = |at: usize| {
         chars.1 += text[chars.0..at].chars().count();
@@ -57,7 +57,7 @@ fn window(text: &str, query: &str, room: usize) -> (usize, usize) {
         }
         terms.len()
     };
-    // The first of the best: texts say at the beginning what they are about.
+    // The first of the best: texts state their subject at the beginning.
     let best = (0..matches.len()).rev().max_by_key(|at| value(*at)).map_or(0, |at| matches[at].0);
     let total = text.chars().count();
     let from = best.saturating_sub(room / 4).min(total.saturating_sub(room));

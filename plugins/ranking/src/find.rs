@@ -1,29 +1,29 @@
-//! A search of what a plugin keeps: by words, by meaning, or by both.
+//! Search of a plugin's data: by words, by meaning, or by both.
 
 use loggia_sdk::prelude::*;
 
 use crate::{Embedder, Hit, Index, Vectors, close, mix};
 
-/// By what texts are found.
+/// Search method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "what is said of a mode stands in every tool list")]
 pub enum Mode {
-    /// By both, where there are vectors.
+    /// By both, if there are vectors.
     #[default]
     Hybrid,
     Words,
     Meaning,
 }
 
-/// What was found, and what its reader should know of how.
+/// Search results, and remarks on the method.
 #[derive(Debug, Default)]
 pub struct Found {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// Texts that cannot be found by their meaning yet, where meaning was asked for.
+    /// Number of texts without a vector, if meaning was requested.
     pub lacking: usize,
-    /// Why there was no meaning in it, though an endpoint is configured: words are better than nothing.
+    /// Reason why meaning was not used although an endpoint is configured: the search then falls back to words.
     pub failure: Option<Failure>,
 }
 
@@ -31,7 +31,7 @@ pub struct Found {
 ///
 /// # Errors
 ///
-/// By meaning alone `unavailable` where no endpoint is configured, and what the endpoint says; the state's.
+/// By meaning only: `unavailable` if no endpoint is configured, and the endpoint's errors; errors of the state.
 pub fn find(index: &Index, vectors: &Vectors, query: &str, mode: Mode) -> Result<Found> {
     let (words, embedder) = match mode {
         Mode::Words => (Some(index.search(query)?), None),

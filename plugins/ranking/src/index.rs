@@ -10,9 +10,9 @@ use crate::{
     terms,
 };
 
-/// Words of a query that count; more say nothing more.
+/// Maximum number of words of a query.
 const QUERY: usize = 32;
-/// Rows that are asked for at once, at first.
+/// Initial number of rows per read.
 const ROWS: usize = 256;
 
 /// An index in the state's shared space. A `static` of the plugin.
@@ -21,7 +21,7 @@ pub struct Index {
     name: &'static str,
 }
 
-/// What is true of all texts together.
+/// Statistics of all texts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Totals {
     texts: u32,
@@ -30,7 +30,7 @@ struct Totals {
     last: u32,
     /// The first number of each block, in order.
     blocks: Vec<u32>,
-    /// What was written into the last block, in bytes at most.
+    /// Bytes written into the last block, at most.
     filled: usize,
 }
 
@@ -42,8 +42,8 @@ impl Totals {
         Some((first, u8::try_from(number - first).ok()?))
     }
 
-    /// The same for a text that is added: it begins a block where there is none for its number, or where the last one is
-    /// full, since all rows of a block may be written anew with each text.
+    /// Allocates the position of a new text: starts a block if its number needs one, or if the last one is full, since
+    /// each text may rewrite all rows of a block.
     fn room(&mut self, number: u32, bytes: usize) -> (u32, u8) {
         let full = number > self.last && self.filled > 0 && self.filled + bytes > FULL;
         self.last = self.last.max(number);
@@ -62,7 +62,7 @@ impl Totals {
     }
 }
 
-/// What is to be said of a word in a text: where it stands, or that it does not.
+/// Change of a word's posting in a text: the new one, or none.
 type Changed<'a> = (&'a str, u8, Option<Posting>);
 
 impl Index {
@@ -71,7 +71,7 @@ impl Index {
         Self { name }
     }
 
-    /// Adds texts, each under a number that has none yet, as part of a transaction.
+    /// Adds texts under unused numbers, within a transaction.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Index {
         self.change(tx, &[], texts)
     }
 
-    /// Takes texts away: the very texts that were added under these numbers.
+    /// Removes texts: exactly those that were added under these numbers.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Index {
         self.change(tx, &[(number, old)], &[(number, new)])
     }
 
-    /// Takes texts away and adds others.
+    /// Removes texts and adds others.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Index {
         for postings in self.postings(&wanted, &totals.blocks)? {
             let rarity = bm25::rarity(postings.len(), totals.texts);
             for (number, posting) in postings {
-                // One that was added since the totals were read is for the next search.
+                // A text that was added after the totals were read is left to the next search.
                 if let Some(score) = scores.get_mut(number as usize) {
                     *score += bm25::score(rarity, posting.times, posting.length, average);
                 }
@@ -175,7 +175,7 @@ impl Index {
         Ok(Hit::sorted(hits))
     }
 
-    /// Where each word stands.
+    /// Postings of each word.
     fn postings(&self, wanted: &[String], blocks: &[u32]) -> Result<Vec<Vec<(u32, Posting)>>> {
         let buckets = distinct(wanted.iter().map(|term| bucket(term)));
         let places: Vec<(u32, u32)> =
@@ -186,7 +186,7 @@ impl Index {
             let (places, others) = rest.split_at(part.min(rest.len()));
             let keys = places.iter().map(|(bucket, block)| rows::key(self.name, *bucket, *block)).collect();
             let kept = match state::shared().get_many(keys) {
-                // They are too large to come together.
+                // The rows are too large to be read together.
                 Err(failure) if failure.code == code::INVALID_PARAMS && part > 1 => {
                     part = part.div_ceil(8);
                     continue;
@@ -208,7 +208,7 @@ impl Index {
         Ok(found)
     }
 
-    /// How many texts there are.
+    /// Number of texts.
     ///
     /// # Errors
     ///
@@ -227,7 +227,7 @@ impl Index {
     }
 }
 
-/// How often each word stands in a text, and how many it has.
+/// Frequency of each word in a text, and the text's length in words.
 fn count(text: &str) -> (BTreeMap<String, u32>, u32) {
     let mut times = BTreeMap::new();
     let mut length = 0;
@@ -238,7 +238,7 @@ fn count(text: &str) -> (BTreeMap<String, u32>, u32) {
     (times, length)
 }
 
-/// Few things, each once, in the order in which they come.
+/// Removes duplicates from a short list, keeping the order.
 fn distinct<T: PartialEq>(things: impl Iterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for thing in things {

@@ -1,9 +1,9 @@
 //! Ranked search for plugins: by words, by meaning, and by both.
 //!
-//! What a plugin keeps is known here by numbers of its own: `u32`, counted up from 1, one for each text that can be found.
-//! [`Index`] ranks by words (BM25), [`Vectors`] by meaning (cosine of what an [`Embedder`] gives); both live in the
-//! plugin's state and are written in its own transactions. [`find`] searches by one or both, and [`mix`] makes one list of the two; [`rank`] ranks texts that are
-//! at hand, [`fuse`] joins lists that know nothing of each other.
+//! Texts are identified by `u32` numbers, allocated from 1. [`Index`] ranks by words (BM25), [`Vectors`] by meaning
+//! (cosine similarity of an [`Embedder`]'s vectors); both are stored in the plugin's state and written in its own
+//! transactions. [`find`] searches by one or both, and [`mix`] merges the two lists; [`rank`] ranks texts without an
+//! index, [`fuse`] merges lists with incomparable scores.
 //!
 //! ```
 //! use loggia_sdk::{prelude::*, testing::{Host, Store}};
@@ -47,14 +47,14 @@ pub use words::terms;
 pub struct Hit {
     /// The caller's number for it.
     pub number: u32,
-    /// The higher the better; comparable within one list alone.
+    /// Higher is better; only comparable within one list.
     pub score: f32,
 }
 
 impl Hit {
     /// Best first; of two that are as good, the newer one.
     fn sorted(hits: impl IntoIterator<Item = Self>) -> Vec<Self> {
-        // By a heap: its code is a tenth of a sort's, and a plugin's size counts.
+        // A heap: its code is a tenth of a sort's, and a plugin's size matters.
         let heap: BinaryHeap<Ranked> = hits.into_iter().map(Ranked).collect();
         heap.into_sorted_vec().into_iter().map(|ranked| ranked.0).collect()
     }

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::Hit;
 
-/// In reciprocal rank fusion, how little the first places differ. (60 is the value of the paper that named it.)
+/// Constant of reciprocal rank fusion: how little the first ranks differ. (60 is the value of the original paper.)
 const FUSION: f32 = 60.0;
 
-/// What is less alike than this share of the best is not what was meant: something is always the nearest.
+/// Minimum similarity relative to the best: something is always the nearest.
 const CLOSE: f32 = 0.6;
 
-/// Of what was compared with a query, what is close enough to be told: nothing that points elsewhere, and nothing far
-/// behind the best.
+/// Keeps the hits that are close enough to the query: none in another direction, and none far behind the best.
 ///
 /// ```
 /// use ranking::{Hit, close};
@@ -24,8 +23,8 @@ pub fn close(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits
 }
 
-/// One list of what was found by words and by meaning, best first. Scores of words are told as shares of the best one;
-/// `weight` is what the meaning counts, from 0 to 1.
+/// Merges hits by words and by meaning, best first. Word scores are scaled to the best one; `weight` is the share of
+/// meaning, from 0 to 1.
 ///
 /// ```
 /// use ranking::{Hit, mix};
@@ -47,8 +46,8 @@ pub fn mix(words: &[Hit], meaning: &[Hit], weight: f32) -> Vec<Hit> {
     Hit::sorted(scores.into_iter().map(|(number, score)| Hit { number, score }))
 }
 
-/// Joins lists whose scores cannot be compared, by the places alone: each list holds, best first, positions of something
-/// that they have in common. Positions and scores, best first.
+/// Merges lists with incomparable scores, by rank only: each list holds positions of common items, best first. Returns
+/// positions and scores, best first.
 ///
 /// ```
 /// let fused = ranking::fuse(&[vec![0, 1, 2], vec![1, 3]]);

@@ -1,9 +1,8 @@
-//! How the index is cut into rows of the state.
+//! Layout of the index in rows of the state.
 //!
-//! A row holds, for a block of up to 256 neighbouring texts, the words that fall into one of 64 buckets. So writing a text
-//! touches at most 64 rows of about a kilobyte, whatever the size of the index; looking a word up reads one row for every
-//! 256 texts, all at once; and no row is worth its overhead in the quota only with many words in it. Blocks of long texts
-//! hold fewer: what a commit may write is bounded.
+//! A row holds, for a block of up to 256 consecutive texts, the words of one of 64 buckets. So writing a text changes
+//! at most 64 rows of about a kilobyte, whatever the size of the index; a lookup reads one row for every 256 texts, in
+//! one call; and the overhead of rows in the quota stays small. Blocks of long texts hold fewer: a commit is limited.
 
 use std::borrow::Cow;
 
@@ -11,11 +10,11 @@ use loggia_sdk::prelude::*;
 
 const BUCKETS: u32 = 64;
 
-/// Bytes of a block that begins a new one, far below the 1 MiB that a row and the 3 MiB that a commit may have: all words
-/// of a block may fall into one bucket, and with them, what they are the words of is written.
+/// Maximum size of a block, far below the limits of 1 MiB for a row and 3 MiB for a commit: all words of a block may be
+/// in one bucket, and the texts themselves are written too.
 pub const FULL: usize = 512 << 10;
 
-/// What the words of a text take in their rows, at most: the word, its length, that of its postings, and one of them.
+/// Maximum size of a text's words in their rows: the word, its length, that of its postings, and one of them.
 pub fn bytes<'a>(terms: impl Iterator<Item = &'a String>) -> usize {
     terms.map(|term| term.len() + 10).sum()
 }
@@ -23,19 +22,19 @@ pub fn bytes<'a>(terms: impl Iterator<Item = &'a String>) -> usize {
 /// A word in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Posting {
-    /// Which text of the block.
+    /// Position of the text in the block.
     pub at: u8,
-    /// How often the word stands there.
+    /// Frequency of the word.
     pub times: u32,
-    /// How many words the text has.
+    /// Number of words of the text.
     pub length: u32,
 }
 
-/// The words of a row, in order, each with its postings, which stay encoded until they are asked for.
+/// Sorted words of a row, each with its postings, which are decoded on demand.
 #[derive(Default)]
 pub struct Row<'a>(Vec<(&'a str, Cow<'a, [u8]>)>);
 
-/// Which row holds a word of a text.
+/// Bucket of a word.
 pub fn bucket(term: &str) -> u32 {
     // FNV-1a: the same in every build, unlike the hashes of `std`.
     let hash =
@@ -49,14 +48,14 @@ pub fn key(name: &str, bucket: u32, block: u32) -> String {
 }
 
 impl<'a> Row<'a> {
-    /// A row as it was kept; an empty one where there is none.
+    /// Decodes a stored row; a missing one is empty.
     pub fn read(bytes: Option<&'a [u8]>) -> Result<Self> {
         let Some(bytes) = bytes else { return Ok(Self::default()) };
         let row: Vec<(&str, &[u8])> = decode(bytes)?;
         Ok(Self(row.into_iter().map(|(term, postings)| (term, Cow::Borrowed(postings))).collect()))
     }
 
-    /// As it is to be kept; nothing where it has become empty.
+    /// Encodes the row; `None` if it is empty.
     pub fn write(&self) -> Result<Option<Vec<u8>>> {
         if self.0.is_empty() {
             return Ok(None);
@@ -65,7 +64,7 @@ impl<'a> Row<'a> {
         encode(&row).map(Some)
     }
 
-    /// Where the word stands, ordered by text.
+    /// Postings of a word, ordered by text.
     pub fn postings(&self, term: &str) -> Result<Vec<Posting>> {
         match self.find(term) {
             Ok(place) => decode(&self.0[place].1),
@@ -77,12 +76,12 @@ impl<'a> Row<'a> {
         self.0.binary_search_by(|(other, _)| (*other).cmp(term))
     }
 
-    /// Says that the word stands in the text, in place of what was said of it.
+    /// Sets a word's posting for a text.
     pub fn put(&mut self, term: &'a str, posting: Posting) -> Result<()> {
         self.change(term, posting.at, Some(posting))
     }
 
-    /// Says that it does not.
+    /// Removes a word's posting for a text.
     pub fn take(&mut self, term: &'a str, at: u8) -> Result<()> {
         self.change(term, at, None)
     }
@@ -108,7 +107,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Reads what was written by [`encode`].
+/// Decodes the output of [`encode`].
 pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
     postcard::from_bytes(bytes).map_err(unreadable)
 }

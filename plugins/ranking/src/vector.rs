@@ -1,6 +1,6 @@
-//! What a text means, as a direction.
+//! Meaning of a text as a direction.
 
-/// More than any model has. Bounds what a cosine adds up.
+/// Above any model's number. Limits the sum in a cosine.
 pub const DIMENSIONS: usize = 16_384;
 
 /// A direction, in steps of 1/127 of its longest part: a byte for each dimension takes a quarter of the space, and moves a
@@ -9,24 +9,24 @@ pub const DIMENSIONS: usize = 16_384;
 pub struct Vector(Vec<i8>);
 
 impl Vector {
-    /// Of the numbers that a model gives; none for what has no direction.
+    /// Creates a vector from a model's numbers; `None` if it has no direction.
     pub fn new(parts: &[f32]) -> Option<Self> {
         let longest = parts.iter().fold(0.0_f32, |longest, part| longest.max(part.abs()));
         let sound = longest > 0.0 && parts.len() <= DIMENSIONS && parts.iter().all(|part| part.is_finite());
         sound.then(|| Self(parts.iter().map(|part| (part / longest * 127.0).round() as i8).collect()))
     }
 
-    /// How alike two directions are, from -1 to 1; 0 for those of different models.
+    /// Similarity of two directions, from -1 to 1; 0 for different models.
     pub fn cosine(&self, other: &Self) -> f32 {
         self.cosine_of(&other.bytes())
     }
 
-    /// The same, of a vector as it is kept.
+    /// Like [`cosine`](Self::cosine), with a stored vector.
     pub(crate) fn cosine_of(&self, kept: &[u8]) -> f32 {
         if kept.len() != self.0.len() {
             return 0.0;
         }
-        // Plain loops over bytes, which the compiler makes vectors of where the machine has them.
+        // Plain loops over bytes, which the compiler vectorises where the machine supports it.
         let dot: i32 = self.0.iter().zip(kept).map(|(a, b)| i32::from(*a) * i32::from(b.cast_signed())).sum();
         let here: i32 = self.0.iter().map(|a| i32::from(*a) * i32::from(*a)).sum();
         let there: i32 = kept.iter().map(|b| i32::from(b.cast_signed()).pow(2)).sum();

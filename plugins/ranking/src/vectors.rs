@@ -9,28 +9,28 @@ use crate::{
     rows::{decode, encode},
 };
 
-/// Texts whose vectors share a row: all rows are read for each query, and each costs as much as some kilobytes.
+/// Texts whose vectors share a row: each query reads all rows, and each costs as much as some kilobytes.
 const BLOCK: u32 = 32;
 
-/// Rows that are read at once; the host may give fewer.
+/// Rows per read; the host may return fewer.
 const PART: u32 = 1000;
 
-/// Rows that are read at once to be changed: of the longest vectors, 4 MiB.
+/// Rows per read for changes: with the longest vectors, 4 MiB.
 const CHANGED: usize = 8;
 
-/// Bytes of rows that one transaction may write, beside what else it writes.
+/// Maximum bytes of rows that one transaction may write, besides other data.
 const WRITTEN: usize = 1 << 20;
 
 /// The vectors of texts, in the state's shared space, by the texts' numbers. A `static` of the plugin.
 ///
-/// All of them are compared with a query, one after another: at 256 dimensions that is 2.5 MB for 10,000 texts. What is
-/// of another model than the one now configured counts as not there.
+/// A query is compared with all of them in sequence: at 256 dimensions that is 2.5 MB for 10,000 texts. Vectors of
+/// another model than the configured one count as missing.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors {
     name: &'static str,
 }
 
-/// What is to stand for a text: a vector's parts, or nothing.
+/// Change of a text's vector: the new one, or none.
 type Changed<'a> = (u32, Option<&'a [u8]>);
 
 /// A vector in a row: which text of the block, of which model, and its parts.
@@ -42,7 +42,7 @@ impl Vectors {
         Self { name }
     }
 
-    /// Keeps vectors, as part of a transaction: in it the plugin makes sure that the texts are still those that were sent.
+    /// Stores vectors within a transaction, in which the plugin checks that the texts are unchanged.
     ///
     /// # Errors
     ///
@@ -54,12 +54,12 @@ impl Vectors {
         self.change(tx, embedder.tag(), &put)
     }
 
-    /// How many vectors like this one a transaction puts at most, were they all to stand in different rows.
+    /// Maximum number of such vectors per transaction, if all were in different rows.
     pub fn at_once(vector: &Vector) -> usize {
         (WRITTEN / (BLOCK as usize * vector.length())).max(1)
     }
 
-    /// Takes vectors away, if they are there: of texts that are gone, or have changed.
+    /// Removes vectors, if they exist, of deleted or changed texts.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// Which texts have a vector of this model.
+    /// Numbers of texts with a vector of this model.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Vectors {
         Ok(numbers)
     }
 
-    /// All texts that have a vector, those that are nearest to the query first. The score is the cosine.
+    /// All texts with a vector, nearest to the query first. The score is the cosine.
     ///
     /// # Errors
     ///

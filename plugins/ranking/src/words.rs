@@ -2,7 +2,7 @@
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
-/// A longer word is found by its beginning: it is no word of a language.
+/// A longer word is truncated: it is not a natural word.
 const LONGEST: usize = 64;
 
 /// The words of a text, in order, as they are compared: in lower case, without the endings of English.
@@ -15,9 +15,9 @@ pub fn terms(text: &str) -> Vec<String> {
     words(text).map(|(_, word)| term(&stemmer, word)).collect()
 }
 
-/// The words of a text, with the place of each, in bytes: letters and digits that stand together, and each sign of the
-/// scripts that put nothing between words. (Unicode's own rules for words would make every plugin 25 KB larger, for
-/// differences such as one word or two in `don't`, which text and query share.)
+/// Splits a text into words with their byte offsets: runs of letters and digits, and each character of scripts without
+/// word separators. (Unicode's own rules would make every plugin 25 KB larger, for differences such as one word or two
+/// in `don't`, which text and query share.)
 pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut chars = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -37,12 +37,12 @@ fn stands_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// One language for all texts: endings of others stay, which costs some hits and finds nothing wrong.
+/// One language for all texts: endings of others stay, which loses some hits and finds no wrong ones.
 pub fn stemmer() -> Stemmer {
     Stemmer::create(Algorithm::English)
 }
 
-/// A word as it is compared.
+/// Normalised form of a word.
 pub fn term(stemmer: &Stemmer, word: &str) -> String {
     let end = word.char_indices().nth(LONGEST).map_or(word.len(), |(at, _)| at);
     stemmer.stem(&word[..end].to_lowercase()).into_owned()

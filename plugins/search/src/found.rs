@@ -1,10 +1,10 @@
-//! What was found, as one list shows it.
+//! Results in one common form.
 
 use loggia_sdk::prelude::*;
 
 use crate::source::{Candidate, Source};
 
-/// Characters that are shown of a text.
+/// Length of an excerpt in characters.
 const EXCERPT: usize = 300;
 
 /// Something that was found.
@@ -13,20 +13,20 @@ const EXCERPT: usize = 300;
 pub struct Found {
     #[detail(minimal)]
     pub source: Source,
-    /// There: an id, or a path.
+    /// Id or path in its source.
     #[detail(minimal)]
     pub id: String,
     #[detail(minimal)]
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// Where in it.
+    /// Location within it.
     #[detail(minimal)]
     #[serde(skip_serializing_if = "String::is_empty")]
     pub place: String,
     pub text: String,
     /// From 0 to 1; comparable within this list.
     pub score: f32,
-    /// Where else the same text stands.
+    /// Other locations of the same text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
     /// The call that opens it.

@@ -1,4 +1,4 @@
-//! Asks the sources, all at once.
+//! Queries all sources concurrently.
 
 use loggia_sdk::{failure::code, host::Request, prelude::*};
 
@@ -10,7 +10,7 @@ use crate::{
 /// Characters of a reason.
 const REASON: usize = 160;
 
-/// What came back.
+/// Collected results.
 pub struct Gathered {
     /// By source, each in its own order.
     pub candidates: Vec<Candidate>,
@@ -48,12 +48,12 @@ pub fn gather(query: &str, sources: Option<&[Source]>, limit: usize) -> Result<G
     Ok(gathered)
 }
 
-/// No source answered.
+/// Failure if no source answered.
 fn none(asked: &[Source], gathered: &Gathered, failures: &[Failure]) -> Failure {
     let code = failures.first().map(|failure| failure.code.clone()).unwrap_or_default();
     let same = failures.iter().all(|failure| failure.code == code);
     let grants: Vec<String> = asked.iter().map(|source| format!("\"{}:search\"", source.name())).collect();
-    let message = ["nothing could be searched: ", &reasons(&gathered.passed_over)].concat();
+    let message = ["no source could be searched: ", &reasons(&gathered.passed_over)].concat();
     Failure::new(if same { code } else { code::UNAVAILABLE.to_owned() }, message).hint(format!(
         "Each must be installed, and the operator grants them in search.toml, under [grants]: `invoke = [{}]`.",
         grants.join(", ")

@@ -7,10 +7,10 @@ const COMMON: &str = " a about all also am an and any are as at be been but by c
     have he her him his how i if in into is it its just may me my no not of on or our out she should so some than that the \
     their them then there they this to us was we were what when where which who why will with would you your ";
 
-/// More words than this say nothing more.
+/// Maximum number of words.
 const WORDS: usize = 16;
 
-/// An expression that matches lines with any of the query's words, in any case, whatever their endings; none for a query
+/// Builds an expression that matches lines with any of the query's words, ignoring case and endings; `None` for a query
 /// without words.
 pub fn of(query: &str) -> Option<String> {
     let words: Vec<String> = query
@@ -20,7 +20,7 @@ pub fn of(query: &str) -> Option<String> {
         .collect();
     let is_rare = |word: &&String| word.chars().nth(1).is_some() && !COMMON.contains(&format!(" {word} "));
     let rare: Vec<&String> = words.iter().filter(is_rare).collect();
-    // A query of letters and common words alone means them.
+    // A query of only letters and common words means them.
     let wanted = if rare.is_empty() { words.iter().collect() } else { rare };
     let mut seen = BTreeSet::new();
     let stems: Vec<String> = wanted
@@ -31,7 +31,7 @@ pub fn of(query: &str) -> Option<String> {
         .collect();
     let patterns: Vec<String> = stems.iter().map(|stem| stem.chars().map(letter).collect()).collect();
     let any = patterns.join("|");
-    // The expressions of `files` know where an ASCII word begins, and nothing of others.
+    // The expressions of `files` only detect ASCII word boundaries.
     let begins = if any.is_ascii() { r"(?:\b|_)" } else { "" };
     (!patterns.is_empty()).then(|| format!("{begins}(?:{any})"))
 }
@@ -46,7 +46,7 @@ fn stem(word: &str) -> String {
     if stem.chars().count() >= 3 { stem } else { word.to_owned() }
 }
 
-/// Cases beyond ASCII are not known to the expressions of `files`. Letters and digits mean themselves there.
+/// Matches both cases; the expressions of `files` ignore case only in ASCII. Letters and digits need no escapes there.
 fn letter(char: char) -> String {
     let upper: String = char.to_uppercase().collect();
     if char.is_ascii() || upper.chars().count() != 1 || upper == char.to_string() {

@@ -1,4 +1,4 @@
-//! `hybrid` and `semantic`: one ranked list of what all sources found.
+//! `hybrid` and `semantic`: one ranked list over all sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,18 +11,18 @@ use crate::{
     source::{Candidate, SOURCES},
 };
 
-/// Asked of each source, at least: what is best in one list may stand further down in another.
+/// Minimum number of hits per source: the best of one list may be further down in another.
 const LEAST: usize = 25;
-/// So many are compared by meaning: with the query, what two requests to the endpoint hold.
+/// Candidates compared by meaning: with the query, two requests to the endpoint.
 const MEANT: usize = 63;
-/// Parts of one thing (lines of a file, messages of a conversation) that are shown.
+/// Maximum number of parts of one item (lines of a file, messages of a conversation).
 const PARTS: usize = 3;
-/// Two texts are one where they share this much of their words.
+/// Share of common words above which two texts count as duplicates.
 const ALIKE: f32 = 0.9;
-/// What the first place of a list adds in a fusion.
+/// Contribution of a list's first rank to a fusion.
 const FIRST: f32 = 1.0 / 61.0;
 
-/// By words, by each source's own order and, where that is configured, by meaning.
+/// Ranks by words, by each source's own order and, if configured, by meaning.
 pub fn hybrid(
     query: &str,
     sources: Option<&[crate::Source]>,
@@ -48,7 +48,7 @@ pub fn hybrid(
     Ok(reply(query, &gathered, fused, limit, detail))
 }
 
-/// By meaning alone, on one scale for all sources.
+/// Ranks by meaning only, on one scale for all sources.
 pub fn semantic(
     query: &str,
     sources: Option<&[crate::Source]>,
@@ -102,12 +102,12 @@ fn by_meaning(
     Ok(meant)
 }
 
-/// What is compared of a candidate.
+/// Text of a candidate for comparison.
 fn compared(candidate: &Candidate) -> String {
     [candidate.title.as_str(), &candidate.text].join("\n")
 }
 
-/// The best of them, each text once.
+/// Builds the reply with the best candidates, without duplicate texts.
 fn reply(
     query: &str,
     gathered: &Gathered,
@@ -116,7 +116,7 @@ fn reply(
     detail: Detail,
 ) -> Reply<Vec<Found>> {
     let chosen = choose(&gathered.candidates, ranked, limit);
-    let next = chosen.first().map(|(candidate, ..)| candidate.open.clone().reason("to read the first whole"));
+    let next = chosen.first().map(|(candidate, ..)| candidate.open.clone().reason("to open the first"));
     let found: Vec<Found> = chosen
         .into_iter()
         .map(|(candidate, score, also)| Found::new(candidate, also, score, query, detail))
@@ -134,10 +134,10 @@ fn reply(
     reply
 }
 
-/// A candidate, its score, and where else its text stands.
+/// A candidate, its score, and other locations of its text.
 type Chosen<'c> = (&'c Candidate, f32, Vec<String>);
 
-/// The best, few parts of each thing, and near-identical texts once.
+/// Selects the best, with few parts of each item, and near-identical texts once.
 fn choose(candidates: &[Candidate], ranked: Vec<(usize, f32)>, limit: usize) -> Vec<Chosen<'_>> {
     let mut chosen: Vec<Chosen<'_>> = Vec::new();
     let mut words: Vec<BTreeSet<String>> = Vec::new();
@@ -167,7 +167,7 @@ fn choose(candidates: &[Candidate], ranked: Vec<(usize, f32)>, limit: usize) -> 
     chosen
 }
 
-/// The text; a memory may be its title alone.
+/// Text to show; a memory may only have a title.
 fn shown(candidate: &Candidate) -> &str {
     if candidate.text.is_empty() { &candidate.title } else { &candidate.text }
 }

@@ -1,6 +1,6 @@
-//! The facades that are searched: how each is asked, and how its answers are read.
+//! The searched facades: their requests, and the parsing of their replies.
 //!
-//! What they answer is not trusted: fields may be missing, or be of another type. The table says where each keeps what.
+//! Replies are untrusted: fields may be missing, or have another type. The table names the fields of each source.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ pub enum Source {
 /// All of them.
 pub const SOURCES: [Source; 4] = [Source::Memories, Source::Knowledge, Source::Conversations, Source::Files];
 
-/// Where a facade's answers keep what is wanted of them; of several names, the first that is there.
+/// Names of the fields in a facade's replies; the first one that is present counts.
 struct Fields {
     facade: &'static str,
     id: &'static [&'static str],
     title: &'static [&'static str],
     text: &'static [&'static str],
-    /// What says where in it, each with a word before.
+    /// Fields of the location, each with a prefix.
     place: &'static [(&'static str, &'static str)],
     /// The action that opens it, and its parameters with the fields that give them.
     open: (&'static str, &'static [(&'static str, &'static str)]),
@@ -75,10 +75,10 @@ const FILES: Fields = Fields {
     open: ("get", &[("path", "path")]),
 };
 
-/// Lines of files that are asked for: they come in the order of their paths, so the best may be far down. No source's
-/// answer is read further.
+/// Number of lines requested from files: they come in path order, so the best may be far down. At most this many hits
+/// of a source are read.
 const LINES: usize = 200;
-/// One source that hangs must not cost the answers of the others.
+/// Timeout of a source, so that it does not cost the results of the others.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest text that is compared, in characters; of a title and of an id.
 const TEXT: usize = 2000;
@@ -112,12 +112,12 @@ impl Source {
         self.fields().facade
     }
 
-    /// Whether its answers come best first.
+    /// Whether its results are ranked.
     pub fn is_ranked(self) -> bool {
         self != Self::Files
     }
 
-    /// The call that searches it; none where the query holds nothing that it could look for.
+    /// Request for a query; `None` if it contains nothing to search for.
     pub fn request(self, query: &str, limit: usize) -> Option<Request> {
         let request = Request::new(self.name(), "search").timeout(PATIENCE);
         Some(match self {
@@ -128,11 +128,11 @@ impl Source {
         })
     }
 
-    /// What it found, in its order. What is no record is passed over.
+    /// Results in the source's order. Malformed ones are skipped.
     pub fn read(self, data: &Value) -> Vec<Candidate> {
         let records = match data {
             Value::Array(records) => Some(records),
-            // A list with something beside it.
+            // A list with additional members.
             Value::Object(object) => object.values().find_map(Value::as_array),
             _ => None,
         };
@@ -166,7 +166,7 @@ impl Source {
     }
 }
 
-/// A value in words: texts and numbers as they are, lists joined, all else nothing.
+/// Renders a value: texts and numbers as they are, lists joined, others as nothing.
 fn said(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

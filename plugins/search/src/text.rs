@@ -1,12 +1,12 @@
 //! Texts that strangers wrote: made plain and short.
 
-/// A text without tags, control characters and what cannot be seen, white space as single blanks, of at most so many
+/// Removes tags, control and invisible characters from a text, collapses white space, and truncates it to this many
 /// characters.
 pub fn plain(text: &str, characters: usize) -> String {
     short(&without_entities(&without_tags(text)), characters)
 }
 
-/// The same, but tags stay: in notes and files they may be what it is about.
+/// Like [`plain`], but keeps tags: in notes and files they may be the subject.
 pub fn short(text: &str, characters: usize) -> String {
     let visible: String = text.chars().filter(|char| !is_hidden(*char)).collect();
     let mut short = String::new();
@@ -32,8 +32,8 @@ pub fn short(text: &str, characters: usize) -> String {
     short
 }
 
-/// Characters that no reader sees, and that can hide words from a person but not from a model: blanks without width, those
-/// that turn the direction of writing, tags. (Joiners stay: some scripts cannot do without.)
+/// Invisible characters, which can hide words from a person but not from a model: zero-width spaces, direction
+/// controls, tags. (Joiners stay: some scripts need them.)
 fn is_hidden(char: char) -> bool {
     matches!(char,
         '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
@@ -42,7 +42,7 @@ fn is_hidden(char: char) -> bool {
 /// `a <b>bold</b> word` → `a bold word`; `1 < 2` stays.
 fn without_tags(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    // Behind the last `>` there is no tag.
+    // There is no tag after the last `>`.
     let (mut rest, end) = text.split_at(text.rfind('>').map_or(0, |at| at + 1));
     while let Some(at) = rest.find('<') {
         let inside = &rest[at + 1..];
@@ -71,7 +71,7 @@ const ENTITIES: [(&str, &str); 7] = [
     ("&#39;", "'"),
     ("&apos;", "'"),
     ("&nbsp;", " "),
-    // The last: what it makes is not read again.
+    // Last: its output is not decoded again.
     ("&amp;", "&"),
 ];
 
@@ -82,8 +82,8 @@ fn without_entities(text: &str) -> String {
     ENTITIES.iter().fold(text.to_owned(), |text, (entity, char)| text.replace(entity, char))
 }
 
-/// An address that a browser may open, of sensible length; nothing else is passed on. One that holds a name and a
-/// password shows another server than it leads to.
+/// Accepts `http` and `https` URLs of limited length. A URL with a user name and a password displays another server
+/// than its target.
 pub fn web_address(url: &str) -> Option<String> {
     let url = url.trim();
     let rest = ["https://", "http://"].iter().find_map(|scheme| {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_without_an_end_take_no_time_of_their_own() {
+    fn unclosed_tags_take_linear_time() {
         let text = "<a".repeat(1 << 20);
         assert_eq!(without_tags(&text), text);
         assert_eq!(without_tags(&[&text, ">b<c"].concat()), "b<c");

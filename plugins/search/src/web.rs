@@ -7,25 +7,25 @@ use loggia_sdk::{failure::code, http::Response, prelude::*};
 use crate::text::web_address;
 pub use answer::Pages;
 
-/// What the operator has to write.
+/// Hint for the operator.
 const LINES: &str = "The operator writes in search.toml, under [grants], for a SearXNG server: \
     `http = [\"https://searx.example.org\"]` and `config.web = { url = \"https://searx.example.org/search\" }`.";
 
-/// What a SearXNG as it is installed lacks.
+/// Settings that a default SearXNG lacks.
 const FORMATS: &str = "A SearXNG gives JSON only where `search.formats` in its settings.yml has `json`, and its limiter \
     may turn programs away. The operator checks that, and `config.web.url` in search.toml.";
 
-/// Pages that are shown where nobody says how many.
+/// Default number of pages.
 pub const LIMIT: u32 = 8;
 
-/// Where to search.
+/// Endpoint of the search server.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Endpoint {
     url: String,
 }
 
-/// How old a page may be.
+/// Maximum age of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeRange {
@@ -46,7 +46,7 @@ impl TimeRange {
     }
 }
 
-/// What is looked for.
+/// Parameters of a web search.
 pub struct Query {
     pub query: String,
     pub limit: usize,
@@ -61,9 +61,7 @@ pub fn search(query: &Query, detail: Detail) -> Result<Reply<Pages>> {
     let endpoint: Endpoint = host::config("web")?
         .ok_or_else(|| Failure::unavailable("not configured: the web needs a search server").hint(LINES))?;
     if web_address(&endpoint.url).is_none() {
-        return Err(
-            Failure::internal("the configuration `web` does not fit: `url` is no address").hint(LINES)
-        );
+        return Err(Failure::internal("the configuration `web` is invalid: `url` is not a URL").hint(LINES));
     }
     let categories = query.categories.iter().flatten();
     if categories.into_iter().any(|category| !(1..=40).contains(&category.chars().count())) {
@@ -95,11 +93,11 @@ fn request(url: &str, query: &Query) -> http::Request {
     request
 }
 
-/// The answer as JSON; what servers do instead is explained.
+/// Parses the response as JSON; explains other responses.
 fn read(response: Response) -> Result<Value> {
     if response.status == 429 {
         let hint =
-            "The search server turns away who asks often: wait a while. Its limiter may not know this host.";
+            "The search server limits the rate of requests: wait a while. Its limiter may block this host.";
         return response.ok().map(|_| Value::Null).map_err(|failure| failure.hint(hint));
     }
     let response = response.ok().map_err(|failure| match failure.code.as_str() {

@@ -30,7 +30,7 @@ pub struct Action {
 }
 
 impl Action {
-    /// Reads a method; `Ok(None)` where it is no action.
+    /// Parses a method; `Ok(None)` if it is not an action.
     pub fn read(method: &ImplItemFn) -> Result<Option<Self>> {
         let Some(attribute) = method.attrs.iter().find(|a| is_action(a)) else { return Ok(None) };
         let mut errors = Errors::default();
@@ -88,12 +88,12 @@ impl Action {
     }
 }
 
-/// Whether this is our attribute, under whichever path it was imported.
+/// Tests whether this is our attribute, under any import path.
 pub fn is_action(attribute: &Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|segment| segment.ident == "action")
 }
 
-/// Mistakes found so far: the author sees all of them at once.
+/// Collects errors, so that the author sees all of them at once.
 #[derive(Default)]
 pub struct Errors(Option<Error>);
 
@@ -128,7 +128,7 @@ impl Errors {
     }
 }
 
-/// What a method must be before its arguments are worth a look.
+/// Checks the signature of a method before its arguments.
 fn signature(method: &ImplItemFn) -> Result<()> {
     let signature = &method.sig;
     if let Some(keyword) = &signature.asyncness {
@@ -146,7 +146,8 @@ fn signature(method: &ImplItemFn) -> Result<()> {
     match signature.inputs.first() {
         Some(FnArg::Receiver(this)) if this.reference.is_some() && this.mutability.is_none() => Ok(()),
         Some(FnArg::Receiver(this)) => {
-            let sentence = "an action takes `&self`: nothing in the facade outlives a call, so there is nothing to change";
+            let sentence =
+                "an action takes `&self`: the facade does not outlive a call, so it cannot be changed";
             Err(Error::new(this.span(), sentence))
         }
         Some(other) => Err(Error::new(other.span(), "an action takes `&self` first")),
@@ -158,7 +159,7 @@ fn output(method: &ImplItemFn) -> Result<Type> {
     match &method.sig.output {
         ReturnType::Type(_, ty) => Ok((**ty).clone()),
         ReturnType::Default => {
-            let sentence = "an action returns `Result<…>`; where there is nothing to say, `-> Result<()>`";
+            let sentence = "an action returns `Result<…>`; without data, `-> Result<()>`";
             Err(Error::new(method.sig.ident.span(), sentence))
         }
     }
@@ -183,8 +184,8 @@ fn distinct(inputs: &[Input]) -> Result<()> {
     Ok(())
 }
 
-/// An example is a JSON object that names parameters of the action, and all that are required. Whether the values fit
-/// the types only the schemas tell: `testing::describe` checks them.
+/// Checks an example: a JSON object with all required parameters and no unknown ones. The values' types are only known
+/// to the schemas: `testing::describe` checks them.
 fn check_example(example: &LitStr, inputs: &[Input]) -> Result<()> {
     let wrong = |sentence: String| Err(Error::new(example.span(), sentence));
     let object = match serde_json::from_str::<serde_json::Map<_, _>>(&example.value()) {

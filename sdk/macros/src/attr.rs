@@ -73,7 +73,7 @@ const ACTION_KEYS: [&str; 10] = [
 const PARAM_KEYS: [&str; 9] =
     ["default", "range", "length", "pattern", "format", "hint", "secret", "example", "name"];
 
-/// Formats of JSON Schema 2020-12 that say something about a text.
+/// Formats of JSON Schema 2020-12 that constrain a text.
 const FORMATS: [&str; 13] = [
     "date-time",
     "date",
@@ -90,7 +90,7 @@ const FORMATS: [&str; 13] = [
     "regex",
 ];
 
-/// One `key`, `key = …` or `key(…)`, of which the key was read.
+/// One `key`, `key = …` or `key(…)` whose key was parsed.
 struct Entry<'a> {
     key: Ident,
     input: ParseStream<'a>,
@@ -111,7 +111,7 @@ impl Entry<'_> {
         self.value("\"…\"")
     }
 
-    /// Nothing but the key.
+    /// Accepts a key without a value.
     fn flag(&self, into: &mut bool) -> Result<()> {
         self.bare()?;
         if std::mem::replace(into, true) { Err(self.twice()) } else { Ok(()) }
@@ -121,7 +121,7 @@ impl Entry<'_> {
         if self.input.is_empty() || self.input.peek(Token![,]) {
             return Ok(());
         }
-        Err(Error::new(self.input.span(), format!("`{}` stands alone, without a value", self.key)))
+        Err(Error::new(self.input.span(), format!("`{}` takes no value", self.key)))
     }
 
     fn set<T>(&self, into: &mut Option<T>, value: T) -> Result<()> {
@@ -168,13 +168,13 @@ fn entries(
     Ok(())
 }
 
-/// What stands between an attribute's parentheses, read by `parser`; nothing where there are none.
+/// Parses the text between an attribute's parentheses with `parser`; returns the default without parentheses.
 fn arguments<T: Default>(attribute: &Attribute, parser: impl Fn(ParseStream) -> Result<T>) -> Result<T> {
     match &attribute.meta {
         Meta::Path(_) => Ok(T::default()),
         Meta::List(list) => parser.parse2(list.tokens.clone()),
         Meta::NameValue(meta) => {
-            Err(Error::new(meta.eq_token.span, "the arguments stand in parentheses: `#[name(key = value)]`"))
+            Err(Error::new(meta.eq_token.span, "the arguments go in parentheses: `#[name(key = value)]`"))
         }
     }
 }
@@ -264,9 +264,9 @@ fn bounds(entry: &Entry, like: &str) -> Result<Expr> {
     match &expr {
         Expr::Range(range) if range.start.is_some() || range.end.is_some() => Ok(expr),
         Expr::Range(_) => {
-            Err(Error::new(expr.span(), format!("`..` bounds nothing; write, for example, `{like}`")))
+            Err(Error::new(expr.span(), format!("`..` has no bounds; write, for example, `{like}`")))
         }
-        // A constant that holds a range.
+        // A constant range.
         Expr::Path(_) => Ok(expr),
         _ => Err(Error::new(expr.span(), format!("`{}` takes a range, for example `{like}`", entry.key))),
     }

@@ -1,8 +1,8 @@
 //! `#[detail]` on a type: each mark becomes a `skip_serializing_if` that asks for the call's level, and a keyword in the
 //! schema.
 //!
-//! So serde and schemars do the work, and with it everything that they understand: renames, flattening, the tags of
-//! enums, generics. The price is that they must see what is written here, so the attribute stands above their derives.
+//! So serde and schemars do the work, and everything they understand is supported: renames, flattening, enum tags,
+//! generics. In return, they must see the generated attributes, so this attribute must be above their derives.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -15,12 +15,11 @@ use crate::{
     serde,
 };
 
-/// The type with its marks carried out, and what they need beside it; or the mistakes, and the type without marks.
+/// Expands the marks of a type into attributes and helpers; on errors, returns these and the type without marks.
 pub fn expand(arguments: &TokenStream, mut item: Item) -> TokenStream {
     let mut errors = Errors::default();
     if !arguments.is_empty() {
-        let sentence =
-            "on a type `#[detail]` stands alone; the levels stand on its fields: `#[detail(full)]`";
+        let sentence = "on a type `#[detail]` takes no level; levels go on its fields: `#[detail(full)]`";
         errors.push(Error::new(arguments.span(), sentence));
     }
     let helpers = errors.take(carry_out(&mut item)).unwrap_or_default();
@@ -35,7 +34,7 @@ pub fn expand(arguments: &TokenStream, mut item: Item) -> TokenStream {
     }
 }
 
-/// Takes the marks away and writes down what they mean.
+/// Replaces the marks by attributes with their meaning.
 fn carry_out(item: &mut Item) -> Result<TokenStream> {
     let (attributes, ident, generics, all) = match item {
         Item::Struct(item) => (&mut item.attrs, &item.ident, &item.generics, vec![&mut item.fields]),
@@ -60,7 +59,7 @@ fn carry_out(item: &mut Item) -> Result<TokenStream> {
             format!("`{key}` makes another type's JSON of it, which leaves the marks without effect");
         return Err(Error::new(key.span(), sentence));
     }
-    // Where marks stand on flattened fields alone, no property of the schema tells of them.
+    // If only flattened fields are marked, no property of the schema shows it.
     if marked.iter().all(|marked| marked.is_flat || marked.level == Level::Standard) {
         attributes.push(parse_quote!(#[schemars(extend("x-detail" = true))]));
     }
@@ -81,7 +80,7 @@ fn carry_out(item: &mut Item) -> Result<TokenStream> {
     })
 }
 
-/// Whether marks within a variant have an effect; on it they have none.
+/// Rejects marks on a variant, which have no effect; only those on its fields do.
 fn effective(variant: &Variant) -> Result<()> {
     if let Some(mark) = variant.attrs.iter().find(|attribute| is_detail(attribute)) {
         return Err(Error::new(mark.path().span(), "a variant has no level: mark its named fields"));
@@ -97,7 +96,7 @@ fn effective(variant: &Variant) -> Result<()> {
     }
 }
 
-/// Takes away all marks.
+/// Removes all marks.
 fn strip(item: &mut Item) {
     let keep = |attributes: &mut Vec<Attribute>| attributes.retain(|attribute| !is_detail(attribute));
     let mut all = Vec::new();
@@ -135,7 +134,7 @@ fn read<'f>(all: Vec<&'f mut Fields>, ident: &Ident) -> Result<Vec<Marked<'f>>> 
     Ok(marked)
 }
 
-/// Serde and schemars must read the type after us.
+/// Checks that the derives of serde and schemars come after this attribute.
 fn derives(attributes: &[Attribute], ident: &Ident) -> Result<()> {
     let has = |name| attributes.iter().any(|attribute| serde::derives(attribute, name));
     let missing: Vec<_> = ["Serialize", "JsonSchema"].into_iter().filter(|name| !has(name)).collect();
@@ -143,13 +142,13 @@ fn derives(attributes: &[Attribute], ident: &Ident) -> Result<()> {
         return Ok(());
     }
     let sentence = format!(
-        "`#[detail]` stands above the derives that it tells what to do: `#[derive({})]` is missing below it",
+        "`#[detail]` must be above the derives that it configures: `#[derive({})]` is missing below it",
         missing.join(", ")
     );
     Err(Error::new(ident.span(), sentence))
 }
 
-/// Gives a field its attributes; where the author skips it too, also the function that asks both.
+/// Writes a field's attributes; if the author skips the field too, also a function that combines both conditions.
 fn write(marked: Marked, helper: &Ident, ident: &Ident, generics: &Generics) -> Option<TokenStream> {
     let Marked { field, level, is_flat } = marked;
     let ty = &field.ty;

@@ -7,7 +7,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 pub struct Docs {
     /// The first paragraph.
     pub summary: String,
-    /// The paragraphs after it, apart from each other by an empty line.
+    /// Further paragraphs, separated by empty lines.
     pub rest: String,
 }
 
@@ -26,7 +26,7 @@ impl Docs {
                 continue;
             }
             if !open.is_empty() {
-                // Lists and tables keep their lines.
+                // Lists and tables keep their line breaks.
                 let marked = text.trim_start().starts_with(['-', '*', '|', '#', '>']);
                 open.push(if marked { '\n' } else { ' ' });
             }

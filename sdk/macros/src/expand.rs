@@ -36,7 +36,7 @@ pub fn expand(mut block: ItemImpl, options: Result<FacadeOptions>) -> TokenStrea
     quote!(#block #implementation)
 }
 
-/// Takes away what only we understand: rustc allows neither doc comments nor our attributes on parameters.
+/// Removes our own attributes: rustc allows neither doc comments nor our attributes on parameters.
 fn strip(block: &mut ItemImpl) {
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
@@ -44,7 +44,7 @@ fn strip(block: &mut ItemImpl) {
             continue;
         }
         method.attrs.retain(|attribute| !is_action(attribute));
-        // What the form of an action asks for is not the author's to mend.
+        // The author cannot fix lints about the required form of an action.
         method.attrs.push(parse_quote! {
             #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments, clippy::unnecessary_wraps, clippy::unused_self)]
         });
@@ -84,7 +84,7 @@ fn implementation(facade: &Facade) -> TokenStream {
     }
 }
 
-/// The names of what the table's functions are given. Their spans hide them from the author's expressions.
+/// Names of the generated functions' parameters. Their spans hide them from the author's expressions.
 struct Locals {
     facade: Ident,
     incoming: Ident,

@@ -1,4 +1,4 @@
-//! The whole block: what it says of itself, and its actions.
+//! A whole facade block: its texts and its actions.
 
 use syn::{Error, ImplItem, ItemImpl, LitStr, Result, Type, spanned::Spanned};
 
@@ -22,7 +22,7 @@ pub struct Facade {
 }
 
 impl Facade {
-    /// Reads a block; the error holds every mistake that was found.
+    /// Parses a block; the error contains all mistakes.
     pub fn read(block: &ItemImpl, options: Result<FacadeOptions>) -> Result<Self> {
         let mut errors = Errors::default();
         let options = errors.take(options).unwrap_or_default();
@@ -99,7 +99,7 @@ fn title(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// No two actions answer to one name. Entries with `cfg` may exclude each other, so they are left to the host.
+/// Checks that names and aliases are unique. Entries with `cfg` may exclude each other, so the host checks them.
 fn distinct(actions: &[Action]) -> Result<()> {
     let mut seen: Vec<(String, &str)> = Vec::new();
     let mut errors = Errors::default();

@@ -1,13 +1,13 @@
-//! The fields of a type with `#[detail]`, and the levels at which they are shown.
+//! Fields of a type with `#[detail]`, and their detail levels.
 
 use syn::{Attribute, Error, Field, Fields, Ident, Meta, Result, ext::IdentExt, spanned::Spanned};
 
 use crate::{action::Errors, names, serde};
 
-/// What is shown at `minimal` where no field is marked so: what other calls need to name the thing.
+/// Fields included in `minimal` if none is marked so: other calls need them as a reference.
 const NAMING: [&str; 3] = ["id", "name", "title"];
 
-/// The least level at which a field is shown.
+/// Lowest level that includes a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     Minimal,
@@ -16,7 +16,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// As it is written.
+    /// Name in the attribute.
     pub fn name(self) -> &'static str {
         match self {
             Self::Minimal => "minimal",
@@ -26,7 +26,7 @@ impl Level {
     }
 }
 
-/// A field whose list of fields has marks.
+/// A field of a list with marks.
 pub struct Marked<'f> {
     pub field: &'f mut Field,
     pub level: Level,
@@ -34,7 +34,8 @@ pub struct Marked<'f> {
 }
 
 impl<'f> Marked<'f> {
-    /// Takes the marks of a list of fields; nothing where it has none, so that it is always shown whole.
+    /// Removes the marks of a list of fields; returns nothing if there are none, so that all fields are always
+    /// included.
     pub fn read(fields: &'f mut Fields) -> Result<Vec<Self>> {
         let is_named = matches!(fields, Fields::Named(_));
         let mut errors = Errors::default();
@@ -66,7 +67,7 @@ impl<'f> Marked<'f> {
     }
 }
 
-/// Whether this is our attribute, under whichever path it was imported.
+/// Tests whether this is our attribute, under any import path.
 pub fn is_detail(attribute: &Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|segment| segment.ident == "detail")
 }
@@ -125,7 +126,7 @@ fn never_written(field: &Field) -> Option<Ident> {
     serde::find(&field.attrs, &["skip", "skip_serializing"])
 }
 
-/// Whether the field's name in JSON is one of [`NAMING`]. A flattened field has none there, nor one that is never written.
+/// Tests whether the field's JSON name is in [`NAMING`]. Flattened and skipped fields have no JSON name.
 fn is_naming(field: &Field) -> bool {
     if is_flat(field) || never_written(field).is_some() {
         return false;

@@ -1,8 +1,8 @@
 //! The attribute macros of `loggia-sdk`; use them through that crate.
 //!
-//! `#[facade]` reads an `impl` block into a `facade::Facade` (with every mistake as a compile error where it was
-//! made) and `expand` writes it down again: the block without our attributes, and an implementation of
-//! `loggia_sdk::Facade` that is nothing but a table of actions.
+//! `#[facade]` parses an `impl` block into a `facade::Facade` (with every mistake as a compile error at its location)
+//! and `expand` generates code from it: the block without our attributes, and an implementation of `loggia_sdk::Facade`
+//! that is only a table of actions.
 
 mod action;
 mod attr;
@@ -22,24 +22,24 @@ use syn::{Error, Item, ItemImpl, parse::Parser};
 /// Makes an `impl` block a facade: each method with `#[action(…)]` is an action.
 ///
 /// The first paragraph of the block's doc comment is the facade's summary, the paragraphs after it are its
-/// instructions. Name, title and version come from the crate's `Cargo.toml`. What is given here overrides them:
+/// instructions. Name, title and version come from the crate's `Cargo.toml`. These keys override them:
 ///
 /// | key | value |
 /// |---|---|
 /// | `name = "…"` | the facade's name, which an MCP client sees as the tool's |
 /// | `title = "…"` | the name for people |
-/// | `summary = "…"` | one or two sentences: what the facade is for |
-/// | `instructions = "…"` | when to use the facade, and in what order its actions go |
-/// | `default = "…"` | the action meant by a call that names none |
-/// | `needs("grant", "reason")` | a capability without which the plugin is of no use; may be repeated |
-/// | `wants("grant", "reason")` | a capability the plugin can do without; may be repeated |
+/// | `summary = "…"` | one or two sentences: purpose of the facade |
+/// | `instructions = "…"` | when to use the facade, and the order of its actions |
+/// | `default = "…"` | default action of calls that name none |
+/// | `needs("grant", "reason")` | a required capability; may be repeated |
+/// | `wants("grant", "reason")` | an optional capability; may be repeated |
 #[proc_macro_attribute]
 pub fn facade(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let wrong = "`#[facade]` goes on an `impl` block: `#[facade] impl Notes { … }`";
     let block = match syn::parse::<ItemImpl>(item.clone()) {
         Ok(block) => block,
         Err(error) => {
-            // A syntax error inside an impl block is reported as it is; anything else is not an impl block.
+            // Report syntax errors inside an impl block as they are; anything else is not an impl block.
             let text = item.to_string();
             let is_impl = text.starts_with("impl") || text.contains(" impl ") || text.contains("\nimpl ");
             let error = if is_impl { error } else { Error::new(error.span(), wrong) };
@@ -55,30 +55,30 @@ pub fn facade(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `read`, `write`, `destructive` | what the action does to the world; exactly one. The host enforces it |
-/// | `idempotent` | calling twice does no more than calling once |
+/// | `read`, `write`, `destructive` | the action's effect; exactly one. The host enforces it |
+/// | `idempotent` | repeating a call has no further effect |
 /// | `open_world` | the action reaches beyond this machine |
 /// | `long_running` | the action may outlive a request, and then becomes a run |
 /// | `details` | results differ with the detail level (`Call::detail`); not needed for those of [`detail`](macro@detail) |
 /// | `name = "…"` | another name than the method's |
-/// | `alias = "…"` | a further name by which it may be called; may be repeated |
+/// | `alias = "…"` | an alternative name for calls; may be repeated |
 /// | `example = r#"{…}"#` | parameters of an example call; may be repeated |
 #[proc_macro_attribute]
 pub fn action(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     misplaced("`#[action]` belongs on a method of an `impl` block that has `#[facade]`", item)
 }
 
-/// Says more about a parameter of an action. The doc comment is its description; `Option<T>` makes it optional.
+/// Describes a parameter of an action. The doc comment is its description; `Option<T>` makes it optional.
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `default`, `default = expression` | the value where the caller gives none: the type's own, or this one |
+/// | `default`, `default = expression` | default value: the type's own, or this one |
 /// | `range = 1..=50` | bounds of a number |
 /// | `length = 1..=400` | bounds of a text's characters, or of a list's or map's items |
 /// | `pattern = "…"` | a regular expression that the text matches |
 /// | `format = "…"` | a format of JSON Schema, for example `date` or `uri` |
 /// | `hint = "…"` | advice to the caller beyond the description (`x-hint` in the schema) |
-/// | `secret` | a value that nobody may be shown (`writeOnly` in the schema): the host never echoes it |
+/// | `secret` | a confidential value (`writeOnly` in the schema): the host never echoes it |
 /// | `example = expression` | an example value; may be repeated |
 /// | `name = "…"` | another name than the variable's |
 #[proc_macro_attribute]
@@ -86,25 +86,26 @@ pub fn param(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     misplaced("`#[param]` belongs on a parameter of an `#[action]` method", item)
 }
 
-/// Lets callers choose how much of a result they get, by marks on the fields of its type.
+/// Lets callers choose the level of detail of a result, by marks on the fields of its type.
 ///
-/// | mark | shown at |
+/// | mark | included at |
 /// |---|---|
 /// | `#[detail(minimal)]` | `minimal`, `standard`, `full` |
 /// | none | `standard`, `full` |
 /// | `#[detail(full)]` | `full` |
 ///
-/// Where no field is marked `minimal`, those that are called `id`, `name` or `title` in JSON count as if they were, and
-/// where there are none, all unmarked ones. Each variant of an enum is looked at by itself, and one without marks is
-/// always shown whole. A flattened field is a field like any other: its mark is that of all that it brings along.
+/// If no field is marked `minimal`, fields named `id`, `name` or `title` in JSON count as marked, or, without such
+/// fields, all unmarked ones. Each variant of an enum is treated separately, and a variant without marks is always
+/// complete. A flattened field is like any other: its mark applies to everything that it contributes.
 ///
-/// Marks act on what an action returns, wherever it holds the type: in a `Reply`, a list, a map, another structure. They
-/// do not act on what the action itself serialises, such as what it keeps, and so not on a `Value` that it made.
+/// Marks apply to the return value of an action, wherever it contains the type: in a `Reply`, a list, a map, another
+/// struct. They do not apply to data that the action itself serialises, such as stored data, and so not to a `Value`
+/// that it builds.
 ///
-/// An action whose result has marks is published with detail levels by itself. Fields that may be left out are not
+/// An action whose result has marks is published with detail levels automatically. Fields that may be omitted are not
 /// `required` in the schema, and marked ones carry `x-detail`.
 ///
-/// The attribute stands above `#[derive(Serialize, JsonSchema)]`.
+/// The attribute must be above `#[derive(Serialize, JsonSchema)]`.
 #[proc_macro_attribute]
 pub fn detail(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match syn::parse::<Item>(item.clone()) {

@@ -1,4 +1,4 @@
-//! What names may look like, and which are taken.
+//! Rules for names, and reserved names.
 
 use proc_macro2::Span;
 use syn::{Error, Result};
@@ -6,15 +6,15 @@ use syn::{Error, Result};
 /// Actions that every facade has from the host.
 const RESERVED_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
-/// Words that a call's arguments hold beside the parameters.
+/// Members of a call's arguments besides the parameters.
 const RESERVED_PARAMS: [&str; 6] = ["action", "cmd", "params", "detail", "wait", "confirm"];
 
-/// What every MCP client takes as a tool's name, or as a part of one.
+/// Maximum length of a tool's name, or a part of it, that every MCP client accepts.
 const SHORT: usize = 32;
 /// An action is no tool by itself.
 const LONG: usize = 64;
 
-/// `^[a-z][a-z0-9_-]*$`, of so many characters.
+/// Checks `^[a-z][a-z0-9_-]*$` and the length.
 fn check(what: &str, name: &str, most: usize, span: Span) -> Result<()> {
     let fine = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
@@ -69,7 +69,7 @@ pub fn param(name: &str, span: Span) -> Result<()> {
     Ok(())
 }
 
-/// "`#[param]` has no key `lenght`; did you mean `length`?", or the list of keys where none is near.
+/// Formats "`#[param]` has no key `lenght`; did you mean `length`?", or the list of keys if none is similar.
 pub fn unknown(lack: &str, given: &str, known: &[&str]) -> String {
     let near = known.iter().max_by(|a, b| closeness(given, a).total_cmp(&closeness(given, b)));
     match near {

@@ -12,7 +12,7 @@ use crate::{
     names,
 };
 
-/// What a method takes after `&self`.
+/// Arguments of a method after `&self`.
 pub enum Input {
     /// `call: &Call`
     Call,
@@ -22,13 +22,13 @@ pub enum Input {
 
 /// A parameter of the action.
 pub struct Param {
-    /// Its name in the schema.
+    /// Name in the schema.
     pub name: LitStr,
-    /// Its description.
+    /// Description.
     pub doc: String,
-    /// Its type; for an optional one what stands in `Option<…>`.
+    /// Type; for an optional parameter the type inside `Option<…>`.
     pub ty: Type,
-    /// What becomes of it where the caller gives none.
+    /// Handling of a missing parameter.
     pub absent: Absent,
     pub range: Option<(Span, Expr)>,
     pub length: Option<(Span, Expr)>,
@@ -39,7 +39,7 @@ pub struct Param {
     pub examples: Vec<Expr>,
 }
 
-/// What a missing parameter means.
+/// Meaning of a missing parameter.
 pub enum Absent {
     /// The call is refused.
     Refused,
@@ -139,7 +139,7 @@ impl Param {
     }
 }
 
-/// Whether this is our attribute, under whichever path it was imported.
+/// Tests whether this is our attribute, under any import path.
 fn is_param(attribute: &syn::Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|segment| segment.ident == "param")
 }
@@ -150,7 +150,7 @@ fn named<'a>(ty: &'a Type, name: &str) -> Option<&'a PathSegment> {
     path.path.segments.last().filter(|segment| segment.ident == name)
 }
 
-/// `T` of `Option<T>`. Told by the name, as every derive tells it: a macro sees no types.
+/// `T` of `Option<T>`, recognised by name, as in every derive: a macro sees no types.
 pub fn option_inner(ty: &Type) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &named(ty, "Option")?.arguments else { return None };
     match arguments.args.first()? {

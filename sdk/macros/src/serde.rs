@@ -1,4 +1,4 @@
-//! What a type tells serde, and which traits it derives. What cannot be read is left to serde, which then says so.
+//! Serde attributes and derived traits of a type. Unreadable ones are left to serde, which reports them.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
@@ -15,13 +15,13 @@ fn entries(attribute: &Attribute) -> Metas {
     attribute.parse_args_with(Metas::parse_terminated).unwrap_or_default()
 }
 
-/// The first of these keys that is there.
+/// First of these keys that is present.
 pub fn find(attributes: &[Attribute], keys: &[&str]) -> Option<Ident> {
     let mut found = attributes.iter().flat_map(entries).filter_map(|entry| entry.path().get_ident().cloned());
     found.find(|key| keys.iter().any(|wanted| key == wanted))
 }
 
-/// The name that `rename` gives a field in what is serialised.
+/// Name of a field in the serialised data, from `rename`.
 pub fn renamed(attributes: &[Attribute]) -> Option<String> {
     attributes.iter().flat_map(entries).find_map(|entry| match entry {
         Meta::NameValue(meta) if meta.path.is_ident("rename") => text(&meta.value).map(|name| name.value()),
@@ -38,7 +38,7 @@ pub fn renamed(attributes: &[Attribute]) -> Option<String> {
     })
 }
 
-/// Takes `skip_serializing_if` away, and gives the function that it names.
+/// Removes `skip_serializing_if` and returns the function that it names.
 pub fn take_skip(attributes: &mut [Attribute]) -> Option<ExprPath> {
     for attribute in attributes {
         let found = entries(attribute);
@@ -64,7 +64,7 @@ fn text(value: &Expr) -> Option<LitStr> {
     }
 }
 
-/// Whether the attribute derives this trait, also where only a `cfg` decides.
+/// Tests whether the attribute derives this trait, even conditionally by `cfg`.
 pub fn derives(attribute: &Attribute, name: &str) -> bool {
     let Meta::List(list) = &attribute.meta else { return false };
     (list.path.is_ident("derive") || list.path.is_ident("cfg_attr")) && mentions(list.tokens.clone(), name)

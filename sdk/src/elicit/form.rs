@@ -1,8 +1,8 @@
 //! A type's schema as a form, in the part of JSON Schema that MCP's clients draw forms of.
 //!
-//! That part is small: one object, whose properties are texts, numbers, booleans or choices, with few keywords each. A
-//! keyword beyond it (a `pattern`, say) is left out: deserialising checks it all the same. A type beyond it is the
-//! author's mistake, and told.
+//! That part is small: one object, whose properties are texts, numbers, booleans or choices, with few keywords each.
+//! Other keywords (for example `pattern`) are omitted: deserialisation checks them anyway. Other types are the author's
+//! mistake and reported.
 
 use schemars::{JsonSchema, generate::Contract};
 
@@ -14,7 +14,7 @@ const COMMON: [&str; 4] = ["type", "title", "description", "default"];
 const TEXT: [&str; 5] = ["minLength", "maxLength", "format", "enum", "enumNames"];
 const NUMBER: [&str; 2] = ["minimum", "maximum"];
 const SEVERAL: [&str; 3] = ["items", "minItems", "maxItems"];
-/// What clients know how to ask for.
+/// Formats that clients support.
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
 /// A form without fields.
@@ -26,7 +26,7 @@ pub(super) fn empty() -> Form {
 ///
 /// # Errors
 ///
-/// `internal` where there is none; the message names the type and the field.
+/// `internal` if the type cannot be a form; the message names the type and the field.
 pub(super) fn of<T: JsonSchema>() -> Result<Form> {
     let mut generator = shape::generator(Contract::Deserialize);
     let schema = T::json_schema(&mut generator);
@@ -36,13 +36,13 @@ pub(super) fn of<T: JsonSchema>() -> Result<Form> {
     })
 }
 
-// Not generic, so that a guest holds it once.
+// Not generic, so that a guest contains it once.
 fn form(mut schema: Object) -> Result<Form, String> {
     shape::tidy(&mut schema, None);
     let is_flat = ["oneOf", "anyOf", "allOf", "$ref"].iter().all(|keyword| !schema.contains_key(*keyword))
         && matches!(schema.get("additionalProperties"), None | Some(Value::Bool(false)));
     if schema.get("type").and_then(Value::as_str) != Some("object") || !is_flat {
-        return Err("it is no structure with named fields alone".to_owned());
+        return Err("it is not a struct with only named fields".to_owned());
     }
     let mut fields = Object::new();
     if let Some(Value::Object(properties)) = schema.remove("properties") {
@@ -67,11 +67,11 @@ fn assemble(fields: Object, required: Option<Value>) -> Form {
     form
 }
 
-/// One field, without what clients do not know; or why it is none.
+/// Converts one field, without keywords that clients do not support; the error is the reason why it cannot be a field.
 fn field(schema: Object) -> Result<Object, &'static str> {
     let mut schema = without_null(schema);
     if let Some(alternatives) = schema.remove("oneOf") {
-        let choices = choices(&alternatives).ok_or("has alternatives that are no plain choice")?;
+        let choices = choices(&alternatives).ok_or("has alternatives that are not a plain choice")?;
         schema.retain(|keyword, _| COMMON.contains(&keyword.as_str()));
         schema.insert("type".into(), "string".into());
         schema.insert("oneOf".into(), choices);
@@ -101,7 +101,7 @@ fn field(schema: Object) -> Result<Object, &'static str> {
     Ok(schema)
 }
 
-/// The items of a list of choices; none where they are anything else.
+/// Items of a list of choices; `None` for anything else.
 fn several(items: &Object) -> Option<Object> {
     let mut several = Object::new();
     if let Some(alternatives) = items.get("oneOf") {
@@ -115,7 +115,7 @@ fn several(items: &Object) -> Option<Object> {
     Some(several)
 }
 
-/// What stands in an `Option`: in a form, what is optional is simply not required.
+/// Removes the `Option`: in a form, optional fields are simply not required.
 fn without_null(mut schema: Object) -> Object {
     let is_null = |value: &Value| value.as_str() == Some("null");
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {
@@ -133,7 +133,7 @@ fn without_null(mut schema: Object) -> Object {
         if let [Value::Object(only)] = alternatives.as_mut_slice() {
             let mut only = std::mem::take(only);
             schema.remove("anyOf");
-            // What is said of the field goes before what is said of its type.
+            // The field's own keywords take precedence over those of its type.
             only.extend(schema);
             return only;
         }

@@ -1,4 +1,4 @@
-//! What is asked.
+//! Requests.
 
 use std::{fmt::Display, time::Duration};
 
@@ -31,15 +31,15 @@ use crate::{Failure, Result};
 pub struct Request {
     /// `GET`, `POST`, …
     pub method: String,
-    /// Where to, with the query.
+    /// Absolute URL with the query.
     pub url: String,
     /// Names and values, in the order they were given.
     pub headers: Vec<(String, String)>,
-    /// What is sent.
+    /// Body.
     pub body: Vec<u8>,
     /// From the request's start to the response's end; the host has a limit of its own.
     pub timeout: Option<Duration>,
-    /// What went wrong when it was made, told when it is sent.
+    /// Error while building the request, returned when it is sent.
     pub(super) fault: Option<Failure>,
 }
 
@@ -77,8 +77,8 @@ impl Request {
         self
     }
 
-    /// Adds parts to the URL's path, escaped, so that what a caller gives cannot become another path:
-    /// `.path(&["users", name])`. Goes before [`query`](Self::query).
+    /// Adds segments to the URL's path, escaped, so that a caller's input cannot become another path: `.path(&["users",
+    /// name])`. Must precede [`query`](Self::query).
     ///
     /// A part that is `.` or `..` or empty is `invalid_params`.
     #[must_use]
@@ -122,14 +122,14 @@ impl Request {
         self.typed("application/x-www-form-urlencoded", form.into())
     }
 
-    /// Sends text or bytes. Their type is for [`header`](Self::header) to say.
+    /// Sets a body of text or bytes. Set its type with [`header`](Self::header).
     #[must_use]
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// Gives up after so long.
+    /// Sets the timeout.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -140,8 +140,8 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// `denied` where the policy does not grant it, with the line that would; `timed_out`; `unavailable` where the server
-    /// cannot be reached or breaks off; `invalid_params` where the URL or a header is none.
+    /// `denied` if the policy does not grant it, with the line that would; `timed_out`; `unavailable` if the server
+    /// is unreachable or closes the connection; `invalid_params` if the URL or a header is invalid.
     pub fn send(self) -> Result<Response> {
         send_all(vec![self]).pop().unwrap_or_else(|| Err(Failure::internal("the host gave no answer")))
     }

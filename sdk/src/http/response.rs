@@ -1,4 +1,4 @@
-//! What is answered.
+//! Responses.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::url::Url;
 use crate::{Failure, Result, Value, failure::code, json};
 
-/// How much of a body a failure shows, in bytes.
+/// Maximum part of a body in a failure, in bytes.
 const SHOWN: usize = 500;
 
 /// A whole response.
@@ -16,11 +16,11 @@ const SHOWN: usize = 500;
 pub struct Response {
     /// 200, 404, …
     pub status: u16,
-    /// Names in lower case, and values, in the order they came.
+    /// Names in lower case, and values, in the order received.
     pub headers: Vec<(String, String)>,
-    /// What came.
+    /// Body.
     pub body: Vec<u8>,
-    /// Who answered: host and port of the request.
+    /// Host and port of the request.
     from: String,
 }
 
@@ -48,7 +48,7 @@ impl Response {
     ///
     /// # Panics
     ///
-    /// Where the value cannot be written as JSON.
+    /// If the value cannot be serialised as JSON.
     #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn with_json(self, value: &impl serde::Serialize) -> Self {
@@ -56,7 +56,7 @@ impl Response {
         self.with_header("content-type", "application/json").with_body(json)
     }
 
-    /// Says who answered.
+    /// Sets the server's name.
     pub(crate) fn of(self, url: &Url) -> Self {
         Self { from: url.authority.clone(), ..self }
     }
@@ -67,12 +67,12 @@ impl Response {
         headers.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// Whether the status is one of 200 to 299.
+    /// Tests whether the status is one of 200 to 299.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// The response, if its status is one of 200 to 299.
+    /// Returns the response if its status is one of 200 to 299.
     ///
     /// # Errors
     ///
@@ -83,10 +83,10 @@ impl Response {
     /// | 404, 410 | `not_found` |
     /// | 408, 504 | `timed_out` |
     /// | 409, 412, 423, 428 | `conflict` |
-    /// | 429, and all others from 500 on | `unavailable`, with what `Retry-After` says in seconds |
-    /// | all others | `internal`: the plugin asked in a wrong way, or has to follow a redirect |
+    /// | 429, and all others from 500 on | `unavailable`, with the seconds of `Retry-After` |
+    /// | all others | `internal`: the request was wrong, or the plugin must follow a redirect |
     ///
-    /// The failure's `details` hold the status and, where it is text, the beginning of the body.
+    /// The failure's `details` contain the status and the beginning of a text body.
     pub fn ok(self) -> Result<Self> {
         if self.is_success() { Ok(self) } else { Err(self.failure()) }
     }
@@ -95,18 +95,18 @@ impl Response {
     ///
     /// # Errors
     ///
-    /// `invalid_data` where it is not UTF-8.
+    /// `invalid_data` if it is not UTF-8.
     pub fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.body).map_err(|_| self.unfit("no UTF-8"))
     }
 
-    /// The body, read as JSON. See [`ok`](Self::ok) for what comes first.
+    /// Parses the body as JSON. Call [`ok`](Self::ok) first.
     ///
     /// # Errors
     ///
-    /// `invalid_data` where it is something else.
+    /// `invalid_data` if it is not.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
-        // By way of a `Value`, as parameters are read: a parser of its own for each type would make the guest larger.
+        // Through a `Value`, as for parameters: a parser for each type would make the guest larger.
         let value: Value =
             serde_json::from_str(self.text()?).map_err(|error| self.unfit(&error.to_string()))?;
         serde_json::from_value(value).map_err(|error| self.unfit(&error.to_string()))
@@ -152,7 +152,7 @@ impl Response {
         failure
     }
 
-    /// What `Retry-After` says, where it says seconds. A date is left out: no clock of ours is its.
+    /// Seconds of `Retry-After`. A date is ignored: the clocks may differ.
     fn retry_after(&self) -> Option<Duration> {
         self.header("retry-after")?.trim().parse().ok().map(Duration::from_secs)
     }

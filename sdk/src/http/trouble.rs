@@ -1,23 +1,23 @@
-//! Why there is no response, as failures.
+//! Failures without a response.
 
 use super::Url;
 use crate::{Failure, failure::code};
 
-/// What went wrong on the way.
+/// Cause of a failed request.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 pub(crate) enum Trouble<'a> {
-    /// The host does not let it through.
+    /// The host denies it.
     Denied,
-    /// The name leads to an address that the host does not let plugins reach.
+    /// The name resolves to an address that the host does not let plugins reach.
     Private,
     /// A clock ran out.
     TimedOut,
-    /// There is no such server, or it does not answer; why.
+    /// The server is unknown or unreachable, for this reason.
     Unreachable(&'a str),
-    /// Somebody sent, or was sent, more than the host allows.
+    /// A request or response above the host's limit.
     TooLarge(&'a str),
-    /// The request is none; why.
+    /// The request is invalid, for this reason.
     Invalid(&'a str),
 }
 
@@ -33,7 +33,7 @@ impl Trouble<'_> {
                 let hint = if matches!(method, "GET" | "HEAD") { grant } else { [&grant, " ", reading].concat() };
                 Failure::denied(format!("access denied: {method} to {server} is refused by the policy")).hint(hint)
             }
-            Self::Private => Failure::denied(format!("access denied: {server} leads to an address that is not public"))
+            Self::Private => Failure::denied(format!("access denied: {server} resolves to an address that is not public"))
                 .hint("The operator can grant such an address only by naming it: `http = [\"http://127.0.0.1:8080\"]`."),
             Self::TimedOut => Failure::timed_out(format!("timed out: {server} took too long")),
             Self::Unreachable(why) => Failure::unavailable(format!("{server} cannot be reached: {why}")),

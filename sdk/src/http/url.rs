@@ -1,4 +1,4 @@
-//! The parts of a URL that a request needs, and how parameters are written into one.
+//! Parts of a URL that a request needs, and escaping of parameters.
 
 use crate::{Failure, Result};
 
@@ -6,16 +6,16 @@ use crate::{Failure, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Url {
     pub https: bool,
-    /// Host, and port where the URL names one.
+    /// Host, and port if the URL has one.
     pub authority: String,
-    /// Begins with `/`; with the query, without the fragment.
+    /// Starts with `/`; includes the query but not the fragment.
     pub path: String,
 }
 
 impl Url {
     /// # Errors
     ///
-    /// `invalid_params`, without the URL itself, which may hold what is secret.
+    /// `invalid_params`, without the URL itself, which may contain secrets.
     pub fn parse(url: &str) -> Result<Self> {
         let (scheme, rest) = url.split_once("://").ok_or_else(|| unfit("it begins with no https://"))?;
         let https = match scheme.to_ascii_lowercase().as_str() {
@@ -51,7 +51,7 @@ fn unfit(why: &str) -> Failure {
     Failure::invalid_params(format!("not a URL that can be asked: {why}"))
 }
 
-/// What is no ASCII, escaped; escapes that are there stay.
+/// Escapes characters other than ASCII; keeps existing escapes.
 fn encode_others(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

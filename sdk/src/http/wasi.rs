@@ -1,5 +1,5 @@
-//! Requests through `wasi:http`, several at once without threads: each is a small machine that goes as far as it can,
-//! and then names what it waits for.
+//! Concurrent requests through `wasi:http` without threads: each is a state machine that runs until it has to wait for
+//! a pollable.
 
 use std::time::{Duration, Instant};
 
@@ -21,10 +21,10 @@ use wasip2::{
 use super::{AT_ONCE, Prepared, Response, Url, trouble::Trouble};
 use crate::{Failure, Result};
 
-/// Bytes that are asked for at once.
+/// Bytes read at once.
 const CHUNK: u64 = 64 << 10;
 
-/// Sends all, so many at once.
+/// Sends all requests, with a limit on concurrent ones.
 pub(super) fn send_all(requests: Vec<Prepared>) -> Vec<Result<Response>> {
     let mut answers: Vec<Option<Result<Response>>> = Vec::new();
     answers.resize_with(requests.len(), || None);
@@ -56,7 +56,7 @@ pub(super) fn send_all(requests: Vec<Prepared>) -> Vec<Result<Response>> {
     }
 }
 
-/// Waits until one of them can go on, or its time is over.
+/// Waits until one of them can continue, or its time is over.
 fn wait(under_way: &[(usize, Exchange)]) {
     let mut pollables: Vec<Pollable> =
         under_way.iter().map(|(_, exchange)| exchange.stage.pollable()).collect();
@@ -76,7 +76,8 @@ struct Exchange {
     stage: Stage,
 }
 
-/// How far it has come. The fields stand in the order in which WASI wants them dropped: a stream before what it is of.
+/// Progress of an exchange. The fields are in the order in which WASI requires them to be dropped: a stream before its
+/// parent.
 enum Stage {
     Writing {
         stream: OutputStream,
@@ -154,7 +155,7 @@ impl Exchange {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Goes on until it has to wait.
+    /// Runs until it has to wait.
     fn go_on(mut self) -> Step {
         loop {
             let next = match self.stage {
@@ -204,11 +205,11 @@ fn write(
                 return Next::Goes(Stage::Writing { stream, body, left, at: at + many, future });
             }
         }
-        // The host wants no more of it; why, the response will tell.
+        // The host rejects the rest; the response has the reason.
         Err(_) => {}
     }
     drop(stream);
-    // Refused where not all was taken; again, the response tells.
+    // Fails if part of the body was rejected; again, the response has the reason.
     let _finished = OutgoingBody::finish(body, None);
     Next::Goes(Stage::Awaiting(future))
 }
@@ -282,7 +283,7 @@ fn failure(error: &ErrorCode, method: &str, url: &Url) -> Failure {
         }
         ErrorCode::ConnectionRefused => Trouble::Unreachable("it refuses the connection"),
         ErrorCode::ConnectionTerminated | ErrorCode::HttpResponseIncomplete => {
-            Trouble::Unreachable("the connection broke off")
+            Trouble::Unreachable("the connection was aborted")
         }
         ErrorCode::ConnectionLimitReached => Trouble::Unreachable(
             "this call has sent all the requests that `limits.http-requests` lets it send",
@@ -303,7 +304,7 @@ fn failure(error: &ErrorCode, method: &str, url: &Url) -> Failure {
     };
     let mut failure = trouble.failure(method, url);
     if matches!(trouble, Trouble::Denied | Trouble::Private) {
-        // The host knows which rule it was, and adds its own hint where there is none.
+        // The host knows the rule, and adds its own hint if there is none.
         failure.hint = None;
     }
     failure

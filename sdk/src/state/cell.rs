@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Result;
 
-/// One value, kept as JSON under the key `name`: settings, a cursor, what was last seen.
+/// One value, stored as JSON under the key `name`: settings, a cursor, the last item seen.
 ///
 /// ```
 /// # use loggia_sdk::{prelude::*, state::Cell, testing::{Host, Store}};
@@ -22,7 +22,7 @@ use crate::Result;
 /// # Host::new().store(&Store::new()).run(|| assert_eq!((visit("Rome"), visit("Oslo")), (Ok(1), Ok(2))));
 /// ```
 ///
-/// Every method answers `denied` where the policy does not grant `store`; those that write also in a `read` action.
+/// Every method returns `denied` if the policy does not grant `store`; writing methods also do in a `read` action.
 pub struct Cell<T> {
     table: Table,
     value: PhantomData<fn() -> T>,
@@ -47,29 +47,29 @@ impl<T> Cell<T> {
     ///
     /// # Panics
     ///
-    /// Where the name is empty, longer than 64 bytes, or holds `/` or `#`: in a `static`, when the plugin is compiled.
+    /// If the name is empty, longer than 64 bytes, or contains `/` or `#`: for a `static`, at compile time.
     pub const fn new(name: &'static str) -> Self {
         Self { table: Table::new(name), value: PhantomData }
     }
 
-    /// The same in the space of who called: each caller has its own value.
+    /// Uses the caller's space: each caller has its own value.
     #[must_use]
     pub const fn in_caller_space(self) -> Self {
         Self { table: self.table.in_caller_space(), value: PhantomData }
     }
 
-    /// The same, whose value is gone so long after it was last written.
+    /// Sets a time to live, counted from the last write.
     #[must_use]
     pub const fn until(self, time: Duration) -> Self {
         Self { table: self.table.until(time), value: PhantomData }
     }
 
-    /// The same, within a transaction.
+    /// Returns the cell within a transaction.
     pub fn of<'a>(&self, tx: &'a Transaction) -> Slot<'a, T> {
         Slot { tx, table: self.table, value: PhantomData }
     }
 
-    /// Takes the value away.
+    /// Deletes the value.
     ///
     /// # Errors
     ///
@@ -80,11 +80,11 @@ impl<T> Cell<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Cell<T> {
-    /// The value, if there is one.
+    /// Reads the value, if it exists.
     ///
     /// # Errors
     ///
-    /// `internal` where it is of another type; the host's.
+    /// `internal` if the value has another type; otherwise the host's errors.
     pub fn get(&self) -> Result<Option<T>> {
         let entry = self.table.space.get(self.table.name)?;
         entry.map(|entry| decode(&entry.key, &entry.value)).transpose()
@@ -100,12 +100,12 @@ impl<T: Serialize + DeserializeOwned> Cell<T> {
         self.table.space.commit(vec![Change::new(self.table.name, self.table.write(json))]).map(drop)
     }
 
-    /// Changes the value in place, beginning with the type's default; what it now is. Where others change it at the same
-    /// time, `change` runs again on what they wrote.
+    /// Changes the value in place, starting from the type's default; returns the new value. On a conflict, `change`
+    /// runs again on the current value.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Like [`get`](Self::get).
     pub fn update(&self, mut change: impl FnMut(&mut T)) -> Result<T>
     where
         T: Default,
@@ -114,7 +114,7 @@ impl<T: Serialize + DeserializeOwned> Cell<T> {
     }
 }
 
-/// A [`Cell`] within a [`Transaction`]: `SETTINGS.of(tx)`. What it writes is written when the transaction ends.
+/// A [`Cell`] within a [`Transaction`]: `SETTINGS.of(tx)`. Writes take effect at the end of the transaction.
 pub struct Slot<'a, T> {
     tx: &'a Transaction,
     table: Table,
@@ -128,11 +128,11 @@ impl<T> fmt::Debug for Slot<'_, T> {
 }
 
 impl<T> Slot<'_, T> {
-    /// Takes the value away.
+    /// Deletes the value.
     ///
     /// # Errors
     ///
-    /// `internal` where the cell is of another space than the transaction.
+    /// `internal` if the cell is of another space than the transaction.
     pub fn clear(&self) -> Result<()> {
         self.tx.takes(self.table.name, self.table.space)?;
         self.tx.delete(self.table.name);
@@ -141,11 +141,11 @@ impl<T> Slot<'_, T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Slot<'_, T> {
-    /// The value, if there is one.
+    /// Reads the value, if it exists.
     ///
     /// # Errors
     ///
-    /// `internal` where it is of another type; the host's.
+    /// `internal` if the value has another type; otherwise the host's errors.
     pub fn get(&self) -> Result<Option<T>> {
         self.tx.takes(self.table.name, self.table.space)?;
         self.tx.get(self.table.name)?.map(|json| decode(self.table.name, &json)).transpose()
@@ -155,7 +155,7 @@ impl<T: Serialize + DeserializeOwned> Slot<'_, T> {
     ///
     /// # Errors
     ///
-    /// `internal` where it cannot be written as JSON.
+    /// `internal` if it cannot be written as JSON.
     pub fn set(&self, value: &T) -> Result<()> {
         self.tx.takes(self.table.name, self.table.space)?;
         let json = encode(self.table.name, value)?;
@@ -163,11 +163,11 @@ impl<T: Serialize + DeserializeOwned> Slot<'_, T> {
         Ok(())
     }
 
-    /// Changes the value in place, beginning with the type's default; what it now is.
+    /// Changes the value in place, starting from the type's default; returns the new value.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Like [`get`](Self::get).
     pub fn update(&self, change: impl FnOnce(&mut T)) -> Result<T>
     where
         T: Default,

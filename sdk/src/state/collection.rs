@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Failure, Result, failure::code};
 
-/// Values of one type, each under an id, kept as JSON under the keys `name/id`.
+/// Values of one type by id, stored as JSON under the keys `name/id`.
 ///
 /// ```
 /// # use loggia_sdk::{prelude::*, state::Collection, testing::{Host, Store}};
@@ -34,11 +34,11 @@ use crate::{Failure, Result, failure::code};
 /// # Host::new().store(&Store::new()).run(work).unwrap();
 /// ```
 ///
-/// Any text of at most about 1,000 bytes is an id, also one with slashes; [`next_id`](Self::next_id) makes new ones.
-/// A field that is added to the type later needs `#[serde(default)]`, or what was kept before cannot be read
-/// (`internal`, with the key's name).
+/// Any text of at most about 1,000 bytes can be an id, even with slashes; [`next_id`](Self::next_id) generates ids. A
+/// field that is added to the type later needs `#[serde(default)]`, or older rows cannot be read (`internal`, with the
+/// key's name).
 ///
-/// Every method answers `denied` where the policy does not grant `store`; those that write also in a `read` action.
+/// Every method returns `denied` if the policy does not grant `store`; writing methods also do in a `read` action.
 pub struct Collection<T> {
     pub(super) table: Table,
     value: PhantomData<fn() -> T>,
@@ -63,29 +63,29 @@ impl<T> Collection<T> {
     ///
     /// # Panics
     ///
-    /// Where the name is empty, longer than 64 bytes, or holds `/` or `#`: in a `static`, when the plugin is compiled.
+    /// If the name is empty, longer than 64 bytes, or contains `/` or `#`: for a `static`, at compile time.
     pub const fn new(name: &'static str) -> Self {
         Self { table: Table::new(name), value: PhantomData }
     }
 
-    /// The same in the space of who called: each caller has its own rows.
+    /// Uses the caller's space: each caller has its own rows.
     #[must_use]
     pub const fn in_caller_space(self) -> Self {
         Self { table: self.table.in_caller_space(), value: PhantomData }
     }
 
-    /// The same, whose rows are gone so long after they were last written.
+    /// Sets a time to live for rows, counted from the last write.
     #[must_use]
     pub const fn until(self, time: Duration) -> Self {
         Self { table: self.table.until(time), value: PhantomData }
     }
 
-    /// The same, within a transaction.
+    /// Returns the collection within a transaction.
     pub fn of<'a>(&self, tx: &'a Transaction) -> Rows<'a, T> {
         Rows::new(self.table, tx)
     }
 
-    /// Whether there is such a row.
+    /// Tests whether a row exists.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl<T> Collection<T> {
         Ok(self.entry(id)?.is_some())
     }
 
-    /// Takes a row away; whether there was one.
+    /// Deletes a row; returns whether it existed.
     ///
     /// # Errors
     ///
@@ -103,8 +103,7 @@ impl<T> Collection<T> {
         self.space().transaction(|tx| self.of(tx).remove(id))
     }
 
-    /// A new id: `n_1`, then `n_2`, and so on, with this prefix. No two calls get the same one, and none that was once
-    /// given out comes again.
+    /// Generates an id with this prefix: `n_1`, then `n_2`, and so on. Ids are unique across calls and never reused.
     ///
     /// # Errors
     ///
@@ -127,20 +126,20 @@ impl<T> Collection<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Collection<T> {
-    /// The value under an id, if there is one.
+    /// Reads the value of an id, if it exists.
     ///
     /// # Errors
     ///
-    /// `internal` where it is of another type; the host's.
+    /// `internal` if the value has another type; otherwise the host's errors.
     pub fn get(&self, id: &str) -> Result<Option<T>> {
         self.entry(id)?.map(|entry| decode(&entry.key, &entry.value)).transpose()
     }
 
-    /// The values under these ids, all read at one moment; in the order of the ids. At most 1,000.
+    /// Reads the values of these ids in one snapshot; in the order of the ids. At most 1,000.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get); `invalid_params` where the host gives no more than 8 MiB at once.
+    /// Like [`get`](Self::get); `invalid_params` above the host's limit of 8 MiB.
     pub fn get_many(&self, ids: &[String]) -> Result<Vec<Option<T>>> {
         let keys = ids.iter().map(|id| self.table.key(id)).collect::<Result<Vec<_>>>()?;
         let entries = self.space().get_many(keys)?.into_iter();
@@ -151,7 +150,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
     ///
     /// # Errors
     ///
-    /// `not_found` where there is none; else as [`get`](Self::get).
+    /// `not_found` if it does not exist; otherwise like [`get`](Self::get).
     pub fn require(&self, id: &str) -> Result<T> {
         self.get(id)?.ok_or_else(|| self.table.missing(id))
     }
@@ -160,7 +159,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
     ///
     /// # Errors
     ///
-    /// `conflict` where there is one of that id; the host's.
+    /// `conflict` if the id exists; otherwise the host's errors.
     pub fn insert(&self, id: &str, value: &T) -> Result<()> {
         let key = self.table.key(id)?;
         let json = encode(&key, value)?;
@@ -168,7 +167,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
             .map_err(|failure| self.refused(id, failure))
     }
 
-    /// Writes a row, over what may be there.
+    /// Writes a row, replacing an existing one.
     ///
     /// # Errors
     ///
@@ -188,40 +187,40 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
         self.space().transaction(|tx| self.of(tx).create(prefix, &mut make))
     }
 
-    /// Changes a row in place; what it now is. Where others change it at the same time, `change` runs again on what they
-    /// wrote. One that may fail is a [`transaction`](super::transaction).
+    /// Changes a row in place; returns the new value. On a conflict, `change` runs again on the current value. For
+    /// changes that may fail use a [`transaction`](super::transaction).
     ///
     /// # Errors
     ///
-    /// `not_found` where there is none; else as [`get`](Self::get).
+    /// `not_found` if it does not exist; otherwise like [`get`](Self::get).
     pub fn update(&self, id: &str, mut change: impl FnMut(&mut T)) -> Result<T> {
         self.space().transaction(|tx| self.of(tx).update(id, &mut change))
     }
 
-    /// All rows, ordered by id, as they were at one moment. Of what may grow large, give [pages](Self::page).
+    /// Lists all rows, ordered by id, in one snapshot. For large collections use [pages](Self::page).
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get); `conflict` where others write without end.
+    /// Like [`get`](Self::get); `conflict` if concurrent writes never pause.
     pub fn list(&self) -> Result<Vec<Item<T>>> {
         self.list_under("")
     }
 
-    /// All rows whose ids begin with `start`, such as `work/`; else as [`list`](Self::list).
+    /// Lists all rows whose ids start with `start`, such as `work/`; otherwise like [`list`](Self::list).
     ///
     /// # Errors
     ///
-    /// As [`list`](Self::list).
+    /// Like [`list`](Self::list).
     pub fn list_under(&self, start: &str) -> Result<Vec<Item<T>>> {
         self.table.all(start)?.into_iter().map(|entry| self.item(entry)).collect()
     }
 
-    /// At most `limit` rows, ordered by id: the first ones, or those after a cursor that an earlier page gave. What is
-    /// added meanwhile before the cursor is not seen. The cursor tells the caller the last id.
+    /// Lists at most `limit` rows, ordered by id: the first ones, or those after the cursor of an earlier page. Rows
+    /// that are added before the cursor are not seen. The cursor reveals the last id to the caller.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Like [`get`](Self::get).
     pub fn page(&self, cursor: Option<&str>, limit: u32) -> Result<Listing<T>> {
         let after = cursor.map(|id| self.table.prefix(id));
         let part = self.space().scan(&self.table.prefix(""), after.as_deref(), limit.max(1), None)?;

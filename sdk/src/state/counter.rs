@@ -3,7 +3,7 @@
 use super::{Cell, Slot, Transaction};
 use crate::Result;
 
-/// A number that begins at 0 and only goes up, kept under the key `name`.
+/// A number that starts at 0 and only increases, stored under the key `name`.
 ///
 /// ```
 /// # use loggia_sdk::{prelude::*, state::Counter, testing::{Host, Store}};
@@ -26,23 +26,23 @@ impl Counter {
     ///
     /// # Panics
     ///
-    /// Where the name is empty, longer than 64 bytes, or holds `/` or `#`: in a `static`, when the plugin is compiled.
+    /// If the name is empty, longer than 64 bytes, or contains `/` or `#`: for a `static`, at compile time.
     pub const fn new(name: &'static str) -> Self {
         Self(Cell::new(name))
     }
 
-    /// The same in the space of who called: each caller has its own number.
+    /// Uses the caller's space: each caller has its own number.
     #[must_use]
     pub const fn in_caller_space(self) -> Self {
         Self(self.0.in_caller_space())
     }
 
-    /// The same, within a transaction.
+    /// Returns the counter within a transaction.
     pub fn of<'a>(&self, tx: &'a Transaction) -> Count<'a> {
         Count(self.0.of(tx))
     }
 
-    /// Where it stands.
+    /// Current value.
     ///
     /// # Errors
     ///
@@ -51,31 +51,31 @@ impl Counter {
         Ok(self.0.get()?.unwrap_or_default())
     }
 
-    /// Goes up by one; where it now stands. No two calls get the same number.
+    /// Increments by one; returns the new value. No two calls get the same number.
     ///
     /// # Errors
     ///
-    /// The host's; `denied` without the grant and in a `read` action.
+    /// The host's errors; `denied` without the grant and in a `read` action.
     pub fn next(&self) -> Result<u64> {
         self.add(1)
     }
 
-    /// Goes up by so much; where it now stands. It stays at the largest number that there is.
+    /// Increments by a number; returns the new value. Saturates.
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next).
+    /// Like [`next`](Self::next).
     pub fn add(&self, by: u64) -> Result<u64> {
         self.0.update(|number| *number = number.saturating_add(by))
     }
 }
 
-/// A [`Counter`] within a [`Transaction`]: `ORDERS.of(tx)`. What it writes is written when the transaction ends.
+/// A [`Counter`] within a [`Transaction`]: `ORDERS.of(tx)`. Writes take effect at the end of the transaction.
 #[derive(Debug)]
 pub struct Count<'a>(Slot<'a, u64>);
 
 impl Count<'_> {
-    /// Where it stands.
+    /// Current value.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Count<'_> {
         Ok(self.0.get()?.unwrap_or_default())
     }
 
-    /// Goes up by one; where it now stands.
+    /// Increments by one; returns the new value.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Count<'_> {
         self.add(1)
     }
 
-    /// Goes up by so much; where it now stands.
+    /// Increments by a number; returns the new value.
     ///
     /// # Errors
     ///

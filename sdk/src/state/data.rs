@@ -1,4 +1,4 @@
-//! What goes to the state and comes from it, as keys and bytes.
+//! Types for low-level access to the state by keys and bytes.
 
 /// One key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct Entry {
     pub key: String,
     /// The value.
     pub value: Vec<u8>,
-    /// Of the commit that wrote it. From one counter for the whole state, never repeated.
+    /// Version of the commit that wrote it. From one counter for the whole state, never repeated.
     pub version: u64,
 }
 
@@ -24,9 +24,9 @@ impl Entry {
 pub struct Entries {
     /// Ordered by key.
     pub items: Vec<Entry>,
-    /// There are further ones after the last.
+    /// Whether there are more entries after the last.
     pub more: bool,
-    /// The state's counter when the part was read.
+    /// The state's counter at the time of the read.
     pub revision: u64,
 }
 
@@ -36,46 +36,46 @@ impl Entries {
     }
 }
 
-/// What must hold of a key before a commit.
+/// Expectation for a key at commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Expect {
-    /// Nothing.
+    /// No expectation.
     #[default]
     Any,
-    /// There is nothing under it.
+    /// The key does not exist.
     Absent,
-    /// It has this version.
+    /// The key has this version.
     Version(u64),
 }
 
 impl Expect {
-    /// That it is as it was when this was read.
+    /// Expects the version that was read.
     pub(super) fn unchanged(seen: Option<&Entry>) -> Self {
         seen.map_or(Self::Absent, |entry| Self::Version(entry.version))
     }
 }
 
-/// What a commit does with a key.
+/// Operation of a commit on a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// Nothing: only what is expected of it counts.
+    /// None: only the expectation is checked.
     Check,
     /// Writes this value.
     Put(Vec<u8>),
-    /// Writes this value, which is gone at this moment: milliseconds since 1970.
+    /// Writes this value with an expiry time, in milliseconds since 1970.
     PutUntil(Vec<u8>, u64),
-    /// Takes it away, if it is there.
+    /// Deletes the key if it exists.
     Delete,
 }
 
 /// One key of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Which key.
+    /// Key.
     pub key: String,
-    /// What must hold before.
+    /// Expectation.
     pub expect: Expect,
-    /// What is done.
+    /// Operation.
     pub operation: Operation,
 }
 
@@ -90,17 +90,17 @@ impl Change {
         Self::new(key, Operation::Put(value.into()))
     }
 
-    /// Takes a key away, if it is there.
+    /// Deletes a key if it exists.
     pub fn delete(key: impl Into<String>) -> Self {
         Self::new(key, Operation::Delete)
     }
 
-    /// Changes nothing, but lets the commit fail where the key is not as expected.
+    /// Changes nothing, but fails the commit if the key does not meet the expectation.
     pub fn check(key: impl Into<String>, expect: Expect) -> Self {
         Self::new(key, Operation::Check).expect(expect)
     }
 
-    /// Only if this holds of the key.
+    /// Sets the expectation.
     #[must_use]
     pub fn expect(mut self, expect: Expect) -> Self {
         self.expect = expect;
@@ -113,7 +113,7 @@ impl Change {
         self.expect(Expect::Version(version))
     }
 
-    /// Only if there is nothing under the key.
+    /// Expects that the key does not exist.
     #[must_use]
     pub fn absent(self) -> Self {
         self.expect(Expect::Absent)

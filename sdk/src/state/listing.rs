@@ -6,7 +6,7 @@ use crate::{Page, Reply};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Item<T> {
-    /// Under which it is kept.
+    /// Id of the row.
     pub id: String,
     /// The value.
     pub value: T,
@@ -24,7 +24,7 @@ impl<T> Item<T> {
 pub struct Listing<T> {
     /// The values.
     pub items: Vec<Item<T>>,
-    /// Gives the next part; none on the last one.
+    /// Cursor of the next page; `None` on the last.
     pub cursor: Option<String>,
 }
 
@@ -33,12 +33,12 @@ impl<T> Listing<T> {
         Self { items, cursor }
     }
 
-    /// The values alone, as an action returns them: counted, and with the cursor of the next part.
+    /// Converts to a reply with the values, the count, and the cursor of the next page.
     pub fn reply(self) -> Reply<Vec<T>> {
         self.reply_with(|item| item.value)
     }
 
-    /// The same, of something made of each.
+    /// Like [`reply`](Self::reply), with a conversion of each value.
     ///
     /// ```
     /// # use loggia_sdk::{prelude::*, state::Collection};

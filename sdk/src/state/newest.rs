@@ -5,14 +5,14 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{Collection, Item, Listing, table::decode};
 use crate::{Failure, Result, failure::code};
 
-/// Rows that are asked for at once.
+/// Number of rows per read.
 const PART: u64 = 100;
 
 impl<T: Serialize + DeserializeOwned> Collection<T> {
-    /// Rows whose ids [were made](Self::create) with this prefix, newest first: at most `limit` of those that `keep` takes,
-    /// beginning after a cursor that an earlier page gave. The cursor tells the caller an id.
+    /// Lists rows whose ids [were generated](Self::create) with this prefix, newest first: at most `limit` of those
+    /// that `keep` accepts, starting after the cursor of an earlier page. The cursor reveals an id to the caller.
     ///
-    /// Rows are looked at one after the other until there are enough, so one that keeps few looks at many.
+    /// Rows are scanned until there are enough, so a selective `keep` reads many.
     ///
     /// ```
     /// # use loggia_sdk::{prelude::*, state::Collection, testing::{Host, Store}};
@@ -31,7 +31,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
     ///
     /// # Errors
     ///
-    /// `invalid_params` for a cursor that is none; else as [`get`](Self::get).
+    /// `invalid_params` for an invalid cursor; otherwise like [`get`](Self::get).
     pub fn newest(
         &self,
         prefix: &str,
@@ -40,7 +40,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
         mut keep: impl FnMut(&T) -> bool,
     ) -> Result<Listing<T>> {
         let end = self.last()?.saturating_add(1);
-        // A cursor may be anybody's: beyond the last row there is nothing to look at.
+        // A cursor is untrusted: there are no rows beyond the last.
         let mut below = cursor.map_or(Ok(end), |cursor| number(prefix, cursor))?.min(end);
         let limit = limit.max(1) as usize;
         let mut part = PART;
@@ -50,7 +50,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
             let ids: Vec<String> =
                 (from..below).rev().map(|number| [prefix, &number.to_string()].concat()).collect();
             let rows = match self.get_many(&ids) {
-                // They are too large to come together.
+                // The rows are too large to be read together.
                 Err(failure) if failure.code == code::INVALID_PARAMS && part > 1 => {
                     part = part.div_ceil(8);
                     continue;

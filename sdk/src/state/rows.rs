@@ -10,8 +10,8 @@ use super::{
 };
 use crate::Result;
 
-/// A [`Collection`](super::Collection) within a [`Transaction`]: `NOTES.of(tx)`. Its methods are the collection's, and
-/// fail as they do, but what they write is written when the transaction ends.
+/// A [`Collection`](super::Collection) within a [`Transaction`]: `NOTES.of(tx)`. It has the collection's methods and
+/// errors, but writes take effect at the end of the transaction.
 pub struct Rows<'a, T> {
     tx: &'a Transaction,
     table: Table,
@@ -29,7 +29,7 @@ impl<'a, T> Rows<'a, T> {
         Self { tx, table, value: PhantomData }
     }
 
-    /// Whether there is such a row.
+    /// Tests whether a row exists.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl<'a, T> Rows<'a, T> {
         Ok(self.read(&self.table.key(id)?)?.is_some())
     }
 
-    /// Takes a row away; whether there was one.
+    /// Deletes a row; returns whether it existed.
     ///
     /// # Errors
     ///
@@ -77,9 +77,9 @@ impl<'a, T> Rows<'a, T> {
         self.tx.write(&change.key, change.operation);
     }
 
-    /// The rows that there will be when the transaction ends.
+    /// Rows as they will be after the transaction.
     fn entries(&self, start: &str) -> Result<Vec<Entry>> {
-        // Read first, so that whatever is written from here on is a conflict.
+        // Read first, so that any later write is a conflict.
         self.tx.takes(self.table.name, self.table.space)?;
         self.tx.see(&self.table.changed())?;
         let mut rows = self.table.all(start)?;
@@ -97,11 +97,11 @@ impl<'a, T> Rows<'a, T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Rows<'_, T> {
-    /// The value under an id, if there is one.
+    /// Reads the value of an id, if it exists.
     ///
     /// # Errors
     ///
-    /// `internal` where it is of another type; the host's.
+    /// `internal` if the value has another type; otherwise the host's errors.
     pub fn get(&self, id: &str) -> Result<Option<T>> {
         let key = self.table.key(id)?;
         self.read(&key)?.map(|json| decode(&key, &json)).transpose()
@@ -111,7 +111,7 @@ impl<T: Serialize + DeserializeOwned> Rows<'_, T> {
     ///
     /// # Errors
     ///
-    /// `not_found` where there is none; else as [`get`](Self::get).
+    /// `not_found` if it does not exist; otherwise like [`get`](Self::get).
     pub fn require(&self, id: &str) -> Result<T> {
         self.get(id)?.ok_or_else(|| self.table.missing(id))
     }
@@ -120,16 +120,16 @@ impl<T: Serialize + DeserializeOwned> Rows<'_, T> {
     ///
     /// # Errors
     ///
-    /// `conflict` where there is one of that id; the host's.
+    /// `conflict` if the id exists; otherwise the host's errors.
     pub fn insert(&self, id: &str, value: &T) -> Result<()> {
         if self.contains(id)? { Err(self.table.taken(id)) } else { self.put(id, value) }
     }
 
-    /// Writes a row, over what may be there.
+    /// Writes a row, replacing an existing one.
     ///
     /// # Errors
     ///
-    /// `internal` where the value cannot be written as JSON.
+    /// `internal` if the value cannot be written as JSON.
     pub fn put(&self, id: &str, value: &T) -> Result<()> {
         self.tx.takes(self.table.name, self.table.space)?;
         let key = self.table.key(id)?;
@@ -150,11 +150,11 @@ impl<T: Serialize + DeserializeOwned> Rows<'_, T> {
         Ok(value)
     }
 
-    /// Changes a row in place; what it now is.
+    /// Changes a row in place; returns the new value.
     ///
     /// # Errors
     ///
-    /// `not_found` where there is none; else as [`get`](Self::get).
+    /// `not_found` if it does not exist; otherwise like [`get`](Self::get).
     pub fn update(&self, id: &str, change: impl FnOnce(&mut T)) -> Result<T> {
         let mut value = self.require(id)?;
         change(&mut value);
@@ -162,20 +162,20 @@ impl<T: Serialize + DeserializeOwned> Rows<'_, T> {
         Ok(value)
     }
 
-    /// All rows, ordered by id, with those that this transaction has written.
+    /// Lists all rows, ordered by id, including this transaction's writes.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Like [`get`](Self::get).
     pub fn list(&self) -> Result<Vec<Item<T>>> {
         self.list_under("")
     }
 
-    /// All rows whose ids begin with `start`; else as [`list`](Self::list).
+    /// Lists all rows whose ids start with `start`; otherwise like [`list`](Self::list).
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Like [`get`](Self::get).
     pub fn list_under(&self, start: &str) -> Result<Vec<Item<T>>> {
         let item = |entry: Entry| Ok(Item::new(self.table.id(&entry.key), decode(&entry.key, &entry.value)?));
         self.entries(start)?.into_iter().map(item).collect()

@@ -1,6 +1,6 @@
-//! What collections, cells and counters have in common, whatever the type of their values: names, keys, JSON.
+//! Common base of collections, cells and counters, independent of the values' type: names, keys, JSON.
 //!
-//! Not generic, so that a guest holds it once.
+//! Not generic, so that a guest contains it once.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -12,16 +12,16 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{Change, Entry, Operation, Space};
 use crate::{Failure, Result, Value, failure::code, host::port};
 
-/// How often something is tried that others keep changing.
+/// Maximum number of attempts on conflicts.
 pub(super) const ATTEMPTS: u32 = 50;
 
-/// Rows that are asked for at once where all are wanted; the host may give fewer.
+/// Number of rows per read of a full list; the host may return fewer.
 const PART: u32 = 500;
 
 /// The longest key that a host takes, in bytes.
 const KEY_LIMIT: usize = 1024;
 
-/// Where values are kept, and for how long.
+/// Location and time to live of values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table {
     pub name: &'static str,
@@ -30,7 +30,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Without `/` and `#`, which part the name from what follows, no two names can mean the same key.
+    /// Names without `/` and `#`, which separate the name from the rest, keep keys unambiguous.
     pub const fn new(name: &'static str) -> Self {
         let bytes = name.as_bytes();
         assert!(!bytes.is_empty() && bytes.len() <= 64, "the name has 1 to 64 bytes");
@@ -62,7 +62,7 @@ impl Table {
         Ok(key)
     }
 
-    /// What the keys of all rows begin with whose ids begin with `start`.
+    /// Key prefix of all rows whose ids start with `start`.
     pub fn prefix(&self, start: &str) -> String {
         [self.name, "/", start].concat()
     }
@@ -72,13 +72,13 @@ impl Table {
         key.get(self.name.len() + 1..).unwrap_or_default().to_owned()
     }
 
-    /// The key whose version is that of the last write to any row. It is how a transaction that listed the rows learns
-    /// that there is a new one.
+    /// Key whose version is that of the last write to any row. It tells a transaction that listed the rows about new
+    /// ones.
     pub fn changed(&self) -> String {
         [self.name, "#changed"].concat()
     }
 
-    /// Says in a commit that a row is written.
+    /// Marks in a commit that a row is written.
     pub fn change(&self) -> Change {
         Change::put(self.changed(), Vec::new())
     }
@@ -88,14 +88,14 @@ impl Table {
         [self.name, "#last"].concat()
     }
 
-    /// Writes a value, for as long as it is to last.
+    /// Operation that writes a value with the time to live.
     pub fn write(&self, value: Vec<u8>) -> Operation {
         let Some(until) = self.until else { return Operation::Put(value) };
         let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
         Operation::PutUntil(value, port::now().saturating_add(until))
     }
 
-    /// All rows whose ids begin with `start`, all of one moment.
+    /// Reads all rows whose ids start with `start`, in one snapshot.
     pub fn all(&self, start: &str) -> Result<Vec<Entry>> {
         let prefix = self.prefix(start);
         let mut attempt = 1;
@@ -123,28 +123,28 @@ impl Table {
         }
     }
 
-    /// There is no such row.
+    /// Failure for a missing row.
     pub fn missing(&self, id: &str) -> Failure {
         Failure::not_found(format!("not found: there is no `{id}` in {}", self.name))
     }
 
-    /// There is such a row.
+    /// Failure for an existing row.
     pub fn taken(&self, id: &str) -> Failure {
         Failure::conflict(format!("already exists: there is a `{id}` in {}", self.name))
     }
 }
 
-/// Lets the others finish: not at first, then for longer and longer, and each for another time, or those that met once
-/// would meet again. Some 1.5 s in all, 3 s at most.
+/// Backs off after a conflict: exponentially and with jitter, or the same calls would collide again. About 1.5 s in
+/// total, 3 s at most.
 pub(super) fn pause(attempt: u32) {
-    // Natively there are no others.
+    // In native tests there are no concurrent hosts.
     if cfg!(target_family = "wasm") && attempt > 2 {
         let longest = 1 << attempt.min(6);
         std::thread::sleep(Duration::from_millis(RandomState::new().hash_one(attempt) % longest));
     }
 }
 
-/// By way of a [`Value`], as parameters are read: a parser of its own for each type would make the guest larger.
+/// Through a [`Value`], as for parameters: a parser for each type would make the guest larger.
 pub(super) fn decode<T: DeserializeOwned>(key: &str, json: &[u8]) -> Result<T> {
     serde_json::from_value(value(key, json)?).map_err(|error| unreadable(key, &error))
 }
@@ -159,10 +159,10 @@ pub(super) fn encode<T: Serialize>(key: &str, value: &T) -> Result<Vec<u8>> {
 }
 
 fn unreadable(key: &str, error: &serde_json::Error) -> Failure {
-    Failure::internal(format!("what is kept under `{key}` cannot be read: {error}"))
+    Failure::internal(format!("the value of `{key}` cannot be read: {error}"))
         .hint("Another version of the plugin wrote it; a new field needs `#[serde(default)]`.")
 }
 
 fn unwritable(key: &str, error: &serde_json::Error) -> Failure {
-    Failure::internal(format!("what is to be kept under `{key}` cannot be written: {error}"))
+    Failure::internal(format!("the value for `{key}` cannot be written: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Reads and writes that happen as one.
+//! Atomic reads and writes.
 
 use std::cell::RefCell;
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{Failure, Result, failure::code};
 
-/// Reads and writes in the shared space that happen as one, or not at all; see [`Transaction`]. The space of who called
-/// has its own: `state::caller().transaction(…)`.
+/// Runs atomic reads and writes in the shared space; see [`Transaction`]. For the caller's space use
+/// `state::caller().transaction(…)`.
 ///
 /// ```
 /// # use loggia_sdk::{prelude::*, state::{self, Cell}, testing::{Host, Store}};
@@ -38,41 +38,40 @@ use crate::{Failure, Result, failure::code};
 ///
 /// # Errors
 ///
-/// As [`Space::transaction`].
+/// Like [`Space::transaction`].
 pub fn transaction<T>(attempt: impl FnMut(&Transaction) -> Result<T>) -> Result<T> {
     Space::Shared.transaction(attempt)
 }
 
 impl Space {
-    /// Reads and writes in this space that happen as one, or not at all; see [`Transaction`].
+    /// Runs atomic reads and writes in this space; see [`Transaction`].
     ///
     /// # Errors
     ///
-    /// What the closure returns; `conflict` where others kept changing what it read; else the host's failure, such as
-    /// `denied`.
+    /// The closure's error; `conflict` if concurrent changes persist; otherwise the host's failure, such as `denied`.
     pub fn transaction<T>(self, mut attempt: impl FnMut(&Transaction) -> Result<T>) -> Result<T> {
         let mut value = None;
         run(self, &mut |tx| {
             value = Some(attempt(tx)?);
             Ok(())
         })?;
-        value.ok_or_else(|| Failure::internal("the transaction gave nothing"))
+        value.ok_or_else(|| Failure::internal("the transaction returned nothing"))
     }
 }
 
-/// What a closure given to [`transaction`] reads and writes by: `NOTES.of(tx).get(id)`.
+/// Access to the state for the closure of a [`transaction`]: `NOTES.of(tx).get(id)`.
 ///
-/// - What is read is remembered: a key is the same however often it is read.
-/// - What is written stays here until the closure ends, and later reads and lists of the closure see it. A closure that
-///   fails writes nothing.
-/// - At the end all is written at once, if nothing that was read has changed meanwhile. If something has, the closure
-///   runs again from the start, up to 50 times in all; so it must do nothing else than compute: no log lines that
-///   would be odd twice, no requests.
-/// - What the closure returns, a failure too, was decided on what was true at one moment.
-/// - Rows that appear meanwhile count as well: a closure that listed a collection runs again if any row of it was added,
-///   changed or removed. So "is there one with this title? then add it" is safe. That holds for writes through
-///   [`Collection`](super::Collection); a [`Space::commit`] to a collection's keys goes unseen by lists.
-/// - A row that expires is gone for later reads; that alone does not make a list run again.
+/// - Reads are cached: a key has the same value throughout.
+/// - Writes are buffered until the closure ends, and visible to its later reads and lists. A closure that fails writes
+///   nothing.
+/// - At the end all writes are committed at once, unless anything that was read has changed. Then the closure runs
+///   again from the start, up to 50 times in all; so it must only compute: no log lines that would be odd twice, no
+///   requests.
+/// - The closure's result, even a failure, is based on one consistent snapshot.
+/// - New rows count as changes: a closure that listed a collection runs again if any row of it was added, changed or
+///   removed. So "add it unless the title exists" is safe. This applies to writes through
+///   [`Collection`](super::Collection); lists do not detect a [`Space::commit`] to a collection's keys.
+/// - A row that expires is missing from later reads; that alone does not repeat a list.
 #[derive(Debug)]
 pub struct Transaction {
     space: Space,
@@ -80,20 +79,20 @@ pub struct Transaction {
     keys: RefCell<Vec<Touched>>,
 }
 
-/// A key that the closure has to do with.
+/// A key that the closure read or wrote.
 #[derive(Debug)]
 struct Touched {
     key: String,
-    /// What was there, if it was read.
+    /// Entry that was read.
     seen: Option<Option<Entry>>,
-    /// What is to be there, if it is written.
+    /// Pending write.
     write: Option<Operation>,
 }
 
-/// How a transaction ended.
+/// End of a transaction.
 enum End {
     Done,
-    /// Somebody else changed what was read.
+    /// A concurrent change of keys that were read.
     Moved,
 }
 
@@ -103,7 +102,7 @@ fn run(space: Space, attempt: &mut dyn FnMut(&Transaction) -> Result<()>) -> Res
         let tx = Transaction { space, keys: RefCell::default() };
         let end = match attempt(&tx) {
             Ok(()) => tx.commit()?,
-            // It stands only if what it was decided on holds.
+            // A failure is valid only if its reads still hold.
             Err(failure) => match tx.check() {
                 Ok(End::Moved) => End::Moved,
                 _ => return Err(failure),
@@ -112,9 +111,9 @@ fn run(space: Space, attempt: &mut dyn FnMut(&Transaction) -> Result<()>) -> Res
         match end {
             End::Done => return Ok(()),
             End::Moved if attempts < ATTEMPTS => pause(attempts),
-            // Which keys these are says nothing to who called.
+            // These keys are meaningless to the caller.
             End::Moved => {
-                return Err(Failure::conflict("others keep changing the same thing")
+                return Err(Failure::conflict("too many concurrent changes")
                     .hint("Nothing was written: try again in a moment."));
             }
         }
@@ -123,11 +122,11 @@ fn run(space: Space, attempt: &mut dyn FnMut(&Transaction) -> Result<()>) -> Res
 }
 
 impl Transaction {
-    /// What is kept under a key, and what this transaction has written there.
+    /// Reads a key, including this transaction's writes.
     ///
     /// # Errors
     ///
-    /// As [`Space::get`].
+    /// Like [`Space::get`].
     pub fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
         if let Ok(at) = self.find(key) {
             let touched = &self.keys.borrow()[at];
@@ -146,12 +145,12 @@ impl Transaction {
         Ok(value)
     }
 
-    /// What is kept under several keys, and what this transaction has written there; in the order of the keys. Asks the
-    /// host once for all that it has not read yet, so ask for all at once.
+    /// Reads several keys, including this transaction's writes; in the order of the keys. Makes one host call for all
+    /// that are not cached, so request them together.
     ///
     /// # Errors
     ///
-    /// As [`Space::get_many`].
+    /// Like [`Space::get_many`].
     pub fn get_many(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
         let known = |key: &&String| {
             let keys = self.keys.borrow();
@@ -159,7 +158,7 @@ impl Transaction {
         };
         let mut wanted: Vec<String> = Vec::new();
         for key in keys.iter().filter(|key| !known(key)) {
-            // Kept in order, as the keys of this transaction are.
+            // Sorted, like the keys of this transaction.
             if let Err(place) = wanted.binary_search(key) {
                 wanted.insert(place, key.clone());
             }
@@ -173,7 +172,7 @@ impl Transaction {
         keys.iter().map(|key| self.get(key)).collect()
     }
 
-    /// Reads a key for its version alone, also where it is written.
+    /// Reads a key only for its version, even if it has a pending write.
     pub(super) fn see(&self, key: &str) -> Result<()> {
         if self.find(key).is_ok_and(|at| self.keys.borrow()[at].seen.is_some()) {
             return Ok(());
@@ -188,7 +187,7 @@ impl Transaction {
         self.write(key, Operation::Put(value.into()));
     }
 
-    /// Takes a key away, if it is there.
+    /// Deletes a key if it exists.
     pub fn delete(&self, key: &str) {
         self.write(key, Operation::Delete);
     }
@@ -197,7 +196,7 @@ impl Transaction {
         self.touch(key, |touched| touched.write = Some(operation));
     }
 
-    /// The keys that begin with `prefix` and are written, with what is written there.
+    /// Pending writes of keys that start with `prefix`.
     pub(super) fn written(&self, prefix: &str) -> Vec<(String, Option<Vec<u8>>)> {
         let keys = self.keys.borrow();
         let written = keys.iter().filter(|touched| touched.key.starts_with(prefix));
@@ -211,7 +210,7 @@ impl Transaction {
             .collect()
     }
 
-    /// What a collection of that space may do here.
+    /// Checks that a collection of that space may be used here.
     ///
     /// # Errors
     ///
@@ -243,7 +242,7 @@ impl Transaction {
         act(&mut keys[at]);
     }
 
-    /// Writes all, if what was read is as it was.
+    /// Commits all writes if the reads still hold.
     fn commit(self) -> Result<End> {
         if self.keys.borrow().iter().all(|touched| touched.write.is_none()) {
             return self.check();
@@ -256,7 +255,7 @@ impl Transaction {
         match self.space.commit(self.keys.into_inner().into_iter().map(change).collect()) {
             Ok(_) => Ok(End::Done),
             Err(failure) if failure.code == code::CONFLICT => Ok(End::Moved),
-            // It is of more changes or bytes than the host takes, which who called can help.
+            // More changes or bytes than the host accepts, which the caller can reduce.
             Err(failure) if failure.code == code::INVALID_PARAMS && failure.hint.is_none() => {
                 Err(failure.hint("That is too much for one call: give less at once."))
             }
@@ -264,8 +263,8 @@ impl Transaction {
         }
     }
 
-    /// Whether what was read is as it was. Without a commit, which a `read` action may not do: versions never repeat, so
-    /// keys that, read together, have the versions seen one by one had them together before.
+    /// Tests whether the reads still hold, without a commit, which a `read` action cannot make: versions never repeat,
+    /// so if keys read together have the versions seen one by one, they had them together before.
     fn check(&self) -> Result<End> {
         let seen: Vec<(String, Expect)> = {
             let keys = self.keys.borrow();

@@ -16,7 +16,7 @@ pub(super) fn contract(surface: &Arc<host::Surface>) -> Contract {
     }
 }
 
-/// The action that is meant, and its parameters with defaults filled in and slips mended.
+/// Resolves the action, and its parameters with defaults and coercions.
 pub(super) fn admit(surface: &Arc<host::Surface>, action: &str, params: Object) -> Result<(String, Object)> {
     let contract = contract(surface);
     let action = contract.action(action).map_err(from_host)?;
@@ -27,7 +27,7 @@ pub(super) fn admit(surface: &Arc<host::Surface>, action: &str, params: Object) 
 fn from_host(failure: host::Failure) -> Failure {
     let mut own = Failure::new(failure.code, failure.message);
     own.hint = failure.hint;
-    // The SDK's failures have no place for what the gate adds.
+    // The SDK's failures have no field for the gate's additions.
     let added = failure.expected.map(|expected| json!({"expected": expected, "example": failure.example}));
     own.details = failure.details.or(added);
     own.retry_after = failure.retry_after_ms.map(Duration::from_millis);

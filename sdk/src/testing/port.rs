@@ -1,4 +1,4 @@
-//! Where [`crate::host`] leads natively: to the double of the test that runs on this thread.
+//! Native implementation of [`crate::host`]: the test double of the current thread.
 
 use std::{
     cell::RefCell,
@@ -15,10 +15,10 @@ use crate::{
     testing::{Question, Store, web::Route},
 };
 
-/// What another facade answers to an action.
+/// Answer of another facade's action.
 type Peered = Rc<dyn Fn(&Object) -> Result<Reply<Value>>>;
 
-/// What a test's host grants, and what it saw.
+/// Grants and records of a test's host.
 #[derive(Default)]
 pub(super) struct Double {
     pub config: BTreeMap<String, String>,
@@ -32,7 +32,7 @@ pub(super) struct Double {
     pub requests: Vec<Request>,
     pub schemas: HashMap<(String, String), Schema>,
     pub refusals: HashMap<(String, String), Failure>,
-    /// Of the action that runs.
+    /// Effect of the running action.
     pub effect: Option<Effect>,
     pub caller: Option<String>,
     pub store: Option<Store>,
@@ -56,7 +56,7 @@ pub(super) fn with<T>(double: &Rc<RefCell<Double>>, call: impl FnOnce() -> T) ->
     call()
 }
 
-/// Does something with the current host, if there is one.
+/// Runs a function with the current host, if there is one.
 pub(super) fn current<T>(act: impl FnOnce(&mut Double) -> T) -> Option<T> {
     let double = CURRENT.with_borrow(Clone::clone)?;
     let mut double = double.borrow_mut();
@@ -119,7 +119,7 @@ pub(crate) fn invoke(requests: Vec<Request>) -> Vec<Result<Reply<Value>>> {
 fn answer(request: Request) -> Result<Reply<Value>> {
     let key = (request.facade.clone(), request.action.clone());
     let params = request.params.clone();
-    // The answer runs outside the borrow, as it may use the host itself.
+    // The answer is computed outside the borrow, as it may use the host itself.
     let answer = current(|host| {
         host.requests.push(request);
         match host.refusals.get(&key) {

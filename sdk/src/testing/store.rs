@@ -18,14 +18,14 @@ use crate::{
 /// The longest key and the largest value that the host takes, in bytes.
 const KEY_LIMIT: usize = 1 << 10;
 const VALUE_LIMIT: usize = 1 << 20;
-/// Entries that the host gives at once.
+/// Maximum number of entries per read.
 const PART: usize = 1000;
-/// What the host takes and gives at once: keys or changes, and bytes.
+/// Maximum number of keys or changes, and of bytes, per operation.
 const AT_ONCE: usize = 1000;
 const GET_LIMIT: usize = 8 << 20;
 const COMMIT_LIMIT: usize = 3 << 20;
 
-/// What a plugin keeps, for one test or for several hosts of one: `Host::new().store(&store)` grants it.
+/// State of a plugin, for one test or for several hosts of one: `Host::new().store(&store)` grants it.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -47,7 +47,7 @@ pub struct Store(Rc<RefCell<Kept>>);
 
 #[derive(Default)]
 struct Kept {
-    /// By caller, none being the shared space, and key.
+    /// By caller, `None` for the shared space, and key.
     rows: BTreeMap<(Option<String>, String), Row>,
     revision: u64,
     quota: Option<u64>,
@@ -68,24 +68,24 @@ impl Store {
         Self::default()
     }
 
-    /// How many bytes the keys and values may have together.
+    /// Sets the quota for keys and values in bytes.
     #[must_use]
     pub fn quota(self, bytes: u64) -> Self {
         self.0.borrow_mut().quota = Some(bytes);
         self
     }
 
-    /// The next commits, so many, end in a conflict, as if somebody else had been quicker.
+    /// Makes this many next commits fail with a conflict, as if another host had been faster.
     pub fn conflicts(&self, commits: u32) {
         self.0.borrow_mut().conflicts = commits;
     }
 
-    /// Lets time pass, for what expires.
+    /// Advances the clock, for expiry.
     pub fn advance(&self, time: Duration) {
         self.0.borrow_mut().ahead += time;
     }
 
-    /// How many commits were tried.
+    /// Number of attempted commits.
     pub fn commits(&self) -> u32 {
         self.0.borrow().commits
     }
@@ -94,7 +94,7 @@ impl Store {
     ///
     /// # Panics
     ///
-    /// Where it cannot be written as JSON.
+    /// If it cannot be serialised as JSON.
     pub fn put(&self, key: impl Into<String>, value: impl Serialize) {
         let value = serde_json::to_vec(&value).expect("the value can be written as JSON");
         let mut kept = self.0.borrow_mut();
@@ -103,7 +103,7 @@ impl Store {
         kept.rows.insert((None, key.into()), Row { value, version, until: None });
     }
 
-    /// What is kept in the shared space under a key, if it is JSON.
+    /// Value of a key in the shared space, if it is JSON.
     pub fn value(&self, key: &str) -> Option<Value> {
         let mut kept = self.0.borrow_mut();
         kept.expire();
@@ -125,7 +125,7 @@ impl Kept {
         u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Takes away what is over.
+    /// Removes expired rows.
     fn expire(&mut self) {
         let now = self.now();
         self.rows.retain(|_, row| row.until.is_none_or(|until| until > now));
@@ -153,7 +153,7 @@ impl Kept {
         for (at, change) in changes.iter().enumerate() {
             valid(change)?;
             if changes[..at].iter().any(|other| other.key == change.key) {
-                return Err(Failure::invalid_params(format!("`{}` stands twice in one commit", change.key)));
+                return Err(Failure::invalid_params(format!("`{}` occurs twice in one commit", change.key)));
             }
         }
         if self.conflicts > 0 {
@@ -225,7 +225,7 @@ fn valid(change: &Change) -> Result<()> {
     }
 }
 
-/// What it counts of a commit's limit.
+/// Size that counts towards a commit's limit.
 fn bytes(change: &Change) -> usize {
     let value = match &change.operation {
         Operation::Put(value) | Operation::PutUntil(value, _) => value.len(),
@@ -238,19 +238,17 @@ fn conflict(keys: Vec<&str>) -> Failure {
     Failure::conflict(format!("the state has changed: {}", keys.join(", "))).details(json!({"keys": keys}))
 }
 
-/// The store that is granted, and whose space of it is meant.
+/// The granted store, and the caller of the space.
 fn granted(space: Space) -> Result<(Store, Option<String>)> {
     let (store, caller) = current(|host| (host.store.clone(), host.caller.clone())).unwrap_or_default();
     let store = store.ok_or_else(|| {
-        Failure::denied("access denied: this plugin may keep nothing")
+        Failure::denied("access denied: the policy does not grant `store`")
             .hint("The operator grants it in the plugin's policy file: `[grants] store = true`.")
     })?;
     match (space, caller) {
         (Space::Shared, _) => Ok((store, None)),
         (Space::Caller, Some(caller)) => Ok((store, Some(caller))),
-        (Space::Caller, None) => {
-            Err(Failure::denied("access denied: the caller is not known, so nothing is kept for it"))
-        }
+        (Space::Caller, None) => Err(Failure::denied("access denied: this caller has no state of its own")),
     }
 }
 
@@ -298,7 +296,7 @@ pub(crate) fn state_scan(
 
 pub(crate) fn state_commit(space: Space, changes: Vec<Change>) -> Result<u64> {
     if current(|host| host.effect) == Some(Some(Effect::Read)) {
-        return Err(Failure::denied("access denied: a `read` action writes nothing"));
+        return Err(Failure::denied("access denied: a read action may not change the state"));
     }
     let (store, caller) = granted(space)?;
     let mut kept = store.0.borrow_mut();

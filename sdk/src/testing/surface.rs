@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{Effect, Facade, Object, Value, table};
 
-/// What the host would read from the component.
+/// Surface as the host would read it from the component.
 pub(super) fn of<F: Facade>() -> Arc<host::Surface> {
     let about = &F::ABOUT;
     Arc::new(host::Surface {
@@ -46,12 +46,12 @@ fn want(want: &table::Want) -> host::Want {
     host::Want { grant: want.grant.into(), reason: want.reason.into(), needed: want.needed }
 }
 
-/// An example; the macro has made sure that it is an object.
+/// Parses an example; the macro has checked that it is an object.
 fn object(json: &str) -> Object {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// The surface as JSON; what is empty or false is left out.
+/// Surface as JSON, without empty and false members.
 pub(super) fn to_json(surface: &host::Surface) -> Value {
     let actions: Vec<_> = surface.actions.iter().map(action_to_json).collect();
     let wants: Vec<_> = surface

@@ -1,4 +1,4 @@
-//! Where [`crate::http`] leads natively: to the answers that a test holds ready.
+//! Native implementation of [`crate::http`]: responses prepared by a test.
 
 use std::rc::Rc;
 
@@ -8,15 +8,15 @@ use crate::{
     testing::port::current,
 };
 
-/// What a server answers.
+/// Response of a server.
 type Answer = Rc<dyn Fn(&Request) -> Result<Response>>;
 
-/// What is answered to requests of a method to a URL, or to all that begin with it.
+/// Response to requests of a method to a URL, or to all that start with it.
 #[derive(Clone)]
 pub(super) struct Route {
     pub method: String,
     pub url: String,
-    /// Whether a `read` action may send it, whatever the method.
+    /// Whether a `read` action may send it, with any method.
     pub reads: bool,
     pub answer: Answer,
 }
@@ -32,7 +32,7 @@ pub(crate) fn send_all(requests: Vec<Prepared>) -> Vec<Result<Response>> {
 }
 
 fn send(Prepared { request, url }: Prepared) -> Result<Response> {
-    // The answer is made outside the borrow, as it may use the host itself.
+    // The response is computed outside the borrow, as it may use the host itself.
     let route = current(|host| {
         host.sent.push(request.clone());
         let only_reads = host.effect == Some(Effect::Read) && !matches!(&*request.method, "GET" | "HEAD");

@@ -1,4 +1,4 @@
-//! Builds what is measured, by cargo.
+//! Builds the measured programs with cargo.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// What is measured, as files.
+/// Paths of the measured programs.
 pub struct Builds {
     /// The `loggia` command.
     pub loggia: PathBuf,
@@ -18,11 +18,12 @@ pub struct Builds {
     pub guest: PathBuf,
 }
 
-/// What plugins are compiled for.
+/// Target of plugins.
 const TARGET: &str = "wasm32-wasip2";
 
 impl Builds {
-    /// Builds in release, each alone, so that none is compiled with another's features; takes what is given instead.
+    /// Builds in release mode, each package alone so that none is compiled with another's features; skips the given
+    /// ones.
     pub fn make(loggia: Option<PathBuf>, native: Option<PathBuf>, guest: Option<PathBuf>) -> Result<Self> {
         let loggia = self::loggia(loggia)?;
         let native = built(native, &["--release", "-p", "loggia-bench", "--bin", "native"], "native")?;
@@ -33,12 +34,12 @@ impl Builds {
     }
 }
 
-/// The `loggia` command, built unless it is given.
+/// Path of the `loggia` command, built unless given.
 pub fn loggia(given: Option<PathBuf>) -> Result<PathBuf> {
     built(given, &["--release", "-p", "loggia", "--bin", "loggia"], "loggia")
 }
 
-/// The plugin of that package, built unless it is given.
+/// Path of the plugin of that package, built unless given.
 pub fn plugin(package: &str, given: Option<PathBuf>) -> Result<PathBuf> {
     built(given, &["--profile", "guest", "--target", TARGET, "-p", package, "--lib"], ".wasm")
 }
@@ -50,11 +51,11 @@ fn built(given: Option<PathBuf>, args: &[&str], ends: &str) -> Result<PathBuf> {
     }
 }
 
-/// Builds one target; the file whose name ends as given.
+/// Builds one target; returns the file with this ending.
 fn build(args: &[&str], ends: &str) -> Result<PathBuf> {
     eprintln!("building: cargo build {}", args.join(" "));
     let mut cargo = Command::new("cargo");
-    // What the cargo that runs this told it is not meant for the other.
+    // Variables of the outer cargo must not reach the inner one.
     for (key, _) in std::env::vars_os() {
         let name = key.to_string_lossy();
         let meant =
@@ -76,7 +77,7 @@ fn build(args: &[&str], ends: &str) -> Result<PathBuf> {
     last_file(&String::from_utf8_lossy(&output.stdout), ends).context("cargo built no such file")
 }
 
-/// The last file that cargo's messages name and that ends as given: what was asked for is built last.
+/// Last file with this ending in cargo's messages: cargo builds the requested target last.
 fn last_file(messages: &str, ends: &str) -> Option<PathBuf> {
     let messages = messages.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let files = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_that_was_asked_for_comes_last() {
+    fn the_requested_file_comes_last() {
         let messages = r#"{"reason":"compiler-artifact","filenames":["/t/libdep.rlib"]}
 {"reason":"compiler-artifact","filenames":["/t/loggia"]}
 {"reason":"build-finished","success":true}"#;

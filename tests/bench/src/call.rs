@@ -1,4 +1,4 @@
-//! One call that is made many times: what is sent, and whether what came back is right.
+//! A call that is repeated many times: its request, and the check of its response.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -13,10 +13,10 @@ pub struct Call {
     /// The `params` of `tools/call`.
     pub params: String,
     facade: bool,
-    /// The text that must come back; any, where there is none.
+    /// Expected text; `None` accepts any.
     want: Option<String>,
-    /// A reply that was read in full and found right, from its id on: a reply that says the same needs no reading,
-    /// so that checking each costs the measured server no processor time to speak of.
+    /// A response that was parsed and verified, from its id on: an equal response needs no parsing, so that checks cost
+    /// the measured server no noticeable processor time.
     proven: Option<Vec<u8>>,
 }
 
@@ -66,7 +66,7 @@ impl Call {
         Self { params, facade: true, want: None, proven: None }
     }
 
-    /// Checks a reply, and reads it only where it differs from the ones before.
+    /// Checks a response; parses it only if it differs from the previous ones.
     pub fn check(&mut self, body: &[u8]) -> Result<()> {
         let tail = after_id(body);
         if tail.is_some() && tail == self.proven.as_deref() {
@@ -80,7 +80,7 @@ impl Call {
         Ok(())
     }
 
-    /// What the tool said: the first text, or in the facade form the `data` of the envelope.
+    /// Text of the result: the first text block, or in the facade form the envelope's `data`.
     pub fn text(&self, body: &[u8]) -> Result<String> {
         if let Some(error) = error(body) {
             bail!("{TOOL_ERROR}: {}", error.chars().take(200).collect::<String>());
@@ -102,10 +102,10 @@ impl Call {
     }
 }
 
-/// How the error begins that a tool itself answered.
+/// Prefix of errors from the tool itself.
 pub const TOOL_ERROR: &str = "tool error";
 
-/// The text of a JSON-RPC error, or of a tool result that is marked as one.
+/// Text of a JSON-RPC error, or of a tool result marked as an error.
 pub fn error(body: &[u8]) -> Option<String> {
     let Ok(reply) = serde_json::from_slice::<Value>(body) else {
         return Some("an unreadable reply".into());
@@ -122,7 +122,7 @@ pub fn error(body: &[u8]) -> Option<String> {
 
 const HEAD: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
 
-/// The id of a reply in its usual form, and where the rest begins.
+/// Id of a response in its usual form, and the offset of the rest.
 fn usual(body: &[u8]) -> Option<(u64, usize)> {
     let digits = body.strip_prefix(HEAD)?;
     let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -138,7 +138,7 @@ fn after_id(body: &[u8]) -> Option<&[u8]> {
     usual(body).map(|(_, at)| &body[at..])
 }
 
-/// The id of a reply; none for a request or a notification from the server.
+/// Id of a response; `None` for a request or notification of the server.
 pub fn reply_id(body: &[u8]) -> Option<u64> {
     if let Some((id, _)) = usual(body) {
         return Some(id);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_facade_form_names_the_tool_as_its_action() {
+    fn the_facade_form_names_the_action() {
         let params: Value = serde_json::from_str(&Call::new(&facade(), "spin", None).params).unwrap();
         assert_eq!(params, json!({"name": "bench", "arguments": {"action": "spin"}}));
         let params: Value = serde_json::from_str(&Call::new(&native(), "spin", None).params).unwrap();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_envelope_that_is_not_ok_is_an_error() {
+    fn a_failed_envelope_is_an_error() {
         let envelope = json!({"ok": false, "action": "echo", "code": "timed_out", "error": "timed out"});
         let said = Call::small(&facade()).check(&reply(1, &enveloped(&envelope))).unwrap_err().to_string();
         assert!(said.starts_with(TOOL_ERROR) && said.contains("timed_out"), "{said}");

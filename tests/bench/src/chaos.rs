@@ -1,4 +1,4 @@
-//! What a server does when a tool loops forever or allocates without end.
+//! A server's behaviour when a tool loops forever or allocates without limit.
 
 use std::time::{Duration, Instant};
 
@@ -15,18 +15,18 @@ use crate::{
 
 const SPIN_LIMIT: Duration = Duration::from_secs(10);
 const HOG_LIMIT: Duration = Duration::from_secs(30);
-/// The bench ends a server that grows past this, to protect the machine.
+/// Limit above which the bench kills a server, to protect the machine.
 const HOG_GUARD_MIB: f64 = 2048.0;
 const PROBE: Duration = Duration::from_secs(3);
 
-/// One looping call, three at once, one that hoards.
+/// One looping call, three at once, and one that allocates.
 pub fn all(server: &Server, f: &mut Figures) {
     f.step("spin", |f| spin(server, 1, f));
     f.step("spin3", |f| spin(server, 3, f));
     f.step("hog", |f| hog(server, f));
 }
 
-/// `runaways` looping calls at once: do other calls still get answers, does an error ever come, and does cancelling
+/// Runs `runaways` looping calls at once: are other calls still answered, does an error arrive, and does cancellation
 /// stop the loop?
 fn spin(server: &Server, runaways: usize, f: &mut Figures) -> Result<()> {
     let mut live = open_stdio(server)?;

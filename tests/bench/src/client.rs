@@ -24,7 +24,7 @@ use crate::{
 /// The revision that the client speaks.
 const PROTOCOL: &str = "2025-06-18";
 
-/// With nothing heard for this long, open calls count as lost.
+/// Silence after which open calls count as lost.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// One reply, with the moment its last byte was seen.
@@ -36,7 +36,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The result; an error where there is none.
+    /// Returns the result, or the error.
     pub fn result(&self) -> Result<Value> {
         let mut value: Value = serde_json::from_slice(&self.body)?;
         if let Some(error) = value.get("error") {
@@ -144,14 +144,14 @@ impl Client {
     /// Sends one notification.
     pub fn notify(&mut self, method: &str, params: &str) -> Result<()> {
         self.post(format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#).as_bytes())?;
-        // Let an HTTP lane finish its 202 before it is measured again.
+        // Let an HTTP lane finish its 202 before the next measurement.
         while matches!(self.mode, Mode::Http { .. }) && self.lanes.iter().any(|l| l.busy && !l.listener) {
             self.pump(Duration::from_millis(200))?;
         }
         Ok(())
     }
 
-    /// Waits for the reply to a request; none where it does not come in time.
+    /// Waits for the response to a request; `None` after the timeout.
     pub fn wait(&mut self, id: u64, timeout: Duration) -> Result<Option<Reply>> {
         let until = Instant::now() + timeout;
         loop {
@@ -172,8 +172,8 @@ impl Client {
         call.check(&reply.body)
     }
 
-    /// Makes `total` calls with never more than `window` unanswered; after `budget` no further call is started, so a
-    /// slow server makes fewer. A wrong answer ends it.
+    /// Makes `total` calls with at most `window` unanswered; starts none after `budget`, so a slow server makes fewer.
+    /// A wrong response is an error.
     pub fn flood(&mut self, call: &mut Call, total: usize, window: usize, budget: Duration) -> Result<Flood> {
         let tail = format!(r#","method":"tools/call","params":{}}}"#, call.params);
         let mut sent: HashMap<u64, Instant> = HashMap::with_capacity(window);
@@ -218,8 +218,8 @@ impl Client {
         Ok(flood)
     }
 
-    /// Makes one call after another for as long as this, while a neighbour's calls, if there is one, are kept in flight
-    /// beside it. A wrong answer ends it.
+    /// Makes calls in sequence for this long, while a neighbour's calls, if any, are kept in flight. A wrong response
+    /// is an error.
     pub fn beside(
         &mut self,
         call: &mut Call,
@@ -259,7 +259,7 @@ impl Client {
         Ok(flood)
     }
 
-    /// The replies that have come, or else those that come at once within this time.
+    /// Returns the responses that have arrived, or else waits this long for some.
     pub fn replies(&mut self, timeout: Duration) -> Result<Vec<(u64, Reply)>> {
         if self.replies.is_empty() {
             self.pump(timeout)?;
@@ -307,7 +307,7 @@ impl Client {
         self.lanes[index].flush()
     }
 
-    /// One poll: writes what can be written, reads what has come.
+    /// Polls once: writes and reads as far as possible without blocking.
     fn pump(&mut self, timeout: Duration) -> Result<()> {
         let mut fds = Vec::with_capacity(self.lanes.len() * 2);
         let mut owners = Vec::with_capacity(fds.capacity());

@@ -1,4 +1,4 @@
-//! Many clients over HTTP: whether any call is lost, and what is held afterwards.
+//! Many clients over HTTP: lost calls, and memory afterwards.
 
 use std::{
     fs,
@@ -17,18 +17,18 @@ use crate::{config::Server, process::Process};
 
 /// A generous time for one answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A session sleeps when nothing was heard of it for so long; with some time for it.
+/// Time after which an idle session hibernates, and a wait that covers it.
 const SLEEP: (&str, Duration) = ("5s", Duration::from_secs(12));
 
-/// What is measured.
+/// Parameters of a measurement.
 pub struct Plan {
     pub loggia: PathBuf,
     pub guest: PathBuf,
     /// Calls one after another.
     pub sequential: usize,
-    /// Clients at once, and the calls of each.
+    /// Number of concurrent clients, and of calls of each.
     pub crowd: (usize, usize),
-    /// Sessions that say nothing, and as many that listen.
+    /// Number of idle sessions without a stream, and with one.
     pub idle: usize,
 }
 
@@ -80,7 +80,7 @@ pub fn run(plan: &Plan) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// What so many sessions take of which nothing is heard, and what their next request takes.
+/// Measures the memory of idle sessions, and of their next request.
 fn idle(host: &Process, address: &str, many: usize, listening: bool) -> Result<String> {
     let before = held(host)?;
     let mut sessions = Vec::new();
@@ -116,12 +116,12 @@ fn idle(host: &Process, address: &str, many: usize, listening: bool) -> Result<S
     ))
 }
 
-/// An address that nobody listens on.
+/// Returns a loopback address without a listener.
 pub fn free() -> Result<String> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
 }
 
-/// What the host holds, once it has given back what is free.
+/// Memory of the host after it has released what is free.
 fn held(host: &Process) -> Result<f64> {
     // Connections that were closed are noticed a moment later.
     thread::sleep(Duration::from_millis(500));
@@ -131,13 +131,13 @@ fn held(host: &Process) -> Result<f64> {
     Ok(host.rss_mib())
 }
 
-/// The tool whose action `echo` is called.
+/// Tool whose action `echo` is called.
 pub struct Tool {
     name: String,
 }
 
 impl Tool {
-    /// Once it is served.
+    /// Waits until the tool is served.
     pub fn found(address: &str, token: Option<&str>) -> Result<Self> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -155,7 +155,7 @@ impl Tool {
     }
 }
 
-/// So many calls on one connection; how many were answered rightly.
+/// Makes this many calls on one connection; returns the number of correct responses.
 fn calls(address: &str, tool: &Tool, many: usize) -> Result<usize> {
     let mut connection = Connection::open(address)?;
     for number in 0..many {
@@ -177,16 +177,16 @@ fn crowd(address: &str, tool: &Tool, clients: usize, each: usize) -> Result<usiz
     })
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 pub struct Connection {
     stream: BufReader<TcpStream>,
     address: String,
-    /// The line of each head that says who asks.
+    /// `Authorization` line of each request.
     bearer: String,
 }
 
 impl Connection {
-    /// Of nobody in particular.
+    /// Connects without a token.
     pub fn open(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -194,13 +194,13 @@ impl Connection {
         Ok(Self { stream: BufReader::new(stream), address: address.to_owned(), bearer: String::new() })
     }
 
-    /// Of who has a token.
+    /// Sets the token.
     pub fn by(mut self, token: Option<&str>) -> Self {
         self.bearer = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
         self
     }
 
-    /// One call, however it is answered; the status.
+    /// Makes one call; returns the status of the response.
     pub fn echo(&mut self, tool: &Tool, text: &str) -> Result<u16> {
         let call = json!({"name": tool.name, "arguments": {"action": "echo", "input": text}});
         Ok(self.request("tools/call", Some(&tool.name), call)?.0)
@@ -225,7 +225,7 @@ impl Connection {
         Ok((status, body))
     }
 
-    /// Begins a session; its id.
+    /// Starts a session; returns its id.
     fn session(&mut self) -> Result<String> {
         let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}"#;
         let (status, head, told) = self.post("", body)?;
@@ -246,7 +246,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Opens the stream of a session on which news come.
+    /// Opens a session's notification stream.
     fn listen(&mut self, session: &str) -> Result<()> {
         write!(
             self.stream.get_mut(),

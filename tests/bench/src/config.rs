@@ -1,5 +1,5 @@
-//! What the bench knows about one server: how to start it and what it can do. A server that is not Loggia is one more
-//! entry in a JSON file; no code.
+//! Description of a server: how to start it, and its capabilities. Adding a server needs an entry in a JSON file and no
+//! code.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// Its column in the tables.
+    /// Column in the tables.
     pub name: String,
     /// Starts it on stdio.
     pub stdio: Option<Vec<String>>,
@@ -22,18 +22,18 @@ pub struct Server {
     /// Prefix that the server puts before each tool's own name.
     #[serde(default)]
     pub prefix: String,
-    /// The composite tool whose actions the bench's tools are; where there is none, each is a tool of its own.
+    /// Composite tool that has the bench's tools as actions; without it each is a separate tool.
     pub facade: Option<String>,
-    /// `[from, to]` copies that must hold before every start (done only where they differ).
+    /// `[from, to]` files to copy before every start (only if they differ).
     #[serde(default)]
     pub files: Vec<(PathBuf, PathBuf)>,
     /// Removed before a cold start.
     #[serde(default)]
     pub caches: Vec<PathBuf>,
-    /// Files or folders whose page cache is given up before a cold start.
+    /// Files or folders to drop from the page cache before a cold start.
     #[serde(default)]
     pub evict: Vec<PathBuf>,
-    /// How a changed plugin reaches it while it runs.
+    /// Way to replace a plugin at run time.
     pub reload: Option<Reload>,
     /// Not to be given the looping and the hoarding tool.
     #[serde(default)]
@@ -46,25 +46,25 @@ pub struct Server {
 pub struct Http {
     /// Starts it.
     pub cmd: Vec<String>,
-    /// Where it listens then, `host:port`.
+    /// Listening address, `host:port`.
     pub addr: String,
-    /// Where MCP is served.
+    /// Path of the MCP endpoint.
     pub path: String,
     /// The 2024-11-05 transport: GET an event stream, POST to the endpoint it names.
     #[serde(default)]
     pub legacy_sse: bool,
 }
 
-/// How a changed plugin file reaches the running server: `file` is overwritten, then `calls` (if any) ask the server to
-/// take it. A server that watches its files needs no calls.
+/// Way to replace a plugin of a running server: `file` is overwritten, then `calls`, if any, ask the server to reload.
+/// A server that watches its files needs no calls.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reload {
-    /// Start command for this test alone, where loading must be switched on.
+    /// Start command for this test only, if reloading must be enabled.
     pub stdio: Option<Vec<String>>,
-    /// What the server loads.
+    /// File that the server loads.
     pub file: PathBuf,
-    /// Copies of the plugin, each with what its `version` tool answers. The first is the one that `files` puts there.
+    /// Copies of the plugin, each with the answer of its `version` tool. The first is the one that `files` installs.
     pub versions: Vec<(PathBuf, String)>,
     /// Calls that make the server look.
     #[serde(default)]
@@ -77,7 +77,7 @@ pub struct Reload {
 pub struct ReloadCall {
     /// The tool.
     pub name: String,
-    /// Its arguments.
+    /// Arguments.
     pub arguments: serde_json::Value,
 }
 

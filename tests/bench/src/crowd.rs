@@ -1,4 +1,4 @@
-//! Calls of a neighbour that are kept in flight while something else is measured.
+//! Calls of a neighbour, kept in flight during a measurement.
 
 use std::{
     collections::HashSet,
@@ -9,14 +9,14 @@ use anyhow::{Result, ensure};
 
 use crate::client::{Client, Reply};
 
-/// So many calls of one kind, each made anew as soon as it is answered.
+/// A number of equal calls, each repeated as soon as it is answered.
 pub struct Crowd {
     params: String,
     size: usize,
     open: HashSet<u64>,
     /// Calls that were answered.
     pub answered: usize,
-    /// What was said to the last of them.
+    /// Last response.
     pub last: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Takes a reply, if it is one of the crowd's.
+    /// Takes a response if it belongs to these calls.
     pub fn take(&mut self, id: u64, reply: Reply) {
         if self.open.remove(&id) {
             self.answered += 1;
@@ -42,7 +42,7 @@ impl Crowd {
         }
     }
 
-    /// Waits until every call is answered; none is made any more.
+    /// Waits until every call is answered, without making new ones.
     pub fn end(&mut self, client: &mut Client, patience: Duration) -> Result<()> {
         let until = Instant::now() + patience;
         while !self.open.is_empty() {

@@ -1,5 +1,4 @@
-//! What was measured: one flat map of numbers per server and round, so that a report needs no knowledge of how they
-//! were taken.
+//! Results: one flat map of numbers per server and round, so that reports do not depend on the measurements.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// The figures of one server in one round.
 #[derive(Default)]
 pub struct Figures {
-    /// By name, as `stdio.seq100B.p50_us`.
+    /// Figures by name, for example `stdio.seq100B.p50_us`.
     pub numbers: BTreeMap<String, f64>,
-    /// What is said in words.
+    /// Notes in words.
     pub notes: BTreeMap<String, String>,
 }
 
@@ -26,7 +25,7 @@ impl Figures {
         self.notes.insert(key.into(), text.into());
     }
 
-    /// Runs one step; a failure becomes a note and the rest goes on.
+    /// Runs one step; a failure becomes a note, and the measurement continues.
     pub fn step<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> Result<T>) -> Option<T> {
         match run(self) {
             Ok(done) => Some(done),
@@ -42,7 +41,7 @@ impl Figures {
 /// One line of a results file.
 #[derive(Serialize, Deserialize)]
 pub struct Record {
-    /// Whose figures.
+    /// Name of the server.
     pub server: String,
     /// From 1.
     pub round: usize,
@@ -76,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_median_stands_in_the_middle() {
+    fn a_median_is_the_middle_value() {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));

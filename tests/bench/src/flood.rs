@@ -1,4 +1,4 @@
-//! What many calls came to.
+//! Results of many calls.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub struct Flood {
     pub wall: Duration,
     /// From just before a call was written to the last byte of its reply.
     pub latencies: Vec<Duration>,
-    /// Calls that never got a reply.
+    /// Calls without a response.
     pub lost: usize,
 }
 
@@ -27,7 +27,7 @@ impl Flood {
     }
 }
 
-/// The time that `percent` of all times do not exceed; zero where there are none.
+/// Percentile of the times; zero if there are none.
 pub fn percentile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
     let rank = (times.len() * percent).div_ceil(100).max(1);

@@ -1,20 +1,20 @@
-//! What Loggia's design wants of its figures, and whether they are there.
+//! Targets of Loggia's design, and their evaluation.
 
 use std::borrow::Cow;
 
-/// What is wanted of one figure.
+/// Target of one figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// At most so many times the baseline.
+    /// At most this multiple of the baseline.
     TimesAtMost(f64),
-    /// At least so many times the baseline.
+    /// At least this multiple of the baseline.
     TimesAtLeast(f64),
-    /// At most so much, whatever the baseline does.
+    /// At most this value, independent of the baseline.
     AtMost(f64),
 }
 
 impl Goal {
-    /// Whether a figure, and its ratio to the baseline, are as wanted. None where the one that matters is missing.
+    /// Tests whether a figure and its ratio to the baseline meet the target. `None` if the relevant one is missing.
     pub fn is_met(self, figure: Option<f64>, ratio: Option<f64>) -> Option<bool> {
         match self {
             Self::TimesAtMost(most) => ratio.map(|ratio| ratio <= most),
@@ -34,9 +34,9 @@ impl std::fmt::Display for Goal {
     }
 }
 
-/// One line of the comparison: what it is called, which figure it is, what is wanted of it.
+/// One line of the comparison: label, figure and target.
 pub struct Line {
-    /// For people, with the unit.
+    /// Label for people, with the unit.
     pub label: Cow<'static, str>,
     /// In [`Figures`](crate::figures::Figures).
     pub key: Cow<'static, str>,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_looks_at_the_ratio_or_at_the_figure() {
+    fn a_goal_limits_the_ratio_or_the_figure() {
         assert_eq!(Goal::TimesAtMost(1.2).is_met(Some(120.0), Some(1.3)), Some(false));
         assert_eq!(Goal::TimesAtLeast(0.85).is_met(Some(9000.0), Some(0.9)), Some(true));
         assert_eq!(Goal::AtMost(10.0).is_met(Some(9.0), Some(4.0)), Some(true));

@@ -1,4 +1,4 @@
-//! What capabilities cost that a call does not use: Loggia against itself, with nothing granted and with everything.
+//! Cost of capabilities that a call does not use: Loggia with no grants against Loggia with all.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::{
     stage::{FACADE, Stage},
 };
 
-/// Of each capability some.
+/// Some grants of each capability.
 const EVERYTHING: &str = r#"[grants]
 dirs = [
     { path = "../granted/a", at = "/a", access = "read-write" },

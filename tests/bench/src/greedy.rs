@@ -1,4 +1,4 @@
-//! A caller who asks as fast as the server lets it, beside one who asks now and then: how much longer the other waits (H46).
+//! A caller at its rate limit next to an occasional one: the latter's additional latency (H46).
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{
     process::Process,
 };
 
-/// Calls of the one who asks now and then, and the pause between them: fewer than a caller may make.
+/// Calls of the occasional caller, and the pause between them: below the rate limit.
 const CALLS: (usize, Duration) = (240, Duration::from_millis(25));
 /// Connections of the greedy one.
 const GREEDY: usize = 16;
@@ -87,7 +87,7 @@ fn token(loggia: &Path, file: &Path, name: &str) -> Result<String> {
     Ok(told["token"].as_str().context("no token")?.to_owned())
 }
 
-/// How long each call takes, the quickest first.
+/// Durations of calls, sorted.
 fn times(address: &str, token: &str, tool: &Tool) -> Result<Vec<Duration>> {
     let mut connection = Connection::open(address)?.by(Some(token));
     let mut times = Vec::new();

@@ -1,4 +1,4 @@
-//! One connection to a server: what is still to be written, and what reads its answers.
+//! One connection to a server: pending output, and the decoder of its input.
 
 use std::{
     fs::File,
@@ -18,9 +18,9 @@ pub struct Lane {
     pub read: File,
     /// The server's input.
     pub write: File,
-    /// What is to be written.
+    /// Pending output.
     pub out: Vec<u8>,
-    /// How much of `out` is written already.
+    /// Number of bytes of `out` that are written.
     out_at: usize,
     /// Turns bytes into messages.
     pub decoder: Decoder,
@@ -60,7 +60,7 @@ impl Lane {
         Self::new(stream.into(), write.into(), Decoder::http())
     }
 
-    /// Writes what can be written now.
+    /// Writes as much as possible without blocking.
     pub fn flush(&mut self) -> Result<()> {
         while self.out_at < self.out.len() {
             match self.write.write(&self.out[self.out_at..]) {

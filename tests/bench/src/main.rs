@@ -2,12 +2,12 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `config.rs` | what is known about a server |
+//! | `config.rs` | description of a server |
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
 //! | `client.rs`, `crowd.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
-//! | `call.rs`, `payload.rs` | what is sent, and whether the answer is right |
+//! | `call.rs`, `payload.rs` | requests, and the checks of responses |
 //! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `clients.rs`, `greedy.rs`, `neighbour/`, `chaos.rs` | the measurements |
-//! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | what they came to |
+//! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | results and targets |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
 mod builds;
@@ -59,7 +59,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build Loggia and a native server, measure both in turn, print what Loggia is to native
+    /// Build Loggia and a native server, measure both in turn, print Loggia relative to native
     Compare {
         #[command(flatten)]
         options: Options,
@@ -68,7 +68,7 @@ enum Command {
     },
     /// Build Loggia, measure it under each thread model
     Threads {
-        /// The models; the first is the one that the others are compared with
+        /// Thread models; the first is the baseline
         #[arg(long, value_delimiter = ',', default_value = "second,inline,same")]
         models: Vec<String>,
         #[command(flatten)]
@@ -83,9 +83,9 @@ enum Command {
         #[command(flatten)]
         built: Built,
     },
-    /// Build Loggia and the plugin `memories`, measure it when it holds many
+    /// Build Loggia and the plugin `memories`, measure it with many memories
     Memories {
-        /// How many
+        /// Number of memories
         #[arg(long, default_value_t = 10_000)]
         count: usize,
         /// Measure this `loggia` instead of building one
@@ -95,7 +95,7 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         plugin: Option<PathBuf>,
     },
-    /// Build Loggia and the plugin `files`, measure its calls beside a plugin that does its worst
+    /// Build Loggia and the plugin `files`, measure its calls next to a misbehaving plugin
     Neighbour {
         #[command(flatten)]
         options: Beside,
@@ -109,18 +109,18 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         neighbour: Option<PathBuf>,
     },
-    /// Build Loggia, serve it over HTTP to many clients: whether a call is lost, what is held afterwards, who waits for whom
+    /// Build Loggia, serve it over HTTP to many clients: lost calls, memory afterwards, mutual delays
     Clients {
         /// Calls one after another
         #[arg(long, default_value_t = 10_000)]
         sequential: usize,
-        /// Clients at once
+        /// Number of concurrent clients
         #[arg(long, default_value_t = 64)]
         clients: usize,
         /// Calls of each
         #[arg(long, default_value_t = 500)]
         each: usize,
-        /// Sessions that say nothing
+        /// Number of idle sessions
         #[arg(long, default_value_t = 1000)]
         idle: usize,
         /// Measure this `loggia` instead of building one
@@ -132,9 +132,9 @@ enum Command {
     },
     /// Measure the servers that a JSON file lists
     Run {
-        /// A list of servers; the fields stand in src/config.rs
+        /// A list of servers; src/config.rs documents the fields
         servers: String,
-        /// Where results are added, one JSON object a line
+        /// File to append results to, one JSON object per line
         results: PathBuf,
         /// Only these
         #[arg(long, value_delimiter = ',')]
@@ -144,9 +144,9 @@ enum Command {
     },
     /// Print the results of `run` as a table
     Report {
-        /// What `run` wrote
+        /// Results of `run`
         results: String,
-        /// The server that the others are compared with
+        /// Baseline server
         #[arg(long, default_value = "native")]
         baseline: String,
     },
@@ -154,10 +154,10 @@ enum Command {
 
 #[derive(Args)]
 struct Options {
-    /// Rounds; medians over them are shown
+    /// Number of rounds; medians over them are shown
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// So many times the usual number of calls
+    /// Factor for the number of calls
     #[arg(long, default_value_t = 1.0)]
     scale: f64,
     /// One short round, to see that everything works; the figures mean little
@@ -169,7 +169,7 @@ struct Options {
     /// Only plugins that misbehave
     #[arg(long, conflicts_with = "no_chaos")]
     chaos_only: bool,
-    /// Also write what was measured here, one JSON object a line
+    /// Also write the measurements to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -189,10 +189,10 @@ impl Options {
     }
 }
 
-/// How much `neighbour` measures.
+/// Extent of `neighbour`.
 #[derive(Args)]
 struct Beside {
-    /// Rounds; medians over them are shown
+    /// Number of rounds; medians over them are shown
     #[arg(long, default_value_t = 5)]
     rounds: usize,
     /// One short round, to see that everything works; the figures mean little
@@ -203,7 +203,7 @@ struct Beside {
     only: Vec<String>,
 }
 
-/// What is built already.
+/// Prebuilt programs.
 #[derive(Args)]
 struct Built {
     /// Measure this `loggia` instead of building one
@@ -248,7 +248,7 @@ fn main() -> Result<()> {
         Command::Grants { options, built } => {
             let stage = built.stage()?;
             let servers = grants::servers(&stage)?;
-            // Calls are measured over stdio alone, as between thread models.
+            // Calls are measured over stdio only, to compare thread models.
             let plan = Plan { stdio_only: true, chaos: false, ..options.plan() };
             let mut output = Output::new(options.out.as_deref())?;
             run::run(&servers, &plan, Some(&stage), &mut output)?;

@@ -1,4 +1,4 @@
-//! How Loggia starts with many plugins: copies of the bench's plugin under other names, compiled before.
+//! Startup of Loggia with many plugins: copies of the bench's plugin under other names, compiled before.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ use crate::{
 /// Starts that are measured.
 const STARTS: usize = 5;
 
-/// A folder of many plugins whose code is in the cache.
+/// A folder of many plugins with cached code.
 pub struct Many {
     server: Server,
     count: usize,
@@ -33,7 +33,7 @@ impl Many {
         let folder = stage.at(&format!("many-{count}"));
         let cache = stage.at(&format!("many-{count}-cache"));
         fs::create_dir_all(&folder)?;
-        // The last by name: its answer comes when all are loaded, should they be loaded in order.
+        // The last by name: if plugins load in order, its answer comes when all are loaded.
         let last = name(count);
         let server = Server {
             name: format!("loggia with {count} plugins"),
@@ -79,20 +79,20 @@ impl Many {
     }
 }
 
-/// As long as the facade's own name.
+/// A name as long as the facade's own.
 fn name(number: usize) -> String {
     debug_assert_eq!(FACADE.len(), 5);
     format!("b{number:04}")
 }
 
-/// How many tools are served once the first load has ended.
+/// Number of served tools after the first load.
 fn listed(live: &mut Live) -> Result<usize> {
     let reply = live.client.request("tools/list", "{}", START.max(CALL))?;
     Ok(reply.result()?["tools"].as_array().context("no tools")?.len())
 }
 
-/// The only compiled plugin in a cache, named by the digest of what it was compiled from. None where the cache is of
-/// another form: then Loggia compiles each copy itself, which takes minutes.
+/// The only compiled plugin in a cache, named by the digest of its source. `None` if the cache has another format: then
+/// Loggia compiles each copy, which takes minutes.
 fn the_code(cache: &Path) -> Result<Option<(PathBuf, Vec<u8>)>> {
     for dir in fs::read_dir(cache)?.flatten().filter(|e| e.path().is_dir()) {
         for file in fs::read_dir(dir.path())?.flatten() {
@@ -104,7 +104,7 @@ fn the_code(cache: &Path) -> Result<Option<(PathBuf, Vec<u8>)>> {
     Ok(None)
 }
 
-/// What compiling the copy would put into the cache: the same code, but for the name in its data.
+/// Writes the cache entry that compiling the copy would produce: the same code except for the name in its data.
 fn seed(folder: &Path, code: &[u8], plugin: &[u8], from: &str, to: &str) -> Result<()> {
     let digest: String = Sha256::digest(plugin).iter().map(|byte| format!("{byte:02x}")).collect();
     fs::write(folder.join(format!("{digest}.code")), overwrite(code, from, to)?)?;

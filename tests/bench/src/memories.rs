@@ -1,4 +1,4 @@
-//! What the plugin `memories` takes for adding and finding, when it holds many.
+//! Latency of adding and finding in the plugin `memories` with many memories.
 
 use std::{
     fs,
@@ -16,11 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Words of the made-up language.
 const WORDS: usize = 8000;
 
-/// What is measured.
+/// Parameters of a measurement.
 pub struct Plan {
     pub loggia: std::path::PathBuf,
     pub plugin: std::path::PathBuf,
-    /// How many memories there are to be.
+    /// Number of memories.
     pub memories: usize,
 }
 
@@ -98,7 +98,7 @@ fn id(language: &mut Language, memories: usize) -> String {
     format!("m_{}", language.next() as usize % memories + 1)
 }
 
-/// Texts whose words are as unevenly spread as those of people: the same in every run.
+/// Generates texts with a natural distribution of words, the same in every run.
 struct Language(u64);
 
 impl Language {
@@ -113,7 +113,7 @@ impl Language {
     fn text(&mut self, words: usize) -> String {
         let words: Vec<String> = (0..words)
             .map(|_| {
-                // Zipf's law: the n-th word comes as often as 1/n.
+                // Zipf's law: the frequency of the n-th word is proportional to 1/n.
                 let share = self.next() as f64 / u64::MAX as f64;
                 word(((WORDS as f64).powf(share) - 1.0) as usize)
             })
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_has_as_many_words_as_it_says() {
+    fn the_language_has_the_stated_number_of_words() {
         assert_eq!((0..WORDS).map(word).collect::<BTreeSet<_>>().len(), WORDS);
         assert_eq!(Language(1).text(3), Language(1).text(3));
     }

@@ -4,7 +4,7 @@
 use anyhow::{Result, ensure};
 use memchr::memmem;
 
-/// `bytes` with every `from` overwritten by `to`, which must be as long.
+/// Overwrites every `from` in `bytes` with `to`, which must have the same length.
 pub fn overwrite(bytes: &[u8], from: &str, to: &str) -> Result<Vec<u8>> {
     ensure!(from.len() == to.len(), "{from:?} and {to:?} differ in length");
     let mut patched = bytes.to_vec();
@@ -27,7 +27,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_or_does_not_fit_is_refused() {
+    fn missing_or_mismatched_patches_are_refused() {
         assert!(overwrite(b"abc", "bench", "b0001").is_err());
         assert!(overwrite(b"bench", "bench", "b01").is_err());
     }

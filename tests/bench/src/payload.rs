@@ -1,6 +1,6 @@
-//! What is sent.
+//! Payloads of requests.
 
-/// The size of a small call's input: a JSON object of so many bytes.
+/// Size in bytes of a small call's input, a JSON object.
 pub const SMALL: usize = 100;
 /// The size of a large call's input.
 pub const LARGE: usize = 64 << 10;
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_payload_is_a_json_object_of_exactly_its_size() {
+    fn a_payload_has_exactly_its_size() {
         for size in [80, SMALL, 117, 1000, 1001, 1049, LARGE] {
             let text = payload(size);
             assert_eq!(text.len(), size);

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::config::Server;
 
-/// A running server; ended when this is dropped.
+/// A running server, killed on drop.
 pub struct Process {
     /// The process itself.
     pub child: Child,
@@ -23,7 +23,7 @@ impl Process {
     /// Starts a server by one of its commands; `piped` for stdio.
     pub fn start(server: &Server, cmd: &[String], piped: bool) -> Result<Self> {
         let mut command = Command::new(&cmd[0]);
-        // What a developer's shell sets would make every fault read debug information.
+        // These variables of a developer's shell would make every fault read debug information.
         command.args(&cmd[1..]).env_remove("RUST_BACKTRACE").env_remove("LOGGIA_LOG").env_remove("RUST_LOG");
         command.envs(&server.env).stderr(Stdio::null());
         if piped {
@@ -66,7 +66,7 @@ impl Process {
         Duration::from_nanos(nanos.sum())
     }
 
-    /// Whether it still runs.
+    /// Tests whether it still runs.
     pub fn alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }

@@ -1,4 +1,4 @@
-//! Records as Markdown: one column per server, and what the others are to the first.
+//! Renders records as Markdown: one column per server, and ratios to the first.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -14,7 +14,7 @@ pub struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Servers stand in the order in which they first come, the baseline first.
+    /// Orders servers by first appearance, the baseline first.
     pub fn new(records: &'a [Record], baseline: Option<&str>) -> Self {
         let mut servers: Vec<&str> = Vec::new();
         for record in records {
@@ -40,8 +40,8 @@ impl<'a> Rounds<'a> {
         text + &self.notes()
     }
 
-    /// The chosen figures, with what the other servers are to the first `baselines`, and whether what the last is to the
-    /// first is as wanted.
+    /// Renders the chosen figures, with ratios of the other servers to the first `baselines`, and whether the last
+    /// meets its target.
     pub fn compared(&self, lines: &[Line], baselines: usize) -> String {
         let Some((measured, first)) = self.servers.last().zip(self.servers.first()) else {
             return String::new();
@@ -78,7 +78,7 @@ impl<'a> Rounds<'a> {
         text
     }
 
-    /// What was said in words.
+    /// Renders the notes.
     pub fn notes(&self) -> String {
         let mut notes: BTreeMap<(&str, &str), Vec<(usize, &str)>> = BTreeMap::new();
         for record in self.records {
@@ -104,7 +104,7 @@ impl<'a> Rounds<'a> {
         records.filter_map(|record| record.numbers.get(key).copied()).collect()
     }
 
-    /// One ratio per round: what else the machine did differs more between rounds than within one.
+    /// One ratio per round: the machine's load differs more between rounds than within one.
     fn ratios(&self, baseline: &str, other: &str, key: &str) -> Vec<f64> {
         let find = |server: &str, round| {
             let record = self.records.iter().find(|r| r.server == server && r.round == round)?;
@@ -115,7 +115,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Median, with the least and the greatest where the rounds differ.
+/// Median, with minimum and maximum if the rounds differ.
 fn spread(values: &[f64]) -> String {
     let Some(median) = median(values) else { return "–".into() };
     let (least, most) = values.iter().fold((median, median), |(l, m), v| (l.min(*v), m.max(*v)));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_is_the_median_of_the_rounds_ratios() {
+    fn the_ratio_is_the_median_over_rounds() {
         // The machine was slower in each round; the ratio was 2 in all.
         let records: Vec<Record> = [100.0, 200.0, 1000.0]
             .iter()
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_one_server_lacks_has_no_ratio() {
+    fn a_figure_of_one_server_has_no_ratio() {
         let mut records = vec![record("native", 1, 1.0), record("loggia", 1, 8.5)];
         records[0].numbers.clear();
         let line = Line::new("start", "x", Some(Goal::AtMost(10.0)));

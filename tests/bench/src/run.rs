@@ -18,25 +18,25 @@ use crate::{
     threads,
 };
 
-/// What is measured.
+/// Parameters of a measurement.
 pub struct Plan {
-    /// How often.
+    /// Number of rounds.
     pub rounds: usize,
-    /// How much each time.
+    /// Factor for the number of calls.
     pub scale: Scale,
     /// Servers that are treated well.
     pub figures: bool,
     /// Tools that loop and hoard.
     pub chaos: bool,
-    /// Folders of so many plugins, for the last server.
+    /// Numbers of plugins per folder, for the last server.
     pub many: Vec<usize>,
-    /// Calls beside looping ones.
+    /// Measure calls next to looping ones.
     pub loops: bool,
     /// Only calls over stdio.
     pub stdio_only: bool,
 }
 
-/// Where results go.
+/// Destination of results.
 pub struct Output {
     file: Option<File>,
     /// All of them.
@@ -113,7 +113,7 @@ pub fn run(servers: &[Server], plan: &Plan, stage: Option<&Stage>, output: &mut 
     Ok(())
 }
 
-/// How busy the machine was in the last minute.
+/// Load average of the last minute.
 fn load_average() -> f64 {
     std::fs::read_to_string("/proc/loadavg")
         .ok()

@@ -21,10 +21,10 @@ pub const FACADE: &str = "bench";
 /// Versions of the plugin for the reload measurement.
 const VERSIONS: usize = 4;
 
-/// The folder and what is measured in it. Removed when dropped.
+/// The temporary folder with the measured programs. Removed on drop.
 pub struct Stage {
     dir: TempDir,
-    /// What is measured.
+    /// Measured programs.
     pub builds: Builds,
     /// The bench's plugin.
     pub guest: Vec<u8>,
@@ -47,7 +47,7 @@ impl Stage {
         self.baseline("native", &[], &["--tuned"])
     }
 
-    /// The native server with the transports as Loggia sets them up: what is left between the two is Loggia's own.
+    /// The native server with Loggia's transport settings: the remaining difference is Loggia's own cost.
     pub fn alike(&self) -> Result<Server> {
         self.baseline("alike", &["--pipes"], &["--nodelay", "--json"])
     }
@@ -63,13 +63,13 @@ impl Stage {
             stdio: Some(command(stdio)),
             http: Some(Http { cmd, addr, path: "/mcp".into(), legacy_sse: false }),
             evict: vec![self.builds.native.clone()],
-            // It takes the same time to misbehave whatever its transports are.
+            // Misbehaviour takes the same time with any transport.
             fragile: name == "alike",
             ..Server::default()
         })
     }
 
-    /// Loggia with the bench's plugin alone, in a folder and with a cache of its own.
+    /// Loggia with only the bench's plugin, in a folder and with a cache of its own.
     pub fn loggia(&self, name: &str, options: &[&str]) -> Result<Server> {
         let (folder, cache) = (self.at(&format!("{name}-plugins")), self.at(&format!("{name}-cache")));
         let plugin = folder.join(format!("{FACADE}.wasm"));
@@ -104,7 +104,7 @@ impl Stage {
         overwrite(&self.guest, FACADE, name)
     }
 
-    /// Copies of the plugin that differ in what `version` answers. The first is the plugin as it was built.
+    /// Copies of the plugin that differ in the answer of `version`. The first is the plugin as built.
     fn versions(&self) -> Result<Vec<(PathBuf, String)>> {
         let folder = self.at("versions");
         fs::create_dir_all(&folder)?;

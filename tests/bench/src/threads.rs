@@ -14,16 +14,16 @@ use crate::{
     stage::{FACADE, Stage},
 };
 
-/// The plugin that loops, as long as the facade's own name.
+/// Name of the looping plugin, as long as the facade's own.
 const LOOPS: &str = "loops";
-/// Looping calls at once: as many as one plugin may run.
+/// Concurrent looping calls: the maximum of one plugin.
 const LOOPING: usize = 8;
-/// A loop may go on for as long as a block is measured.
+/// A loop must outlast a block.
 const POLICY: &str = "[limits]\ncpu = \"60s\"\nwall = \"5m\"\n";
-/// Blocks of calls beside the loops; for each the server is started anew.
+/// Number of blocks next to the loops; the server is restarted for each.
 const BLOCKS: usize = 3;
 
-/// Loggia under each of these models, each with a plugin that will loop beside the one that is measured.
+/// Configures Loggia for each of these models, each with a plugin that will loop next to the measured one.
 pub fn servers(stage: &Stage, models: &[String]) -> Result<Vec<Server>> {
     let server = |model: &String| {
         let mut server = stage.loggia(model, &["--threads", model])?;
@@ -88,5 +88,5 @@ pub fn lines() -> Vec<Line> {
     ]
 }
 
-// One is written over the other in the component.
+// One name overwrites the other in the component.
 const _: () = assert!(LOOPS.len() == FACADE.len());

@@ -1,7 +1,7 @@
 //! A component of a few hundred bytes that describes itself by data, and that data as input.
 //!
-//! The code never changes: `describe` and `schema` give addresses. What lies there is written into the component's one data
-//! segment, which is found by what it held when the component was made.
+//! The code never changes: `describe` and `schema` return addresses. The data there are written into the component's
+//! only data segment, which is located by its initial content.
 
 use std::sync::LazyLock;
 
@@ -11,13 +11,13 @@ use wit_parser::Resolve;
 
 /// Bytes of the data segment.
 const DATA: usize = 8 << 10;
-/// Where it lies in the guest's memory; `describe`'s answer is at its beginning, `schema`'s after that.
+/// Address in the guest's memory; the answer of `describe` is at its start, followed by that of `schema`.
 const AT: u32 = 1024;
 const SCHEMA: u32 = AT + 256;
-/// Where texts and lists begin, from the beginning of the data.
+/// Offset of texts and lists in the data.
 const TEXTS: usize = 512;
 
-/// What the data segment holds at first: found only once.
+/// Initial content of the data segment, which is unique.
 const MARK: [u8; 16] = *b"the data is here";
 
 /// The component, and where its data is.
@@ -50,12 +50,12 @@ static COMPONENT: LazyLock<(Vec<u8>, usize)> = LazyLock::new(|| {
     (component, at)
 });
 
-/// The component, whose data is of no use yet.
+/// The component with placeholder data.
 pub fn component() -> &'static [u8] {
     &COMPONENT.0
 }
 
-/// What a guest says of itself. Texts are bytes: nobody makes a guest write UTF-8.
+/// A guest's description of itself. Texts are bytes: a guest need not write UTF-8.
 #[derive(Debug, Arbitrary)]
 pub struct Said<'a> {
     /// Name, title, version, summary.
@@ -64,9 +64,9 @@ pub struct Said<'a> {
     actions: Vec<Action<'a>>,
     default_action: Option<&'a [u8]>,
     wants: Vec<(&'a [u8], &'a [u8], bool)>,
-    /// What `schema` says of every action.
+    /// Answer of `schema` for every action.
     schema: Result<Schema<'a>, &'a [u8]>,
-    /// Bytes written over all that, so that addresses lead anywhere and tags mean nothing.
+    /// Bytes that overwrite the result, for arbitrary addresses and invalid tags.
     over: Vec<(u16, u8)>,
 }
 
@@ -86,7 +86,7 @@ struct Schema<'a> {
     examples: Vec<Text<'a>>,
 }
 
-/// JSON, or what somebody takes for it.
+/// Valid or invalid JSON.
 #[derive(Debug, Arbitrary)]
 enum Text<'a> {
     Empty,
@@ -111,7 +111,7 @@ impl Text<'_> {
 }
 
 impl Said<'_> {
-    /// A component that says so.
+    /// Builds a component with this description.
     pub fn component(&self) -> Vec<u8> {
         let (mut component, at) = COMPONENT.clone();
         component[at..at + DATA].copy_from_slice(&self.data());
@@ -205,7 +205,7 @@ fn word(out: &mut Vec<u8>, word: u32) {
 }
 
 impl Memory {
-    /// Keeps bytes, and gives their address; zero where there is no more room.
+    /// Stores bytes and returns their address; zero if the space is full.
     fn keep(&mut self, bytes: &[u8]) -> u32 {
         let begin = self.next.next_multiple_of(8);
         let Some(room) = self.bytes.get_mut(begin..begin + bytes.len()) else { return 0 };

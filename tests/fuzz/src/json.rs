@@ -3,7 +3,8 @@
 use libfuzzer_sys::fuzzer_mutate;
 use serde_json::{Map, Value};
 
-/// What libFuzzer calls for another input. Words are what the target should know, between white space. One time in four it is as ignorant of JSON as libFuzzer itself.
+/// Mutator for libFuzzer. `words` are tokens for the target, separated by white space. A quarter of the mutations are
+/// libFuzzer's own, without knowledge of JSON.
 pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32, words: &str) -> usize {
     let mut random = Random(u64::from(seed) << 1 | 1);
     let changed = match serde_json::from_slice::<Value>(&data[..size]) {
@@ -99,7 +100,7 @@ fn change(root: &mut Value, random: &mut Random, words: &str) {
     }
 }
 
-/// A word of the target's: JSON where it is some, else a text.
+/// A word of the target: as JSON if it is valid, else as a text.
 fn word(random: &mut Random, words: &str) -> Value {
     const ALL: [&str; 16] = [
         "null",
@@ -160,7 +161,7 @@ fn rename(at: &mut Value, random: &mut Random, words: &str) {
         renamed.map(|(n, (key, value))| (if n == which { name.clone() } else { key }, value)).collect();
 }
 
-/// Many of what there is one.
+/// Repeats a value many times.
 fn repeat(at: &mut Value, random: &mut Random) {
     let times = [2, 9, 65, 300][random.below(4)];
     match at {

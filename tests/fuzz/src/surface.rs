@@ -1,4 +1,4 @@
-//! A surface, written as JSON. What is missing is as small as it may be.
+//! A surface in JSON. Missing members have minimal defaults.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn object(value: &Value) -> Object {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// The surface that this says.
+/// Parses the surface.
 pub fn surface(of: &Value) -> Surface {
     let want = |want: &Value| Want {
         grant: text(want, "grant").unwrap_or_default(),
@@ -65,7 +65,7 @@ fn action(n: usize, of: &Value) -> Action {
     }
 }
 
-/// The terms that stand beside it, as `terms`.
+/// Parses the additional `terms`.
 pub fn terms(of: &Value) -> ActionPolicy {
     let of = &of["terms"];
     ActionPolicy { deny: texts(of, "deny"), confirm: texts(of, "confirm"), batch: flag(of, "batch") }

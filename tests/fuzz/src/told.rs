@@ -1,10 +1,10 @@
-//! Texts that a model, a person or a terminal reads: what must hold of each.
+//! Invariants of texts for models, people and terminals.
 //!
-//! The characters are Unicode's own list, not the host's, so that the one checks the other.
+//! The list of characters is Unicode's own, not the host's, so that each checks the other.
 
-/// Whether a reader does not see this character, or sees others wrongly because of it: control characters, those that
-/// Unicode 17 calls default-ignorable or bidirectional controls, and interlinear annotations. A line break, and the one
-/// variation selector that makes an emoji coloured, are fine.
+/// Tests whether a character is invisible or alters the display of others: control characters, characters that Unicode
+/// 17 calls default-ignorable or bidirectional controls, and interlinear annotations. Line breaks, and the variation
+/// selector for coloured emoji, are allowed.
 pub fn is_hidden(c: char) -> bool {
     if matches!(c, '\n' | '\u{fe0f}') {
         return false;
@@ -17,14 +17,14 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text that shows everything that it holds, in at most so many bytes.
+/// Checks that a text has no hidden characters and at most this many bytes.
 #[track_caller]
 pub fn fit(what: &str, text: &str, most: usize) {
     clean(what, text);
     assert!(text.len() <= most, "{what} has {} bytes, more than {most}: {:.400}", text.len(), text);
 }
 
-/// A text that shows everything that it holds.
+/// Checks that a text has no hidden characters.
 #[track_caller]
 pub fn clean(what: &str, text: &str) {
     if let Some(c) = text.chars().find(|c| is_hidden(*c)) {
@@ -32,7 +32,7 @@ pub fn clean(what: &str, text: &str) {
     }
 }
 
-/// The same on one line.
+/// Like [`fit`], for a single line.
 #[track_caller]
 pub fn line(what: &str, text: &str, most: usize) {
     fit(what, text, most);

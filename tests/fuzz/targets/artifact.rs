@@ -1,7 +1,7 @@
-//! Whatever lies in the plugin folder, loading it ends in a facade's surface or in a sentence.
+//! Loading any file of the plugin folder results in a surface or an error message.
 //!
-//! A `.wasm` file is an input as it is. Other inputs begin with a byte that says what is made of the rest: a component by
-//! `wasm-smith`, our own with some bytes changed, our own with data that says anything of itself.
+//! A `.wasm` file is used as it is. Other inputs start with a byte that selects the use of the rest: a component from
+//! `wasm-smith`, our own with some bytes changed, our own with arbitrary data for its description.
 #![no_main]
 
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -15,7 +15,7 @@ use loggia_schema::{Contract, sanitise_surface};
 
 static ENGINE: LazyLock<SandboxEngine> = LazyLock::new(|| SandboxEngine::new(loggia_sandbox::engine::STACK).expect("an engine"));
 
-/// Little of everything: what a guest may use is not what is looked for.
+/// Low limits: resource use is not under test.
 fn limits() -> &'static PluginLimits {
     static LIMITS: OnceLock<PluginLimits> = OnceLock::new();
     LIMITS.get_or_init(|| {
@@ -46,7 +46,7 @@ fn bytes(data: &[u8]) -> Option<Vec<u8>> {
         1 => wasm_smith::Component::arbitrary(&mut rest).ok().map(|component| component.to_bytes()),
         2 => {
             let mut component = guest::component().to_vec();
-            // Few at once, or nothing of it is left.
+            // Few changes at once, or nothing remains of the component.
             for _ in 0..rest.int_in_range(1..=8).ok()? {
                 let at = rest.choose_index(component.len()).ok()?;
                 component[at] = rest.arbitrary().ok()?;
@@ -69,7 +69,7 @@ fn load(bytes: Vec<u8>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     match runtime.block_on(component.read_surface(limits())) {
         Ok(surface) => {
-            // What is read can be looked at.
+            // A surface that was read can be examined.
             if let Err(problems) = Contract::new(Arc::new(sanitise_surface(surface))) {
                 assert!(!problems.0.is_empty());
             }
@@ -78,7 +78,7 @@ fn load(bytes: Vec<u8>) {
     }
 }
 
-/// What an operator reads: one line of a log, whatever the plugin's author put into it.
+/// Checks the operator's message: one line of a log, whatever text the plugin's author put into it.
 fn refused(error: &LoadError) {
     told::line("the error", &error.to_string(), 4096);
 }

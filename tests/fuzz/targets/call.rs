@@ -1,5 +1,5 @@
-//! Whatever a client sends to a rich facade, it is answered: by parameters that fit the action's schema, or by a refusal
-//! that is short, hides nothing, and shows no secret.
+//! Any request to a rich facade is answered: by parameters that fit the action's schema, or by a short refusal without
+//! hidden characters and secrets.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use loggia_fuzz::{json, surface, told};
 use loggia_schema::{Contract, ExposeOptions, SchemaForm, ToolSplit, CallTarget, ToolView, sanitise_surface};
 use serde_json::Value;
 
-/// What stands for a secret: nobody is shown it where it is sent as one.
+/// Placeholder for a secret, which must not be echoed if it was sent as one.
 const SECRET: &str = "hunter2-hunter2";
 
 const WORDS: &str = r##"action cmd params detail wait confirm of run_id items mode include_trace stop continue describe batch
@@ -21,7 +21,7 @@ shape limit text tags priority due extra"##;
 
 struct Rich {
     contract: Contract,
-    /// Of the author's own schemas.
+    /// Validators of the author's own schemas.
     validators: Vec<Validator>,
     views: Vec<ToolView>,
 }
@@ -79,7 +79,7 @@ fn answer(arguments: Object, view: &ToolView) {
         _ => return,
     };
     let action = &contract.surface().actions[index];
-    // What an action takes without naming it is no secret.
+    // Unnamed parameters of an action are not secrets.
     let sent = Some(&params).filter(|_| action.name != "open");
     match contract.prepare(action, params.clone()) {
         Ok(prepared) => {
@@ -97,7 +97,7 @@ fn answer(arguments: Object, view: &ToolView) {
     }
 }
 
-/// A refusal that a model, a person and a terminal can read.
+/// Checks that a refusal is readable for models, people and terminals.
 fn refused(failure: &Failure, sent: Option<&Object>) {
     let Failure { code, message, hint, expected, example, .. } = failure;
     assert!([code::INVALID_PARAMS, code::DENIED].contains(&code.as_str()), "{code}: {message}");
@@ -112,12 +112,12 @@ fn refused(failure: &Failure, sent: Option<&Object>) {
     assert!(bytes < 8 << 10, "{bytes} bytes: {failure:?}");
 }
 
-/// What was sent only as a secret is not shown.
+/// Checks that a text does not contain the secret, if it was only sent as one.
 fn hides(text: &str, sent: Option<&Object>) {
     assert!(!text.contains(SECRET) || sent.is_none_or(elsewhere), "a secret is shown: {text}");
 }
 
-/// Whether the text that stands for a secret was sent in any other place.
+/// Tests whether the secret was sent in any other place.
 fn elsewhere(sent: &Object) -> bool {
     sent.iter().any(|(name, value)| match (name.as_str(), value) {
         (name, _) if name.contains(SECRET) => true,

@@ -1,5 +1,5 @@
-//! Whatever form a plugin has a person fill in, it is refused in a few words, or shown without anything that hides, refers
-//! or matches; and whatever the person answers, it is checked.
+//! Any form of a plugin is refused in a few words, or shown without hidden text, references and patterns; and any
+//! answer of a person is validated.
 #![no_main]
 
 use jsonschema::Draft;
@@ -13,7 +13,7 @@ title description default enum enumNames oneOf anyOf const items minItems maxIte
 email uri date date-time password secret token $ref $defs #/$defs/a $schema pattern a[ab]{9000} allOf not if writeOnly
 [{"const":"a","title":"A"}] {"type":"string","enum":["a"]} {"$ref":"#"} null -1 1e9 2026-01-31"##;
 
-/// Keywords by which a schema would hold another, or a pattern.
+/// Keywords for nested schemas and patterns.
 const NONE_OF: [&str; 10] = [
     "$ref",
     "$defs",
@@ -64,7 +64,7 @@ fn texts(value: &Value, each: &mut impl FnMut(&str)) {
     }
 }
 
-/// No keyword of a field, or within one, is a way to more than a form has. Names of fields are anybody's.
+/// Checks that no keyword of a field, at any depth, exceeds a form. Names of fields are arbitrary.
 fn keys(value: &Value, are_names: bool) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| keys(item, false)),

@@ -1,5 +1,4 @@
-//! Whatever patterns a schema holds and however long the text is that is matched against them, the work ends soon; and what
-//! is found is what the `regex` crate finds.
+//! Matching any patterns against texts of any length ends soon, with the result of the `regex` crate.
 #![no_main]
 
 use std::{
@@ -17,9 +16,9 @@ const WORDS: &str = r##"schema text times pattern patternProperties propertyName
 object allOf anyOf oneOf not a[ab]{0,5000}c|d$ a[ab]{12000} ^(a+)+$ (a|b|ab)*c ^.{1,2000}$ \bword\b \p{L}{50} ^\S+$ (?i)abc
 ((a{50}){50}){9} [^/]+ ^$ 1 10 1000 75000 ab aab ä 日本 "##;
 
-/// What loading a surface of one action and one call of it may take, in a build that counts edges.
+/// Time limit for loading a surface of one action and one call, in an instrumented build.
 const LONG: Duration = Duration::from_secs(5);
-/// A text so short that it may be matched without a bound.
+/// Length of a text that may be matched without a limit.
 const SHORT: usize = 200;
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
@@ -55,9 +54,9 @@ fuzz_target!(|data: &[u8]| -> Corpus {
         if text.len() <= SHORT {
             let theirs = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
             let options = PatternOptions::regex().size_limit(limits::COMPILED_PATTERN);
-            // Its program is larger than ours, forwards and backwards: what it finds too large tells nothing.
+            // Its program is larger than ours, forwards and backwards: a size error proves nothing.
             let Ok(theirs) = theirs.with_pattern_options(options).offline().build(&params) else { continue };
-            // What is accepted may have been corrected first.
+            // Accepted values may have been coerced.
             assert!(!is_refused || !theirs.is_valid(&sent), "{sent} is refused");
         }
     }

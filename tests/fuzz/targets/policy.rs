@@ -1,4 +1,4 @@
-//! Whatever a policy file says, it is within the ceilings or refused, and no message holds what a variable does.
+//! Any policy file is within the limits or refused, and no message contains a variable's value.
 #![no_main]
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use loggia_policy::{
     limits::{LIMITS, LimitSet},
 };
 
-/// What no policy says, and variables hold.
+/// Value of variables, which no policy contains.
 const SECRET: &str = "hunter2-hunter2";
 
 fuzz_target!(|text: &str| {
@@ -30,7 +30,7 @@ fuzz_target!(|text: &str| {
                     "{dir:?}"
                 );
             }
-            // A secret goes only where requests may.
+            // A secret's destination must be one of the granted ones.
             let http = &policy.grants.http;
             for secret in &http.secrets {
                 assert!(!http.rules.is_empty() && !secret.host.contains('*'), "{}", secret.host);

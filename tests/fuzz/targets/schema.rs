@@ -1,4 +1,4 @@
-//! Whatever a facade says of itself, it is refused in a few words, or published within the bounds and hiding nothing.
+//! Any surface is refused in a few words, or published within the limits and without hidden characters.
 #![no_main]
 
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn look(said: &Value) {
                 told::fit("a problem", problem, 4096);
             }
             told::fit("all problems", &problems.to_string(), 64 << 10);
-            // A cache may hold what was accepted by an older version.
+            // A cache may contain surfaces that an older version accepted.
             let _ = Contract::from_checked(surface);
             return;
         }
@@ -58,7 +58,7 @@ fn look(said: &Value) {
     }
 }
 
-/// What is taken for an action fits the schema that its author wrote, and what fits is taken.
+/// Checks that accepted calls fit the schema of the action's author, and that fitting calls are accepted.
 fn called(contract: &Contract, call: &Value) {
     let (Some(name), Some(params)) = (call["action"].as_str(), call["params"].as_object()) else { return };
     let Ok(action) = contract.action(name) else { return };
@@ -76,7 +76,7 @@ fn called(contract: &Contract, call: &Value) {
         }
         Err(failure) => {
             told::line("a refusal", &failure.message, 5000);
-            // Beside what nobody named, and defaults that do not fit what was sent.
+            // Except unknown parameters, and defaults that conflict with the arguments.
             let known = |schema: &Object| {
                 let plain = [
                     "type",
@@ -102,7 +102,7 @@ fn called(contract: &Contract, call: &Value) {
     }
 }
 
-/// What is accepted is within the limits.
+/// Checks an accepted surface against the limits.
 fn bounded(surface: &Surface) {
     let Surface { name, title, version, summary, instructions, actions, wants, .. } = surface;
     told::line("the name", name, 32);
@@ -119,7 +119,7 @@ fn bounded(surface: &Surface) {
         let params = Value::Object((**params).clone());
         assert!(size(&params) <= limits::SCHEMA && depth(&params) <= limits::NESTING + 1);
         assert!(data.as_deref().is_none_or(|data| !data.is_object() || size(data) <= limits::SCHEMA));
-        // What is shown as it is hides nothing.
+        // Schemas that are published unchanged have no hidden characters.
         values(&params, &mut |text| told::clean("a schema", &text.replace('\t', "")));
     }
     let again = sanitise_surface(surface.clone());
@@ -147,7 +147,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Every form is fit to be read and to be used; and the same, where the surface is from the cache.
+/// Checks that every form is readable and usable, and independent of the cache.
 fn published(contract: &Contract, known: Option<&Contract>) {
     for form in SchemaForm::ALL {
         for split in [ToolSplit::None, ToolSplit::Effect] {
@@ -177,7 +177,7 @@ fn tool(tool: &PublishedTool, raw: bool) {
     told::fit("a tool's description", &tool.description, 8 << 10);
     let schema = Value::Object((*tool.input_schema).clone());
     assert!(depth(&schema) <= 2 * limits::NESTING, "{} deep", depth(&schema));
-    // As much as all actions together may take, and what the host says beside it.
+    // The maximum of all actions together, plus the host's own texts.
     assert!(schema.to_string().len() <= 2 * limits::TOTAL, "{} bytes", schema.to_string().len());
     values(&schema, &mut |text| told::clean("a published schema", &text.replace('\t', "")));
     for schema in std::iter::once(&schema).chain(&tool.output_schema.as_deref().cloned().map(Value::Object)) {

@@ -1,5 +1,5 @@
-//! Whatever a template says and whatever it is given, it comes to the same each time, within its bounds, or to a sentence
-//! that holds no data. It fits a small stack.
+//! Any template on any data yields the same result each time, within its limits, or a message without data. It fits a
+//! small stack.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 /// Between a template and its data. Without it, the data is this target's own.
 const THEN: &str = "\n====\n";
-/// What only data holds.
+/// Value that occurs only in data.
 const SECRET: &str = "hunter2-hunter2";
-/// Stack of the thread that a template runs in: a quarter of what tokio gives its threads.
+/// Stack of the thread that evaluates templates: a quarter of tokio's default.
 const STACK: usize = 512 << 10;
-/// Bytes that a template may give: `template/limits.rs`.
+/// Maximum output of a template: `template/limits.rs`.
 const OUTPUT: usize = 10 << 20;
 
 fuzz_target!(|input: &str| {

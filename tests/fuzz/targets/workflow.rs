@@ -1,5 +1,4 @@
-//! Whatever a workflow's file says, it is a definition that can be drawn, bound and published, or all that is wrong with it
-//! in at most a hundred and one lines.
+//! Any workflow file yields a definition that can be drawn, bound and published, or at most 101 lines of problems.
 #![no_main]
 
 use std::sync::Arc;
@@ -26,7 +25,7 @@ fuzz_target!(|text: &str| {
         assert!(workflow.steps.len() <= definition::STEPS);
         assert!(graph::render_mermaid(workflow).starts_with("flowchart"));
     }
-    // Nobody is there, so every binding fails, and is told of.
+    // No facade is available, so every binding fails and is reported.
     let nobody =
         |facade: &str, _: &str| Err(Failure::new(code::UNAVAILABLE, format!("there is no {facade:.40}")));
     let outlook = surface::build_surface("any", &definition, &workflows, &nobody);
@@ -42,7 +41,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// At most a hundred, and one that says how many more.
+/// At most a hundred problems, and one line with the number of further ones.
 fn check(problems: &[FileProblem]) {
     assert!(problems.len() <= 101, "{} problems", problems.len());
     for FileProblem { message, path, hint, .. } in problems {

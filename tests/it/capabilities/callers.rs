@@ -1,4 +1,4 @@
-//! Callers, as plugins may know them: by an opaque name, and by a state of their own.
+//! Callers as plugins see them: an opaque name and separate state.
 
 use anyhow::Result;
 use loggia_tests::{Client, Era, Folder, HttpHost, Kind};
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::said;
 
 #[tokio::test]
-async fn a_caller_has_one_name_for_each_plugin_in_every_host() -> Result<()> {
+async fn a_callers_name_per_plugin_is_stable() -> Result<()> {
     let folder = Folder::with(&["reaches"]);
     folder.write("reaches.toml", "[grants]\ncaller = true\n");
     folder.put("other", &loggia_tests::fixture("reaches"));
@@ -27,7 +27,7 @@ async fn a_caller_has_one_name_for_each_plugin_in_every_host() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_caller_has_a_state_of_its_own_and_an_anonymous_one_has_none() -> Result<()> {
+async fn callers_have_separate_state_anonymous_ones_none() -> Result<()> {
     let folder = Folder::with(&["keeps"]);
     folder.write("keeps.toml", "[grants]\nstore = true\n");
     let put = json!({"action": "mine_put", "key": "a", "value": "mine"});

@@ -1,4 +1,4 @@
-//! Directories: how they may be used, how much may be written, and which are never granted.
+//! Directories: access modes, write limits, and directories that are never granted.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use tokio::process::Command;
 
 use super::said;
 
-/// A folder with the fixture, which is granted directories beside it.
+/// Creates a folder with the fixture, which is granted sibling directories.
 fn granted(dirs: &[(&str, &str, &str)], more: &str) -> Folder {
     let folder = Folder::with(&["reaches"]);
     let dirs: Vec<String> = dirs
@@ -30,7 +30,7 @@ fn granted(dirs: &[(&str, &str, &str)], more: &str) -> Folder {
 
 /// H20.
 #[tokio::test]
-async fn a_plugin_sees_the_directories_that_are_granted_and_no_others() -> Result<()> {
+async fn a_plugin_sees_only_granted_directories() -> Result<()> {
     let folder = granted(&[("a", "/a", "read"), ("b", "/deep/b", "read-write")], "");
     fs::write(folder.beside("a").join("file"), "in a")?;
     fs::write(folder.beside("c").join("file"), "in c")?;
@@ -73,7 +73,7 @@ fn contents(dir: &Path) -> Result<Vec<String>> {
 
 /// H19.
 #[tokio::test]
-async fn no_kind_of_write_passes_where_only_reading_is_allowed() -> Result<()> {
+async fn read_only_directories_reject_every_kind_of_write() -> Result<()> {
     let prepare = |folder: &Folder| -> Result<Vec<String>> {
         let dir = folder.beside("data");
         fs::write(dir.join("file"), "as it was")?;
@@ -133,7 +133,7 @@ async fn a_call_writes_and_opens_only_so_much() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_directory_by_which_a_plugin_could_change_what_it_may_do_is_refused() -> Result<()> {
+async fn directories_that_control_permissions_are_refused() -> Result<()> {
     let folder = Folder::with(&["reaches"]);
     let (plugins, all) = (folder.path().to_owned(), folder.path().parent().context("a parent")?.to_owned());
     folder.beside("fine");
@@ -186,12 +186,12 @@ async fn a_directory_by_which_a_plugin_could_change_what_it_may_do_is_refused() 
 }
 
 #[tokio::test]
-async fn where_a_plugin_folders_links_lead_no_plugin_may_write() -> Result<()> {
+async fn targets_of_the_plugin_folders_links_are_protected() -> Result<()> {
     let folder = Folder::with(&["reaches"]);
     let (policies, builds) = (folder.beside("policies"), folder.beside("builds"));
     fs::create_dir(builds.join("below"))?;
     symlink("../policies/reaches.toml", folder.path().join("reaches.toml"))?;
-    // By two links; the plugin itself need not be there yet.
+    // Through two links; the plugin itself may be missing.
     symlink("../policies/other", folder.path().join("other.wasm"))?;
     symlink(builds.join("other.wasm"), policies.join("other"))?;
     for (path, access, refused) in [
@@ -217,10 +217,9 @@ async fn where_a_plugin_folders_links_lead_no_plugin_may_write() -> Result<()> {
     Ok(())
 }
 
-/// Another plugin may write beside a granted directory, and put a link in its place at the very moment.
-/// H21.
+/// H21: another plugin may write next to a granted directory and replace it by a link at any moment.
 #[tokio::test]
-async fn a_directory_that_is_exchanged_after_it_was_checked_is_not_opened() -> Result<()> {
+async fn a_directory_replaced_after_its_check_is_refused() -> Result<()> {
     let folder = granted(&[("data/sub", "/data", "read-write")], "");
     let data = folder.beside("data");
     fs::rename(data.join("sub"), data.join("real"))?;

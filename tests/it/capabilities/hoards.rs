@@ -1,4 +1,4 @@
-//! What the host keeps for a guest outside of the guest's own memory is bounded too.
+//! Memory that the host holds for a guest, outside of the guest's own, is limited too.
 
 use std::process::Command as Blocking;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{said, under};
 
 #[tokio::test]
-async fn requests_that_are_never_sent_hold_little_of_the_hosts_memory() -> Result<()> {
+async fn unsent_requests_hold_little_memory() -> Result<()> {
     // Without any grant: the interface is linked for everybody.
     let bodies = under("hoards", "", json!({"action": "bodies", "n": 50})).await?;
     assert_eq!(bodies["data"], 50 * 2 * (16 << 10), "{bodies}");
@@ -23,7 +23,7 @@ async fn requests_that_are_never_sent_hold_little_of_the_hosts_memory() -> Resul
 
 /// H22.
 #[tokio::test]
-async fn a_listing_counts_as_an_open_directory_and_a_pipe_is_not_waited_for() -> Result<()> {
+async fn listings_count_as_open_and_pipes_never_block() -> Result<()> {
     let folder = Folder::with(&["hoards"]);
     let data = folder.beside("data");
     ensure!(Blocking::new("mkfifo").arg(data.join("pipe")).status()?.success(), "no mkfifo");
@@ -67,7 +67,7 @@ async fn listings_hold_so_many_entries_together() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_commit_that_is_too_large_is_told_so_by_the_state_itself() -> Result<()> {
+async fn the_store_reports_oversized_commits() -> Result<()> {
     let policy = "[grants]\nstore = true\n";
     let commit = async |n: usize| under("hoards", policy, json!({"action": "commit", "n": n})).await;
     assert_eq!(commit(2).await?["data"], 2);

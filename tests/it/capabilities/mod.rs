@@ -1,4 +1,4 @@
-//! What a policy grants, over the real process: each capability without its grant, and with it.
+//! Grants of a policy, tested with the real process: each capability with and without its grant.
 
 mod callers;
 mod dirs;
@@ -12,7 +12,7 @@ use anyhow::Result;
 use loggia_tests::{Client, Era, Folder};
 use serde_json::Value;
 
-/// What one call is told under a policy; the fixture is served alone.
+/// Makes one call under a policy; only the fixture is served.
 async fn under(fixture: &str, policy: &str, arguments: Value) -> Result<Value> {
     let folder = Folder::with(&[fixture]);
     folder.write(&format!("{fixture}.toml"), policy);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::said;
 
 #[tokio::test]
-async fn what_a_plugin_may_not_do_one_that_it_may_call_does_for_it() -> Result<()> {
+async fn a_plugin_acts_through_a_callable_plugin() -> Result<()> {
     let folder = Folder::with(&["reaches", "keeps", "relays"]);
     folder.write("reaches.toml", "[grants]\ninvoke = [\"keeps:*\", \"relays:read\"]\n");
     folder.write("keeps.toml", "[grants]\nstore = true\n[actions]\ndeny = [\"fill\"]\n");
@@ -17,15 +17,15 @@ async fn what_a_plugin_may_not_do_one_that_it_may_call_does_for_it() -> Result<(
     let put = json!({"key": "a", "value": "1"});
     let relayed = |what: &str| json!({"facade": "keeps", "what": what});
     let cases = [
-        // The store is not `reaches`'s own, and it may not have one.
+        // The store belongs to `keeps`; `reaches` has no grant for one.
         (call("call_write", "keeps", "put", put.clone()), Ok("")),
         (call("call", "keeps", "get", json!({"key": "a"})), Ok(r#""value":"1""#)),
         (call("call", "keeps", "put", put), Err("a read action may not call `keeps.put`, which is write")),
         (call("call_write", "keeps", "delete", json!({"key": "a"})), Err("which is destructive")),
         (call("call", "keeps", "read_writes", json!({"key": "a"})), Ok(r#""code":"denied""#)),
-        // What the target's own policy denies, nobody calls.
+        // Actions that the target's own policy denies cannot be called.
         (call("call_write", "keeps", "fill", json!({"bytes": 1})), Err("the operator does not allow `fill`")),
-        // A hop further each facade has its own grants again.
+        // One hop further, each facade has its own grants.
         (call("call", "relays", "read", relayed("list")), Ok(r#""value":"1""#)),
         (
             call("call", "relays", "read", relayed("notes")),

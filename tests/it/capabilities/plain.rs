@@ -1,5 +1,5 @@
-//! Environment, configuration, callers, other facades, clocks, chance and logs. Questions are tested in `asks.rs`, calls to
-//! other facades in `invoke.rs`.
+//! Environment, configuration, callers, other facades, clocks, randomness and logs. `asks.rs` tests questions,
+//! `invoke.rs` calls to other facades.
 
 use std::process::Stdio;
 
@@ -14,7 +14,7 @@ const INVOKE: &str = "invoke = [\"worker:tell\"]";
 const NO_INVOKE: &str = "denied: access denied: the policy does not let `reaches` call `worker`";
 
 #[tokio::test]
-async fn each_is_had_with_its_grant_and_not_without() -> Result<()> {
+async fn each_capability_needs_its_grant() -> Result<()> {
     let of_worker = |action: &str| json!({"action": action, "facade": "worker", "what": "tell"});
     let cases = [
         ("env = { REGION = \"eu\" }", json!({"action": "env", "name": "REGION"}), "null", "\"eu\""),
@@ -40,7 +40,7 @@ async fn each_is_had_with_its_grant_and_not_without() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_environment_holds_what_is_granted_and_nothing_of_the_hosts() -> Result<()> {
+async fn the_environment_holds_only_granted_variables() -> Result<()> {
     let granted =
         "[grants]\nenv = { A = \"1\", B = \"${LOGGIA_CACHE:-none}\", C = \"${NO_SUCH_VARIABLE:-c}\" }\n";
     let told = under("reaches", granted, json!({"action": "surroundings"})).await?;
@@ -52,7 +52,7 @@ async fn the_environment_holds_what_is_granted_and_nothing_of_the_hosts() -> Res
 }
 
 #[tokio::test]
-async fn clocks_go_on_and_chance_is_new_each_time() -> Result<()> {
+async fn clocks_advance_and_random_values_differ() -> Result<()> {
     let folder = Folder::with(&["reaches"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let clock = client.envelope("reaches", json!({"action": "clock"})).await?;
@@ -69,10 +69,10 @@ async fn clocks_go_on_and_chance_is_new_each_time() -> Result<()> {
 
 /// H18.
 #[tokio::test]
-async fn what_a_plugin_logs_is_bounded_in_size_and_in_pace() -> Result<()> {
+async fn a_plugins_log_size_and_rate_are_limited() -> Result<()> {
     let cases = [
         ("", 5, 10, 5, ""),
-        ("[limits]\nlog-rate = 3\n", 50, 10, 3, "lines dropped that came too fast (`limits.log-rate`)"),
+        ("[limits]\nlog-rate = 3\n", 50, 10, 3, "lines dropped: too many (`limits.log-rate`)"),
         ("[limits]\nlogs = \"1KiB\"\n", 50, 200, 3, "bytes of output dropped (`limits.logs`)"),
     ];
     for (policy, lines, bytes, logged, said) in cases {
@@ -140,7 +140,7 @@ async fn a_policy_is_taken_up_while_it_serves() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_operator_decides_what_a_facade_is_called() -> Result<()> {
+async fn the_operator_names_facades() -> Result<()> {
     let folder = Folder::with(&["reaches", "worker"]);
     folder.write("reaches.toml", "[grants]\ninvoke = [\"jobs:*\"]\n[expose]\nname = \"arms\"\n");
     folder.write("worker.toml", "[expose]\nname = \"jobs\"\n");

@@ -1,4 +1,4 @@
-//! State: granted or not, for reading and for writing, within its quota, there after a restart.
+//! State: with and without a grant, for reading and writing, within its quota, and across restarts.
 
 use anyhow::Result;
 use loggia_tests::{Client, Era, Folder, eventually};
@@ -9,7 +9,7 @@ use super::{said, under};
 const GRANTED: &str = "[grants]\nstore = true\n";
 
 #[tokio::test]
-async fn state_is_kept_where_it_is_granted() -> Result<()> {
+async fn state_needs_a_grant() -> Result<()> {
     let denied = "denied: access denied (the policy of this plugin does not grant `store`)";
     for action in ["get", "put", "delete", "list", "increment", "fill", "notes"] {
         let arguments = match action {
@@ -33,7 +33,7 @@ async fn a_read_action_changes_no_state() -> Result<()> {
 }
 
 #[tokio::test]
-async fn state_is_there_for_the_next_host_and_versions_tell_who_was_first() -> Result<()> {
+async fn state_outlives_the_host_and_detects_conflicts() -> Result<()> {
     let folder = Folder::with(&["keeps"]);
     folder.write("keeps.toml", GRANTED);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
@@ -42,7 +42,7 @@ async fn state_is_there_for_the_next_host_and_versions_tell_who_was_first() -> R
     let put = |version: &Value| json!({"action": "compare_and_put", "key": "a", "value": "two", "version": version});
     assert_eq!(call(put(&version)).await?["ok"], true);
     let conflict = call(put(&version)).await?;
-    assert_eq!(said(&conflict), "conflict: the state has changed: a (read the keys again and decide anew)");
+    assert_eq!(said(&conflict), "conflict: the state has changed: a (read the keys again and retry)");
     call(json!({"action": "put", "key": "soon", "value": "gone", "seconds": 0.05})).await?;
     client.end().await?;
 
@@ -59,14 +59,14 @@ async fn state_is_there_for_the_next_host_and_versions_tell_who_was_first() -> R
 }
 
 #[tokio::test]
-async fn what_is_kept_has_its_quota_and_can_be_deleted_beyond_it() -> Result<()> {
+async fn a_store_above_its_quota_allows_deletes() -> Result<()> {
     let folder = Folder::with(&["keeps"]);
     folder.write("keeps.toml", "[grants]\nstore = { quota = \"1MiB\" }\n");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let call = |arguments: Value| client.envelope("keeps", arguments);
     let full = call(json!({"action": "fill", "bytes": 2 << 20})).await?;
     assert_eq!(full["code"], "unavailable", "{full}");
-    let hint = "delete what is no longer needed, or let the operator raise `grants.store.quota`";
+    let hint = "delete unneeded keys, or ask the operator to raise `grants.store.quota`";
     assert_eq!(full["hint"], hint, "{full}");
     assert_eq!(call(json!({"action": "delete", "key": "fill/000000000000"})).await?["ok"], true);
     assert_eq!(call(json!({"action": "put", "key": "a", "value": "1"})).await?["ok"], true);

@@ -1,4 +1,4 @@
-//! The workflows of `plugins/brief.workflow.yaml`, over MCP, beside the real facades that they call.
+//! The workflows of `plugins/brief.workflow.yaml` over MCP, with the real facades that they call.
 
 use anyhow::Result;
 use loggia_tests::{Client, Era, Folder, Kind, accepted};
@@ -22,7 +22,7 @@ async fn remember(client: &Client, title: &str) -> Result<Value> {
 }
 
 #[tokio::test]
-async fn what_is_known_of_a_topic_is_gathered_from_all_that_remembers() -> Result<()> {
+async fn a_topic_is_gathered_from_all_stores() -> Result<()> {
     let folder = world(&["memories", "knowledge", "conversations"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     remember(&client, "Etna is a volcano").await?;
@@ -36,9 +36,9 @@ async fn what_is_known_of_a_topic_is_gathered_from_all_that_remembers() -> Resul
     client.end().await
 }
 
-/// One that fails is left out; one that is not there at all keeps the workflow from running.
+/// A failing facade is skipped; a missing one prevents the workflow from running.
 #[tokio::test]
-async fn what_cannot_be_searched_is_told() -> Result<()> {
+async fn unsearchable_sources_are_reported() -> Result<()> {
     let folder = world(&["memories", "knowledge"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let refused = client.envelope("brief", json!({"action": "gather", "topic": "Etna"})).await?;

@@ -1,4 +1,4 @@
-//! `conversations`, over MCP: kept by hosts that end, and by two at once.
+//! `conversations` over MCP: persistence across hosts, and concurrent hosts.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ fn folder() -> Folder {
     super::folder("conversations", "[grants]\nstore = { quota = \"64MiB\" }\n")
 }
 
-/// The texts of all messages, read page by page from the first on.
+/// Reads the texts of all messages, page by page from the first.
 async fn texts(client: &Client, id: &str) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut call = json!({"action": "get", "conversation": id, "from": 1, "limit": 50, "detail": "full"});
@@ -27,7 +27,7 @@ async fn texts(client: &Client, id: &str) -> Result<Vec<String>> {
     }
 }
 
-/// What the clock says, left out.
+/// Removes timestamps.
 fn timeless(mut value: Value) -> Value {
     match &mut value {
         Value::Object(members) => members.iter_mut().for_each(|(name, member)| {
@@ -71,7 +71,7 @@ async fn a_conversation_outlives_its_host() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_export_is_a_resource_that_can_be_appended_again() -> Result<()> {
+async fn an_export_is_a_resource_to_append() -> Result<()> {
     let folder = folder();
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let said = json!([{"role": "user", "text": "One?"}, {"role": "assistant", "text": "## 2. user\n> no"}]);
@@ -98,7 +98,7 @@ async fn an_export_is_a_resource_that_can_be_appended_again() -> Result<()> {
     client.end().await
 }
 
-/// Appends one message after another, each until it is acknowledged.
+/// Appends messages one after another, each until it is acknowledged.
 async fn append(host: &mut Raw, who: &str, times: usize) -> Result<()> {
     for number in 0..times {
         let text = format!("{who} {number}");
@@ -117,7 +117,7 @@ async fn append(host: &mut Raw, who: &str, times: usize) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hosts_that_append_at_once_lose_no_message_and_keep_the_order() -> Result<()> {
+async fn concurrent_appends_keep_every_message_in_order() -> Result<()> {
     const TIMES: usize = 200;
     let folder = folder();
     let (mut one, mut other) = (Raw::start(folder.path()).await?, Raw::start(folder.path()).await?);

@@ -15,8 +15,8 @@ use anyhow::{Context, Result, ensure};
 use loggia_tests::{Client, Era, Folder, Raw, binary, cache, plugin};
 use serde_json::{Value, json};
 
-/// Compiled once, before all else and for as long as it takes: a host's first call waits some seconds for it and no more,
-/// which on a busy machine is too little.
+/// Compiles once before all tests: a host's first call waits only a few seconds for compilation, which is too short on
+/// a busy machine.
 static COMPILED: Once = Once::new();
 
 /// The real plugin, over two directories: `/one` and `/two`.
@@ -39,7 +39,7 @@ fn granted() -> (Folder, [PathBuf; 2]) {
     (folder, directories)
 }
 
-/// As a model reads it, without the time.
+/// Renders an envelope as a model sees it, without timestamps.
 fn shown(mut envelope: Value) -> String {
     if envelope["data"]["expires"].is_string() {
         envelope["data"]["expires"] = json!("…");
@@ -63,7 +63,7 @@ async fn a_round_trip_starts_with_hashes_and_contents() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_preview_tells_the_difference_and_the_conflicts() -> Result<()> {
+async fn a_preview_shows_differences_and_conflicts() -> Result<()> {
     let (folder, [one, two]) = granted();
     fs::write(one.join("a.md"), "# A\nmilk\n")?;
     fs::write(two.join("b.md"), "b\n")?;
@@ -87,7 +87,7 @@ async fn a_preview_tells_the_difference_and_the_conflicts() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_commit_does_what_its_mode_says_and_the_manifest_lives_on() -> Result<()> {
+async fn commits_follow_their_mode_and_keep_the_manifest() -> Result<()> {
     let (folder, [one, two]) = granted();
     let client = Client::stdio(folder.path(), Era::Stateless).await?;
     fs::write(one.join("old.md"), "0")?;
@@ -140,7 +140,7 @@ async fn call(host: &mut Raw, arguments: &Value) -> Result<Value> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hosts_that_commit_at_once_lose_nothing() -> Result<()> {
     const TIMES: usize = 20;
-    /// Adds lines to two files at once, and starts anew where the other was quicker. How often it was.
+    /// Adds lines to two files in one commit and restarts after a conflict. Returns the number of restarts.
     async fn add(host: &mut Raw, name: &str) -> Result<usize> {
         let (mut done, mut refused) = (0, 0);
         while done < TIMES {
@@ -193,10 +193,10 @@ const FILES: [(&str, usize); 8] = [
     ("/two/new/er/g.txt", 80_000),
     ("/two/h.txt", 10_000),
 ];
-/// Those of them that are new each time.
+/// Paths that every round trip creates.
 const ANEW: [&str; 3] = ["/one/new/d.txt", "/two/new/er/g.txt", "/two/h.txt"];
 
-/// What a file is to be after the round trip of that number.
+/// Content of a file after the round trip of that number.
 fn content(number: usize, size: usize) -> String {
     format!("{number:07}\n").repeat(size.div_ceil(8))
 }
@@ -207,12 +207,12 @@ struct Stage {
     directories: [PathBuf; 2],
 }
 
-/// What a killed round trip left behind.
+/// State left by a killed round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Found {
     /// All old, and no trace on the disk.
     Old,
-    /// All old, with drafts beside them.
+    /// All files are old, with drafts next to them.
     Drafts,
     /// Some are new.
     Mixed,
@@ -228,7 +228,7 @@ impl Stage {
         path.strip_prefix("/one/").map_or_else(|| two.join(&path[5..]), |below| one.join(below))
     }
 
-    /// All old: those that are new each time are not there.
+    /// Restores the old files and deletes the ones that a round trip creates.
     fn set(&self, number: usize) -> Result<()> {
         for path in ["/one/new", "/two/new"].map(|path| self.real(path)).iter().filter(|path| path.exists()) {
             fs::remove_dir_all(path)?;
@@ -242,7 +242,7 @@ impl Stage {
         Ok(())
     }
 
-    /// How the files are, from one number to another.
+    /// Compares the files with an old and a new number.
     fn look(&self, old: usize, new: usize) -> Result<Found> {
         let mut count = [0, 0];
         for (path, size) in FILES {
@@ -268,7 +268,7 @@ impl Stage {
     }
 }
 
-/// Reads the files and sends the commit of a round trip, whose answer is not awaited.
+/// Reads the files and sends the commit of a round trip, without awaiting its reply.
 async fn commit(host: &mut Raw, number: usize) -> Result<()> {
     let paths: Vec<_> = FILES.iter().map(|(path, _)| path).collect();
     let start = call(host, &json!({"action": "roundtrip_start", "paths": paths})).await?;
@@ -280,7 +280,7 @@ async fn commit(host: &mut Raw, number: usize) -> Result<()> {
     host.call(8, "files", &commit).await
 }
 
-/// The first call after a kill, which settles what is unfinished; whether it says that it did.
+/// Makes the first call after a kill, which settles the unfinished commit; returns whether the reply reports that.
 async fn next_call(stage: &Stage, host: &mut Raw, kill: usize) -> Result<&'static str> {
     let paths = ["/one/a.txt"];
     match kill % 4 {
@@ -295,7 +295,7 @@ async fn next_call(stage: &Stage, host: &mut Raw, kill: usize) -> Result<&'stati
         }
         2 => return finish(host).await,
         _ => {
-            // What only reads refuses, and says what to call.
+            // A read action refuses and names the call to make.
             let told = call(host, &json!({"action": "list", "path": "/one", "depth": 9})).await?;
             if told["ok"] != true {
                 ensure!(told["code"] == "unavailable", "{told}");
@@ -303,7 +303,7 @@ async fn next_call(stage: &Stage, host: &mut Raw, kill: usize) -> Result<&'stati
                 ensure!(finish(host).await? == "finished");
                 return Ok("refused");
             }
-            // Not a thing to do, or only to tidy up.
+            // Nothing to do, or only to clean up.
             return finish(host).await;
         }
     }
@@ -319,7 +319,7 @@ async fn finish(host: &mut Raw) -> Result<&'static str> {
     })
 }
 
-/// How long a commit takes where nobody is in the way.
+/// Measures the duration of an undisturbed commit.
 async fn lasts(stage: &Stage, host: &mut Raw) -> Result<Duration> {
     let mut times = Vec::new();
     for number in 1..=5 {
@@ -336,7 +336,7 @@ async fn lasts(stage: &Stage, host: &mut Raw) -> Result<Duration> {
 }
 
 #[tokio::test]
-async fn a_commit_that_is_killed_is_made_whole_or_not_at_all() -> Result<()> {
+async fn a_killed_commit_is_atomic() -> Result<()> {
     const KILLS: usize = 200;
     let (folder, directories) = granted();
     let stage = Stage { folder, directories };
@@ -350,7 +350,7 @@ async fn a_commit_that_is_killed_is_made_whole_or_not_at_all() -> Result<()> {
         if kill >= KILLS && after.len() == 2 && settled.contains_key("finished") {
             break;
         }
-        // How long a commit takes may change meanwhile.
+        // A commit's duration may change over time.
         if kill % 20 == 0 {
             longest = u64::try_from(lasts(&stage, &mut host).await?.as_micros())? * 13 / 10;
         }
@@ -365,7 +365,7 @@ async fn a_commit_that_is_killed_is_made_whole_or_not_at_all() -> Result<()> {
 
         host = stage.host().await?;
         if kill % 8 == 7 {
-            // Who helps is killed as well.
+            // The helper is killed too.
             host.call(9, "files", &json!({"action": "roundtrip_finish"})).await?;
             thread::sleep(Duration::from_micros(chance.hash_one((kill, "again")) % (100_000 + longest)));
             host.child.start_kill()?;

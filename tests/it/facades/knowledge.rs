@@ -1,4 +1,4 @@
-//! `knowledge`, over MCP: documents kept by hosts that end, and by two at once.
+//! `knowledge` over MCP: documents persist across hosts, also with concurrent hosts.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ const GUIDE: &str = "# Guide\n\nHow the machine is used.\n\n## Install\n\nPut th
 const PAGE: &str = "<!doctype html><title>Bread</title><script>if (a < b) {}</script><h1>Bread</h1>\
     <p>Mix flour, water &amp; yeast.<h2>Baking</h2><p>Bake it for forty minutes.";
 
-/// What the clock says, left out.
+/// Removes timestamps.
 fn timeless(mut envelope: Value) -> Value {
     if let Some(added) = envelope["data"].get_mut("added") {
         *added = json!("(time)");
@@ -57,7 +57,7 @@ async fn documents_are_found_by_the_next_host() -> Result<()> {
 }
 
 #[tokio::test]
-async fn meaning_needs_an_endpoint_and_finds_what_no_word_would() -> Result<()> {
+async fn semantic_search_needs_an_endpoint() -> Result<()> {
     let folder = folder("knowledge", STORE);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     client.envelope("knowledge", json!({"action": "add", "text": GUIDE})).await?;
@@ -71,7 +71,7 @@ async fn meaning_needs_an_endpoint_and_finds_what_no_word_would() -> Result<()> 
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let call = |arguments: Value| client.envelope("knowledge", arguments);
     let told = call(json!({"action": "search", "query": "water"})).await?;
-    assert_eq!(told["message"], "3 of 3 passages have no vector yet: `embed` gives them one.", "{told}");
+    assert_eq!(told["message"], "3 of 3 passages have no vector yet: `embed` computes them.", "{told}");
     assert_eq!(told["next"]["arguments"]["action"], "embed", "{told}");
     let embedded = call(json!({"action": "embed"})).await?;
     assert_eq!(embedded["data"], json!({"embedded": 3, "left": 0}), "{embedded}");
@@ -84,7 +84,7 @@ async fn meaning_needs_an_endpoint_and_finds_what_no_word_would() -> Result<()> 
     client.end().await
 }
 
-/// Adds documents of ten passages, one after the other; the ids that were given.
+/// Adds documents of ten passages, one after another, and collects their ids.
 async fn add(host: &mut Raw, who: &str, times: u64, ids: &mut BTreeSet<String>) -> Result<()> {
     for number in 0..times {
         let sections: String =

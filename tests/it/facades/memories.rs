@@ -10,7 +10,7 @@ use super::{embeddings, folder, is_busy, meaning};
 
 const STORE: &str = "[grants]\nstore = { quota = \"64MiB\" }\n";
 
-/// The titles that a list holds.
+/// Titles of a list.
 fn titles(envelope: &Value) -> Vec<&str> {
     let data = envelope["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     data.iter().filter_map(|memory| memory["title"].as_str()).collect()
@@ -40,7 +40,7 @@ async fn memories_are_there_for_the_next_host() -> Result<()> {
 }
 
 #[tokio::test]
-async fn meaning_needs_an_endpoint_and_finds_what_no_word_would() -> Result<()> {
+async fn semantic_search_needs_an_endpoint() -> Result<()> {
     let folder = folder("memories", STORE);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     client.envelope("memories", json!({"action": "add", "title": "tea time"})).await?;
@@ -54,7 +54,7 @@ async fn meaning_needs_an_endpoint_and_finds_what_no_word_would() -> Result<()> 
     let call = |arguments: Value| client.envelope("memories", arguments);
     call(json!({"action": "add", "title": "quick fox"})).await?;
     let told = call(json!({"action": "search", "query": "meat it"})).await?;
-    assert_eq!(told["message"], "Not found by their meaning yet: 1. `embed` makes them so.", "{told}");
+    assert_eq!(told["message"], "Without a vector: 1. `embed` computes it.", "{told}");
     let embedded = call(json!({"action": "embed"})).await?;
     assert_eq!(embedded["data"], json!({"embedded": 1, "left": 0}), "{embedded}");
     let found = call(json!({"action": "search", "query": "meat it"})).await?;

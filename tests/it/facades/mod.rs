@@ -28,10 +28,9 @@ fn add(folder: &Folder, name: &str, policy: &str) {
     folder.put(name, &plugin(name));
 }
 
-/// Whether the plugin tried often enough, or waited long enough for a slow disk: nothing was written, and its caller goes
-/// on trying.
+/// Tests whether the plugin gave up after conflicts or a slow disk: nothing was written, and the caller retries.
 fn is_busy(envelope: &Value) -> bool {
-    envelope["error"] == "others keep changing the same thing" || envelope["error"] == "the state is busy"
+    envelope["error"] == "too many concurrent changes" || envelope["error"] == "the state is busy"
 }
 
 /// A server of OpenAI's embeddings. Texts are alike that have the same letters.
@@ -53,7 +52,7 @@ async fn embeddings() -> anyhow::Result<Web> {
     .await
 }
 
-/// What grants a plugin that server.
+/// Policy that grants a plugin the embedding server.
 fn meaning(web: &Web) -> String {
     format!(
         "http = [{{ url = {:?}, methods = [\"POST\"], reads = [\"POST\"] }}]\n\

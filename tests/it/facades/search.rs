@@ -1,4 +1,4 @@
-//! `search`, over MCP: the real facades beside it, and servers on loopback for the web and for meaning.
+//! `search` over MCP, with the real facades and loopback servers for the web and embeddings.
 
 use std::fs;
 
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use super::{add, embeddings, meaning};
 
-/// As SearXNG answers; the plugin's own tests read the same.
+/// A response of SearXNG; the plugin's own tests use the same file.
 const ETNA: &str = include_str!("../../../plugins/search/src/tests/etna.json");
 
 const STORE: &str = "[grants]\nstore = true\n";
 
-/// What the plugin brings along as its policy, which grants all four.
+/// The plugin's own policy, which grants all four.
 const ALL: &str = "[grants]\n\
     invoke = [\"memories:search\", \"knowledge:search\", \"conversations:search\", \"files:search\"]\n";
 
@@ -26,7 +26,7 @@ fn policy(web: &Web) -> String {
 }
 
 #[tokio::test]
-async fn the_web_is_searched_where_a_server_is_configured() -> Result<()> {
+async fn the_configured_server_searches_the_web() -> Result<()> {
     let web = Web::start(|asked| match asked.path.contains("q=etna") {
         true => Answer::Plain(200, vec![("content-type", "application/json".into())], ETNA.into()),
         false => Answer::Plain(403, vec![("content-type", "text/html".into())], "<h1>Forbidden</h1>".into()),
@@ -50,7 +50,7 @@ async fn the_web_is_searched_where_a_server_is_configured() -> Result<()> {
     client.end().await
 }
 
-/// What there is to find: a memory, a document, a conversation, a file; and a text that stands in two of them.
+/// Creates one memory, document, conversation and file each, and a text that two of them contain.
 async fn world() -> Result<Folder> {
     let folder = Folder::new();
     let notes = folder.beside("notes");
@@ -106,7 +106,7 @@ async fn all_facades_are_searched_as_one() -> Result<()> {
     let found = client.envelope("search", json!({"query": "Etna volcanoes"})).await?;
     insta::assert_json_snapshot!(scoreless(found));
 
-    // Each hit can be opened as it says.
+    // Each hit can be opened by its own call.
     let full = json!({"action": "hybrid", "query": "Etna volcanoes", "detail": "full"});
     let full = client.envelope("search", full).await?;
     let hits = full["data"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -121,7 +121,7 @@ async fn all_facades_are_searched_as_one() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_not_granted_or_not_there_is_passed_over() -> Result<()> {
+async fn ungranted_and_missing_sources_are_skipped() -> Result<()> {
     let folder = world().await?;
     add(&folder, "search", "[grants]\ninvoke = [\"memories:search\", \"knowledge:get\", \"files:search\"]\n");
     folder.remove("memories.wasm");
@@ -143,7 +143,7 @@ async fn meaning_puts_all_sources_on_one_scale() -> Result<()> {
     let web = embeddings().await?;
     add(&folder, "search", &[ALL, &meaning(&web)].concat());
     let client = ready(&folder).await?;
-    // By letters, this is nearer to the first message than to anything else.
+    // By letters, this is closest to the first message.
     let call = json!({"action": "semantic", "query": "how to get to the Etna we do?", "sources": ["conversations", "files"]});
     let found = client.envelope("search", call).await?;
     assert_eq!(found["data"][0]["text"], "How do we get to the Etna?", "{found}");

@@ -1,4 +1,4 @@
-//! A session over all of them, by the official Python client, whose host is killed in the middle.
+//! A session over all facades with the official Python client; its host is killed halfway.
 
 use std::{fs, path::Path, process::Stdio};
 
@@ -25,7 +25,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// A model that is not told of `search` asks four facades one by one.
+/// Without a hint at `search`, a model calls four facades one by one.
 #[tokio::test]
 async fn the_instructions_name_each_of_them() -> Result<()> {
     let folder = folder();
@@ -45,7 +45,7 @@ async fn the_instructions_name_each_of_them() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_where_its_killed_host_left_off() -> Result<()> {
+async fn a_session_resumes_after_its_host_was_killed() -> Result<()> {
     let python = python().await?;
     let folder = folder();
     let mut host = HttpHost::start(folder.path()).await?;

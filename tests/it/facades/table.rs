@@ -1,4 +1,4 @@
-//! The table of `plugins/README.md`, and the sizes that plugins keep to.
+//! The table of `plugins/README.md`, and the size limits of the plugins.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -7,21 +7,21 @@ use loggia_tests::{Client, Era, Folder, binary, cache, plugin, scratch};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-/// Each plugin: what it is for, what it needs, what it can use beside that, and how many bytes it may have.
+/// Plugins: name, purpose, required grants, optional grants, maximum size in bytes.
 const PLUGINS: [(&str, &str, &str, &str, u64); 5] = [
     (
         "files",
-        "files in granted directories, changed one by one or several as one",
+        "files in granted directories, changed singly or several atomically",
         "`dirs`",
         "`store`: round trips",
         1_000_000,
     ),
-    ("memories", "what to know again next time", "`store`", "`http`, `config`: meaning", 600_000),
+    ("memories", "facts, preferences, decisions", "`store`", "`http`, `config`: meaning", 600_000),
     ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning", 600_000),
-    ("conversations", "what was said", "`store`", "", 600_000),
+    ("conversations", "conversations, stored verbatim", "`store`", "", 600_000),
     (
         "search",
-        "the web, and all of these as one",
+        "the web, and all of these at once",
         "`invoke` or `http`, `config`",
         "`http`, `config`: meaning",
         600_000,
@@ -42,7 +42,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// What the whole costs in tokens, as `loggia tokens` counts it.
+/// Counts the tokens of all plugins with `loggia tokens`.
 async fn tokens(folder: &Path) -> Result<Value> {
     let file = tempfile::tempdir()?;
     let file = file.path().join("figures.json");
@@ -59,7 +59,7 @@ async fn tokens(folder: &Path) -> Result<Value> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// Where sizes stand, between the bars. They depend a little on where the sources lie.
+/// Column of the sizes. They depend slightly on the path of the sources.
 const SIZE: usize = 6;
 
 fn sizeless(table: &str) -> Vec<Vec<&str>> {
@@ -72,7 +72,7 @@ fn sizes(table: &str) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn the_table_says_what_there_is() -> Result<()> {
+async fn the_table_matches_the_plugins() -> Result<()> {
     let folder = folder();
     let figures = tokens(folder.path()).await?;
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
@@ -107,7 +107,7 @@ async fn the_table_says_what_there_is() -> Result<()> {
     if std::env::var_os("LOGGIA_WRITE").is_some() {
         fs::write(&path, [before, BEGIN, &table, END, after].concat())?;
     } else {
-        let said = "LOGGIA_WRITE=1 writes the table of plugins/README.md anew";
+        let said = "LOGGIA_WRITE=1 updates the table of plugins/README.md";
         assert!(sizeless(there) == sizeless(&table), "{said}:\n{table}\nbut it is\n{there}");
         for (there, now) in sizes(there).into_iter().zip(sizes(&table)) {
             assert!(there.abs_diff(now) <= 20, "{said}: {now} KB, not {there}");

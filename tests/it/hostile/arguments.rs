@@ -8,7 +8,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Calls of `echo`, as the text of their arguments, and what is told.
+/// Calls of `echo`: name, JSON text of the arguments, expected message.
 fn calls() -> Vec<(&'static str, String, &'static str)> {
     let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
     let long = "x".repeat(1 << 20);
@@ -59,7 +59,7 @@ fn call(id: usize, arguments: &str) -> String {
 
 /// H43.
 #[tokio::test]
-async fn rubbish_in_arguments_is_told_what_is_wrong_with_it() -> Result<()> {
+async fn malformed_arguments_are_explained() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let mut raw = Raw::start(folder.path()).await?;
     for (index, (what, arguments, expected)) in calls().into_iter().enumerate() {
@@ -82,10 +82,10 @@ async fn rubbish_in_arguments_is_told_what_is_wrong_with_it() -> Result<()> {
 
 /// H43.
 #[tokio::test]
-async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
+async fn non_object_arguments_are_a_protocol_error() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let mut raw = Raw::start(folder.path()).await?;
-    // As clients of both lifecycles send them.
+    // In the form of clients of both lifecycles.
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"#;
     let sent = ["", meta]
         .into_iter()
@@ -104,7 +104,7 @@ async fn arguments_that_are_no_object_are_a_protocol_error() -> Result<()> {
 
 /// H43, H54.
 #[tokio::test]
-async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was() -> Result<()> {
+async fn malformed_messages_with_an_id_are_answered() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let mut raw = Raw::start(folder.path()).await?;
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -116,7 +116,7 @@ async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was()
         (call(4, TWICE).into_bytes(), json!(4), -32600),
     ];
     for (line, id, code) in lines {
-        // What says nothing of itself is passed over.
+        // A line without an id is skipped.
         raw.send(b"rubbish").await?;
         raw.send(&[0xff, 0xfe, 0x00]).await?;
         let told = raw.ask(&line).await?;
@@ -131,7 +131,7 @@ async fn a_line_that_is_no_message_is_answered_if_it_says_which_request_it_was()
 
 /// H43, H47.
 #[tokio::test]
-async fn rubbish_over_http_is_refused_and_the_host_serves_on() -> Result<()> {
+async fn malformed_http_requests_are_refused() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let post = async |body: &[u8]| -> Result<String> {

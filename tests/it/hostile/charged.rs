@@ -1,4 +1,4 @@
-//! What the host does for a call on other threads: it is charged to the call, and it never waits for ever.
+//! Work that the host does for a call on other threads: it is charged to the call and never blocks forever.
 
 use std::{
     fs,
@@ -18,8 +18,8 @@ use super::{
 
 /// H78.
 #[tokio::test]
-async fn what_the_host_computes_for_a_call_on_other_threads_uses_up_its_time() -> Result<()> {
-    // On the clock it could go on for long, and the guest itself computes next to nothing.
+async fn work_on_other_threads_is_charged_to_calls() -> Result<()> {
+    // The wall clock would allow much more, and the guest itself computes almost nothing.
     let limits = "[limits]\ncpu = \"1s\"\nwall = \"10m\"\nbreaker-faults = 1000\n";
     let folder = Folder::with(&["pesters"]);
     let data = folder.beside("data");
@@ -38,7 +38,8 @@ async fn what_the_host_computes_for_a_call_on_other_threads_uses_up_its_time() -
         let told = host.answer().await?["result"]["structuredContent"].take();
         let error = "timed out: the plugin `pesters` used up its CPU time of 1s";
         assert_eq!(told["error"], error, "{what}: {told}");
-        // Its second, what ran when it was up, and what a host does besides. Otherwise it would be several.
+        // One second of budget, the work in progress when it ran out, and the host's own. Uncharged work would take
+        // several seconds.
         let used = cpu(&host.child)?.saturating_sub(before);
         assert!(used.as_millis() < 2500, "{what}: {used:?}");
     }
@@ -46,7 +47,7 @@ async fn what_the_host_computes_for_a_call_on_other_threads_uses_up_its_time() -
     Ok(())
 }
 
-/// A directory with a file and, beside it, a pipe that nobody else has open.
+/// Creates a directory with a file and a pipe that no other process has open.
 fn with_pipe(folder: &Folder) -> Result<()> {
     let data = folder.beside("data");
     fs::write(data.join("file"), "inside")?;
@@ -57,7 +58,7 @@ fn with_pipe(folder: &Folder) -> Result<()> {
 /// H79.
 #[tokio::test]
 async fn a_pipe_holds_no_thread() -> Result<()> {
-    // Time enough on a busy machine; a thread that waits for the other end would wait for ever.
+    // Enough time for a busy machine; a thread that waits for the other end would block forever.
     let folder = granted("trespasses", &[("data", "read-write")], "[limits]\ncpu = \"30s\"\nwall = \"2m\"\n");
     with_pipe(&folder)?;
     let host = HttpHost::start(folder.path()).await?;
@@ -66,14 +67,14 @@ async fn a_pipe_holds_no_thread() -> Result<()> {
     let told = client.envelope("trespasses", reread(2)).await?;
     assert_eq!(told["data"], json!({"inside": 1, "not-permitted": 1}), "{told}");
     let before = threads(&host.child)?;
-    // More than a runtime has threads for what blocks.
+    // More than the blocking threads of a runtime.
     let told = client.envelope("trespasses", reread(1200)).await?;
     assert_eq!(told["data"], json!({"inside": 600, "not-permitted": 600}), "{told}");
     // Changing its times would open it, too.
     let touch = json!({"action": "touch", "at": "/data", "paths": ["pipe", "file"]});
     let told = client.envelope("trespasses", touch).await?;
     assert_eq!(told["data"], json!({"pipe": "not-permitted", "file": "done"}), "{told}");
-    // Those of a runtime come and go; 600 pipes would hold all that it may have.
+    // A runtime's threads come and go; 600 pipes would occupy all that it may have.
     let after = threads(&host.child)?;
     assert!(after <= before + 64, "{before} threads before, {after} after");
     client.end().await
@@ -81,7 +82,7 @@ async fn a_pipe_holds_no_thread() -> Result<()> {
 
 /// H79.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_becomes_a_pipe_while_it_is_opened_holds_no_thread() -> Result<()> {
+async fn a_file_replaced_by_a_pipe_blocks_nothing() -> Result<()> {
     const OPENED: usize = 20_000;
     let folder = granted("trespasses", &[("data", "read")], "[limits]\ncpu = \"30s\"\nwall = \"60s\"\n");
     with_pipe(&folder)?;
@@ -99,7 +100,7 @@ async fn a_file_that_becomes_a_pipe_while_it_is_opened_holds_no_thread() -> Resu
         let mut opened = 0;
         while opened < OPENED {
             let arguments = json!({"action": "reread", "at": "/data", "paths": ["file"], "n": 2000});
-            // A thread that waits for the pipe's other end would use up the call's time.
+            // A thread waiting for the pipe's other end would use up the call's time.
             let told = client.envelope("trespasses", arguments).await?;
             let seen = told["data"].as_object().with_context(|| told.to_string())?;
             anyhow::ensure!(seen.keys().all(|what| what == "inside" || what == "not-permitted"), "{told}");
@@ -131,7 +132,7 @@ async fn a_hole_in_a_file_counts_as_written() -> Result<()> {
         assert_eq!(told["data"], "quota", "{way}: {told}");
         let file = folder.beside("data").join("file");
         assert_eq!(fs::metadata(&file)?.len(), 0, "{way}");
-        // Within the limit it may.
+        // Within the limit, writes succeed.
         let told = fill(1 << 20).await?;
         assert_eq!(told["data"], "all of it", "{way}: {told}");
         assert!(fs::metadata(&file)?.len() >= 1 << 20, "{way}");

@@ -1,4 +1,4 @@
-//! Settings that lack what protects: the host refuses to start.
+//! Settings without required protection: the host refuses to start.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use loggia_tests::{Folder, Served, Token, binary, cache, eventually, state, wire
 use serde_json::json;
 use tokio::process::Command;
 
-/// As behind a proxy, after the last token was taken away.
+/// Settings for a server behind a proxy whose last token was removed.
 const T10: &str = "[http]\nlisten = \"127.0.0.1:0\"\nhosts = [\"tools.example.com\"]\n\n[auth]\n\
                    resource = \"https://tools.example.com/mcp\"\n";
 
@@ -23,7 +23,7 @@ async fn loggia(folder: &Folder, words: &[&str], settings: &str) -> Result<(Opti
 
 /// H74.
 #[tokio::test]
-async fn settings_that_name_no_caller_serve_nobody_unless_they_say_so() -> Result<()> {
+async fn settings_without_callers_need_an_explicit_opt_in() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let plugins = folder.path().display().to_string();
     let listen = "[http]\nlisten = \"127.0.0.1:0\"\n";
@@ -45,7 +45,7 @@ async fn settings_that_name_no_caller_serve_nobody_unless_they_say_so() -> Resul
         assert!(said.contains("loggia token new") && said.contains("allow-anonymous"), "what to do: {said}");
         let (code, said) = loggia(&folder, &["serve", &plugins, "--config"], &settings).await?;
         assert!(code == Some(1) && said.contains(why), "{settings}: {code:?} {said}");
-        // What is said explicitly is done.
+        // An explicit opt-in is honoured.
         let open = settings.replacen("[http]\n", "[http]\nallow-anonymous = true\n", 1);
         let (code, said) = loggia(&folder, &["config", "check"], &open).await?;
         assert_eq!(code, Some(0), "{open}: {said}");
@@ -59,9 +59,9 @@ async fn settings_that_name_no_caller_serve_nobody_unless_they_say_so() -> Resul
     Ok(())
 }
 
-/// H74: the edit that a running server takes for "nobody" does not open the next one.
+/// H74: an edit that makes a running server reject everyone does not open it at the next start.
 #[tokio::test]
-async fn a_server_whose_last_token_was_taken_away_lets_nobody_in_and_does_not_start_again() -> Result<()> {
+async fn a_server_without_tokens_rejects_everyone() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let token = Token::new("ada", &["*"]).await?;
     let served = Served::configured(&folder, T10, &[&token]).await?;

@@ -1,4 +1,4 @@
-//! Plugins that are made to be compiled for ever, and machine code that is not what it was when it was put into the cache.
+//! Plugins that take excessive time or memory to compile, and machine code that changed in the cache.
 
 use std::{
     fmt::Write,
@@ -17,7 +17,7 @@ use super::{
     wat::Guest,
 };
 
-/// A component with this core module beside its own.
+/// Builds a component with an additional core module.
 fn beside(name: &'static str, fields: &str) -> Guest {
     Guest { name, items: format!("(core module $bomb {fields})"), ..Guest::default() }
 }
@@ -31,8 +31,8 @@ fn nested_types(depth: usize) -> String {
     all
 }
 
-/// A function that turns its thousands of locals over in so many branches: what they are where branches meet has to be
-/// remembered for each.
+/// Builds a function that permutes thousands of locals in many branches: the compiler has to track each local at every
+/// join.
 fn locals(branches: usize) -> String {
     const LOCALS: usize = 20_000;
     let turns = (0..branches).fold(String::new(), |mut all, n| {
@@ -49,7 +49,7 @@ fn locals(branches: usize) -> String {
 
 /// H35.
 #[tokio::test]
-async fn what_takes_too_long_or_too_much_to_compile_is_refused_and_the_others_serve() -> Result<()> {
+async fn compile_limits_refuse_one_plugin_only() -> Result<()> {
     let stopped = "compiling was stopped: it";
     let refused = "the component does not compile: ";
     let bombs = [
@@ -59,7 +59,7 @@ async fn what_takes_too_long_or_too_much_to_compile_is_refused_and_the_others_se
         (beside("locals", &format!("(func (local {}))", "i32 ".repeat(1_000_000))), "", refused),
         (Guest { name: "types", items: nested_types(2000), ..Guest::default() }, "", refused),
     ];
-    // A cache of its own, or what is good would not be compiled again.
+    // A separate cache, or the valid plugin would not be compiled.
     let (folder, cache) = (Folder::with(&["echo"]), tempfile::tempdir()?);
     for (guest, limits, _) in &bombs {
         guest.put(&folder);
@@ -88,7 +88,7 @@ async fn what_takes_too_long_or_too_much_to_compile_is_refused_and_the_others_se
 
 /// H92.
 #[tokio::test]
-async fn a_plugin_that_is_greedy_to_compile_ends_only_the_child() -> Result<()> {
+async fn excessive_compilation_ends_only_the_child() -> Result<()> {
     let (folder, cache, log) =
         (Folder::with(&["echo"]), tempfile::tempdir()?, tempfile::NamedTempFile::new()?);
     let stderr = log.reopen()?;
@@ -106,7 +106,7 @@ async fn a_plugin_that_is_greedy_to_compile_ends_only_the_child() -> Result<()> 
     let before = oom_score(id(&host.child)?)?;
 
     beside("greedy", &locals(6000)).put(&folder);
-    // It has given everything up before it reads a byte.
+    // The child drops its privileges before it reads a byte.
     let child = eventually(async || {
         let children = children(&host.child).map_err(|error| error.to_string())?;
         let confined = |child: &u32| figure(*child, "Seccomp").is_ok_and(|mode| mode == 2);
@@ -128,14 +128,14 @@ async fn a_plugin_that_is_greedy_to_compile_ends_only_the_child() -> Result<()> 
     Ok(())
 }
 
-/// The machine code of the only plugin in a cache, beside its sum.
+/// Path of the machine code of the only plugin in a cache, next to its checksum.
 fn code(cache: &Path) -> Result<PathBuf> {
     let engine = fs::read_dir(cache)?.next().context("no engine")??.path();
     let mut files = fs::read_dir(engine)?.filter_map(|entry| Some(entry.ok()?.path()));
     files.find(|path| path.extension().is_some_and(|end| end == "code")).context("no code")
 }
 
-/// Loads a folder's plugin with this cache. Whether it was compiled.
+/// Loads a folder's plugin with this cache; returns whether it was compiled.
 async fn compiled(folder: &Folder, cache: &Path) -> Result<bool> {
     let (client, log) = Client::stdio_logged(folder.path(), |command| {
         command.env("LOGGIA_CACHE", cache);
@@ -152,14 +152,14 @@ async fn compiled(folder: &Folder, cache: &Path) -> Result<bool> {
 
 /// H53.
 #[tokio::test]
-async fn machine_code_that_is_not_as_it_was_written_is_made_anew() -> Result<()> {
+async fn corrupt_machine_code_is_recompiled() -> Result<()> {
     let (folder, own) = (Folder::new(), tempfile::tempdir()?);
     Guest::default().put(&folder);
     let cache = own.path();
     assert!(compiled(&folder, cache).await?);
     assert!(!compiled(&folder, cache).await?);
     let path = code(cache)?;
-    // Code of this plugin for an engine of other settings: for hosts that are short of address space.
+    // Code of this plugin for different engine settings: those of hosts with little address space.
     let short = tempfile::tempdir()?;
     let script = r#"ulimit -v 3000000; exec "$0" check "$1""#;
     let mut checked = Command::new("sh");
@@ -212,7 +212,7 @@ async fn machine_code_that_is_not_as_it_was_written_is_made_anew() -> Result<()>
         assert_eq!(fs::metadata(&path)?.permissions().mode() & 0o022, 0, "{what}");
         assert!(!compiled(&folder, cache).await?, "{what}");
     }
-    // A folder that others may write is taken back.
+    // Write permission of others on a folder is revoked.
     for dir in [cache, path.parent().context("a folder")?] {
         mode(dir, 0o777)?;
         compiled(&folder, cache).await?;

@@ -1,4 +1,4 @@
-//! Strangers who only connect, as many of them as there may be connections and more.
+//! Unauthenticated clients that only connect, up to the connection limit and beyond.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -15,9 +15,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tokio::{io::AsyncReadExt, net::TcpStream};
 
-/// Sockets of one stranger, more than a server has connections where its file does not say.
+/// Sockets of one client: more than the server's default connection limit.
 const SILENT: usize = 1200;
-/// Connections of a server whose file does not say.
+/// Default connection limit of a server.
 const MOST: f64 = 1024.0;
 
 fn add() -> Value {
@@ -33,16 +33,16 @@ fn raise_open_files() -> Result<()> {
 
 /// H46, H73.
 #[tokio::test]
-async fn sockets_that_say_nothing_and_come_again_keep_no_known_caller_out() -> Result<()> {
+async fn silent_sockets_lock_no_caller_out() -> Result<()> {
     raise_open_files()?;
     let folder = Folder::with(&["lingers", "echo"]);
     let data = lingers(&folder, "lingers");
     let ada = Token::new("ada", &["*"]).await?;
-    // No connection ends by itself while the test runs.
+    // No connection times out while the test runs.
     let served =
         Served::configured(&folder, "[http]\nheader-time = '1h'\nidle-time = '1h'\n", &[&ada]).await?;
     let (host, own) = (&served.host, served.host.authority().to_owned());
-    // What is under way before the flood is under way after it, and so is a connection that rests.
+    // A call in progress and an idle connection survive the flood.
     let mut under_way = Line::open(&own).await?;
     under_way.write(wire::call(host, &ada.header(), 1, "lingers", &wait("mark"))).await?;
     runs(&data, "mark").await;
@@ -65,7 +65,7 @@ async fn sockets_that_say_nothing_and_come_again_keep_no_known_caller_out() -> R
             }
         });
     }
-    // Nothing but the cap closes them.
+    // Only the connection limit closes them.
     eventually(async || match closed.load(Ordering::Relaxed) {
         0 => Err("none was closed".to_owned()),
         _ => Ok(()),
@@ -89,13 +89,13 @@ async fn sockets_that_say_nothing_and_come_again_keep_no_known_caller_out() -> R
     Ok(())
 }
 
-/// H73: of one address there are only so many, and its newest takes the place of its oldest that said nothing.
+/// H73: connections per address are limited; a new one replaces the oldest silent one.
 #[tokio::test]
 async fn one_address_has_only_its_share_of_connections() -> Result<()> {
     const SHARE: usize = 4;
     let folder = Folder::with(&["echo"]);
     let ada = Token::new("ada", &["*"]).await?;
-    // Said, it counts for loopback, too.
+    // If set explicitly, the limit applies to loopback too.
     let settings = format!("[http]\nheader-time = '1h'\nconnections-per-address = {SHARE}\n");
     let served = Served::configured(&folder, &settings, &[&ada]).await?;
     let host = &served.host;
@@ -108,7 +108,7 @@ async fn one_address_has_only_its_share_of_connections() -> Result<()> {
         assert_eq!(line.end().await?, "");
     }
     served.figures("loggia_http_connections", |open| open == SHARE as f64).await;
-    // A known caller behind the same address takes the places of those who say nothing, one after another …
+    // An authenticated caller behind the same address replaces the silent ones, one by one …
     let mut known = Vec::new();
     for _ in 0..SHARE {
         let mut line = Line::open(host.authority()).await?;
@@ -119,7 +119,7 @@ async fn one_address_has_only_its_share_of_connections() -> Result<()> {
     for line in newest {
         assert_eq!(line.end().await?, "");
     }
-    // … and where all of its connections are of known callers, a further one is refused, and none of these.
+    // … and once all connections are authenticated, a further one is refused and none is closed.
     assert_eq!(Line::open(host.authority()).await?.end().await?, "");
     for line in &mut known {
         line.write(wire::call(host, &ada.header(), 2, "echo", &add())).await?;

@@ -43,10 +43,10 @@ async fn other_calls_are_answered_while_guests_loop() -> Result<()> {
         let added = client.envelope("echo", json!({"action": "add", "a": n, "b": 1})).await?;
         assert_eq!(added["data"], json!(f64::from(n + 1)));
     }
-    // Eight loops, each with its CPU budget: had the calls queued behind them, they would have waited for those.
+    // Eight loops, each with its CPU budget: calls queued behind them would have waited for those.
     assert!(!loops.iter().any(|call| call.is_finished()), "a loop ended first, after {:?}", begun.elapsed());
     for call in loops {
-        // Beside others that compute it takes them long to have their time.
+        // With others computing, it takes them long to use up their budget.
         let told =
             timeout(PATIENCE * 5, call).await???.structured_content.context("no structured content")?;
         assert_eq!(told["code"], "timed_out", "{told}");
@@ -61,7 +61,7 @@ async fn other_calls_are_answered_while_guests_loop() -> Result<()> {
 
 /// H02.
 #[tokio::test]
-async fn a_guest_that_loops_before_it_serves_is_refused_and_the_others_serve() -> Result<()> {
+async fn a_guest_looping_at_start_is_refused() -> Result<()> {
     let spin = "(loop $again (br $again))".to_owned();
     let start = format!("(func $spin {spin}) (start $spin)");
     let guests = [
@@ -85,7 +85,7 @@ async fn a_guest_that_loops_before_it_serves_is_refused_and_the_others_serve() -
 
 /// H03.
 #[tokio::test]
-async fn a_guest_that_asks_the_host_for_ever_pays_for_the_answers() -> Result<()> {
+async fn endless_host_calls_are_charged_to_guests() -> Result<()> {
     let folder = Folder::with(&["pesters"]);
     folder.write("pesters.toml", POLICY);
     let mut host = Raw::start(folder.path()).await?;
@@ -102,7 +102,7 @@ async fn a_guest_that_asks_the_host_for_ever_pays_for_the_answers() -> Result<()
 
 /// H18.
 #[tokio::test]
-async fn a_log_that_nobody_reads_holds_up_no_call() -> Result<()> {
+async fn an_unread_log_blocks_no_call() -> Result<()> {
     let folder = Folder::with(&["misbehaves", "echo"]);
     let (client, _unread) = Client::stdio_unread(folder.path()).await?;
     for _ in 0..8 {
@@ -116,7 +116,7 @@ async fn a_log_that_nobody_reads_holds_up_no_call() -> Result<()> {
 
 /// H04.
 #[tokio::test]
-async fn a_guest_that_sleeps_is_gone_when_its_time_is_up() -> Result<()> {
+async fn a_sleeping_guest_times_out() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     folder.write("misbehaves.toml", "[limits]\nwall = \"2s\"\nconcurrency = 1\nbreaker-faults = 1000\n");
     let mut host = Raw::start(folder.path()).await?;
@@ -126,7 +126,7 @@ async fn a_guest_that_sleeps_is_gone_when_its_time_is_up() -> Result<()> {
         host.call(id, "misbehaves", &json!({"action": action})).await?;
         Ok(host.answer().await?["result"]["structuredContent"].take())
     };
-    // What is made once, by the first call that needs it, is made now.
+    // Initialise lazily created state with a first call.
     for action in ["leak", "sleep"] {
         call(&mut host, action).await?;
     }
@@ -134,7 +134,7 @@ async fn a_guest_that_sleeps_is_gone_when_its_time_is_up() -> Result<()> {
     for _ in 0..3 {
         let slept = call(&mut host, "sleep").await?;
         assert_eq!(slept["error"], "timed out: `misbehaves` did not answer within 2s", "{slept}");
-        // One at a time: this one would wait for as long as the sleeper holds its permit.
+        // One call at a time: this one would wait while the sleeper holds its permit.
         let fine = call(&mut host, "leak").await?;
         assert_eq!(fine["ok"], true, "{fine}");
     }
@@ -156,7 +156,7 @@ async fn work_on_much_memory_at_once_is_interrupted() -> Result<()> {
     let fill = format!("(memory.fill (i32.const 65536) (i32.const 7) (i32.const {}))", bytes - 65536);
     let half = bytes / 2;
     let copy = format!("(memory.copy (i32.const {half}) (i32.const 65536) (i32.const {}))", half - 65536);
-    // One after another in straight code there is no back edge at which a loop could be stopped.
+    // In straight code there is no back edge at which a loop could be interrupted.
     let forms =
         |work: &str| [format!("{grow} (loop $again {work} (br $again))"), grow.clone() + &work.repeat(2000)];
     let folder = Folder::new();
@@ -174,14 +174,13 @@ async fn work_on_much_memory_at_once_is_interrupted() -> Result<()> {
     client.end().await
 }
 
-/// What is cancelled, whatever it is doing.
+/// Actions that are cancelled.
 const VICTIMS: [&str; 4] = ["spin", "sleep", "print", "leak"];
 
-/// Many permits fewer than calls that are cancelled, room for all of these to wait, and so much time that none ends by
-/// itself.
+/// Far fewer permits than cancelled calls, a queue for all of them, and timeouts that never expire.
 const THREE: &str = "[limits]\ncpu = \"60s\"\nwall = \"10m\"\nconcurrency = 3\nqueue = 1024\n";
 
-/// What the host's log says of panics.
+/// Panics in the host's log.
 fn panics(log: &NamedTempFile) -> Result<Vec<String>> {
     let log = fs::read_to_string(log.path())?;
     Ok(log.lines().filter(|line| line.contains("panicked")).map(str::to_owned).collect())
@@ -189,7 +188,7 @@ fn panics(log: &NamedTempFile) -> Result<Vec<String>> {
 
 /// H06.
 #[tokio::test]
-async fn calls_that_are_cancelled_at_any_moment_leave_nothing_behind() -> Result<()> {
+async fn cancellation_at_any_moment_leaks_nothing() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     folder.write("misbehaves.toml", THREE);
     let log = NamedTempFile::new()?;
@@ -205,7 +204,7 @@ async fn calls_that_are_cancelled_at_any_moment_leave_nothing_behind() -> Result
         tokio::time::sleep(Duration::from_micros(chance.below(4000) as u64)).await;
         host.cancel(id).await?;
     }
-    // Two that go on, and a third that gets the last permit: all three are back.
+    // Two that keep running, and a third that gets the last permit: all three permits were released.
     for id in [301, 302] {
         host.call(id, "misbehaves", &json!({"action": "sleep"})).await?;
     }
@@ -227,7 +226,7 @@ async fn calls_that_are_cancelled_at_any_moment_leave_nothing_behind() -> Result
 
 /// H06.
 #[tokio::test]
-async fn callers_that_are_gone_at_any_moment_leave_nothing_behind() -> Result<()> {
+async fn disconnects_at_any_moment_leak_nothing() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     folder.write("misbehaves.toml", THREE);
     let host = HttpHost::start(folder.path()).await?;
@@ -258,7 +257,7 @@ async fn callers_that_are_gone_at_any_moment_leave_nothing_behind() -> Result<()
 
 /// H06.
 #[tokio::test]
-async fn a_client_that_goes_while_guests_run_ends_the_host_in_good_order() -> Result<()> {
+async fn the_host_exits_cleanly_when_clients_leave() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     folder.write("misbehaves.toml", THREE);
     let log = NamedTempFile::new()?;

@@ -1,4 +1,4 @@
-//! Files that were granted, but not without end: neither what is open at once nor what is written.
+//! Granted files within limits: number of open files and bytes written.
 
 use std::{fs, os::unix::fs::MetadataExt, sync::Arc};
 
@@ -26,7 +26,7 @@ async fn no_call_opens_ten_thousand_files() -> Result<()> {
 
 /// H22.
 #[tokio::test]
-async fn a_host_that_may_open_little_still_takes_clients_while_calls_hold_all_they_can() -> Result<()> {
+async fn descriptor_heavy_calls_leave_room_for_clients() -> Result<()> {
     let folder = granted("lingers", &[("data", "read-write")], "[limits]\nbreaker-faults = 1000\n");
     folder.put("echo", &loggia_tests::fixture("echo"));
     let data = folder.beside("data");
@@ -45,13 +45,13 @@ async fn a_host_that_may_open_little_still_takes_clients_while_calls_hold_all_th
         async move { client.envelope("lingers", paths).await }
     };
 
-    // One that wants more than it may hold is ended, with all that it held.
+    // A call that exceeds the limit ends, and releases all that it had open.
     for n in 0..20 {
         let told = hold(format!("greedy-{n}"), 10_000).await?;
         let hint = told["error"].as_str().unwrap_or_default();
         assert!(hint.contains("held more than") && hint.contains("handles at once"), "{told}");
     }
-    // As many at once as a plugin may run, each with nearly as much as it may hold.
+    // As many concurrent calls as a plugin may run, each near its limit.
     let mut holding = JoinSet::new();
     for n in 0..8 {
         let call = hold(format!("held-{n}"), 8);
@@ -79,9 +79,9 @@ async fn a_host_that_may_open_little_still_takes_clients_while_calls_hold_all_th
 
 /// H23.
 #[tokio::test]
-async fn no_call_fills_a_disk_in_whatever_way_it_writes() -> Result<()> {
+async fn no_kind_of_write_fills_a_disk() -> Result<()> {
     const MOST: u64 = 16 << 20;
-    // With all the time that it could want.
+    // With practically unlimited time.
     for way in ["stream", "positions", "append", "again", "length", "dirs", "files", "symlinks", "links"] {
         let folder =
             granted("hoards", &[("data", "read-write")], "[limits]\ncpu = \"60s\"\nwall = \"10m\"\n");

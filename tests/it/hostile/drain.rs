@@ -1,4 +1,4 @@
-//! A server that is told to end while its load balancer still sends it clients.
+//! A server that is shut down while its load balancer still sends clients.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 /// H89.
 #[tokio::test]
-async fn unready_first_it_takes_connections_for_a_while_and_answers_what_runs() -> Result<()> {
+async fn a_draining_server_accepts_connections_until_the_delay() -> Result<()> {
     let folder = Folder::with(&["lingers", "echo"]);
     let data = lingers(&folder, "lingers");
     let settings = "drain = '50s'\n[http]\ndrain-delay = '10s'\n";
@@ -37,14 +37,14 @@ async fn unready_first_it_takes_connections_for_a_while_and_answers_what_runs() 
     let mut during = Line::open(&own).await?;
     during.write(wire::call(host, "", 1, "lingers", &wait("during"))).await?;
     runs(&data, "during").await;
-    // Then nobody else is let in, …
+    // Then new connections are refused, …
     eventually(async || match Line::open(&own).await {
         Err(_) => Ok(()),
         Ok(_) => Err("it still listens".to_owned()),
     })
     .await;
     assert_eq!(served.get("/readyz").await?.0, 503);
-    // … and what runs is answered.
+    // … and running calls are answered.
     fs::write(data.join("go"), "gone")?;
     for line in [&mut before, &mut during] {
         assert_eq!(line.answer().await?.envelope()?["data"], "gone");
@@ -53,9 +53,9 @@ async fn unready_first_it_takes_connections_for_a_while_and_answers_what_runs() 
     Ok(())
 }
 
-/// H89: who does not want to wait says so twice, and the exit code says by which signal.
+/// H89: a second signal stops at once, and the exit code names that signal.
 #[tokio::test]
-async fn a_second_signal_ends_it_at_once_with_the_code_of_that_signal() -> Result<()> {
+async fn a_second_signal_exits_at_once() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     for (second, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
         let settings = "drain = '1h'\n[http]\ndrain-delay = '1h'\n";

@@ -1,4 +1,4 @@
-//! How a guest's call may end, what it may know, and what it leaves behind: an error for its own caller, and nothing else.
+//! Ends of a guest's call, the information it can get and the state it leaves: only its own caller sees an error.
 
 use std::{fs, time::Instant};
 
@@ -18,7 +18,7 @@ const POLICY: &str = "[limits]\ncpu = \"200ms\"\nwall = \"10s\"\nmemory = \"16Mi
 
 /// H01, H04, H07, H10, H15, H16.
 #[tokio::test]
-async fn each_end_is_told_by_name_and_the_next_call_works() -> Result<()> {
+async fn each_fault_is_named_and_contained() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     let traps = [("traps", "unreachable"), ("divides", "(drop (i32.div_u (i32.const 1) (local.get $a)))")];
     for (name, dispatch) in traps {
@@ -45,7 +45,7 @@ async fn each_end_is_told_by_name_and_the_next_call_works() -> Result<()> {
 
 /// H16.
 #[tokio::test]
-async fn a_panics_message_is_told_but_not_its_place() -> Result<()> {
+async fn a_panics_message_is_reported_without_its_location() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let failed = client.envelope("misbehaves", json!({"action": "panic", "message": "out of milk"})).await?;
@@ -56,7 +56,7 @@ async fn a_panics_message_is_told_but_not_its_place() -> Result<()> {
 
 /// H45.
 #[tokio::test]
-async fn a_storm_of_traps_is_over_after_a_few() -> Result<()> {
+async fn repeated_traps_open_the_breaker() -> Result<()> {
     const CALLS: u64 = 1000;
     let folder = Folder::with(&["misbehaves", "echo"]);
     folder.write("misbehaves.toml", "[limits]\nbreaker-rest = \"3s\"\n");
@@ -86,9 +86,9 @@ async fn a_storm_of_traps_is_over_after_a_few() -> Result<()> {
             _ => panic!("{told}"),
         }
     }
-    // Where all of it took longer than a rest, a call was tried after each.
+    // If this took longer than the breaker's pause, one call was tried after each pause.
     let tries = began.elapsed().as_secs() / 3;
-    // Those that ran when the fifth had failed, eight at once, ran to their end.
+    // The eight calls that ran at the fifth failure ran to their end.
     assert!((5..=13 + tries).contains(&faults), "{faults} with {tries} tries");
     assert_eq!(faults + refused, CALLS);
     // A few lines for each that ran, and one for all that did not.
@@ -101,7 +101,7 @@ async fn a_storm_of_traps_is_over_after_a_few() -> Result<()> {
     })
     .await;
     assert!(lines(&log, "") < 100 + 5 * tries, "{log}");
-    // It is tried again in the end, and what works then, works on.
+    // The breaker closes again after a successful call.
     let ids = std::cell::Cell::new(2 * CALLS);
     let host = tokio::sync::Mutex::new(host);
     let call = async |action: &str| -> Result<Value> {
@@ -123,7 +123,7 @@ async fn a_storm_of_traps_is_over_after_a_few() -> Result<()> {
 
 /// H49.
 #[tokio::test]
-async fn nothing_of_the_host_is_seen_by_a_plugin_without_grants() -> Result<()> {
+async fn a_plugin_without_grants_sees_nothing() -> Result<()> {
     for era in ERAS {
         let folder = Folder::with(&["reaches", "misbehaves"]);
         let client = Client::stdio_with(folder.path(), era, |command| {
@@ -168,7 +168,7 @@ async fn a_callers_token_reaches_no_plugin() -> Result<()> {
 
 /// H49.
 #[tokio::test]
-async fn a_directory_of_one_plugin_is_nothing_to_another() -> Result<()> {
+async fn plugins_cannot_see_each_others_directories() -> Result<()> {
     let folder = Folder::with(&["misbehaves", "reaches"]);
     let (one, other) = (folder.beside("one"), folder.beside("other"));
     fs::write(one.join("secret"), "canary")?;
@@ -189,8 +189,8 @@ async fn a_directory_of_one_plugin_is_nothing_to_another() -> Result<()> {
 
 /// H49.
 #[tokio::test]
-async fn what_a_call_left_in_its_memory_is_seen_by_no_other() -> Result<()> {
-    // Counts what is not zero in memory that it never wrote, in a global and in a table; then fills all three.
+async fn calls_share_no_memory() -> Result<()> {
+    // Counts nonzero values in untouched memory, in a global and in a table; then fills all three.
     let fields = "(global $kept (mut i32) (i32.const 0)) (table $kept 100 funcref)
         (func $any) (elem declare func $any)";
     let dispatch = "
@@ -214,7 +214,7 @@ async fn what_a_call_left_in_its_memory_is_seen_by_no_other() -> Result<()> {
         Guest { name, fields, dispatch, ..Guest::default() }.put(&folder);
     }
     let mut host = Raw::start(folder.path()).await?;
-    // Some at once and many after another, so that places are used again, by the same plugin and by the other.
+    // Some concurrently and many in sequence, so that instance slots are reused by the same plugin and by the other.
     for round in 0..10u64 {
         for call in 1..=6 {
             let name = ["one", "other"][(call % 2) as usize];

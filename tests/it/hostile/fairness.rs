@@ -1,4 +1,4 @@
-//! One caller takes all it can get: others do not notice.
+//! One caller takes all that it can get; others are unaffected.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-/// What an answer may take that waits for nobody: less than a queue's time, by far.
+/// Maximum duration of an answer that waits for no other call: far below the queue's timeout.
 const PROMPT: Duration = Duration::from_secs(15);
 
-/// A call by a caller with a token; its envelope, which comes at once.
+/// Makes a call with a token; returns its envelope, which must arrive promptly.
 async fn prompt(host: &HttpHost, by: &Token, tool: &str, arguments: Value) -> Result<Value> {
     let answer = timeout(PROMPT, wire::answered(host, &by.header(), tool, &arguments)).await;
     answer.with_context(|| format!("{tool} waits: {arguments}"))??.envelope()
 }
 
-/// A run of `worker` that lasts for an hour, and that nobody waits for.
+/// Starts a run of `worker` that lasts an hour, without waiting for it.
 fn for_an_hour() -> Value {
     json!({"action": "work", "steps": 60, "ms": 60_000, "wait": false})
 }
 
 /// H46, H71.
 #[tokio::test]
-async fn a_caller_who_begins_runs_and_does_not_wait_starves_nobody() -> Result<()> {
+async fn detached_runs_starve_no_other_caller() -> Result<()> {
     let folder = Folder::with(&["worker", "echo"]);
     for n in 1..=4 {
         folder.put(&format!("slow{n}"), &fixture("worker"));
@@ -45,11 +45,11 @@ async fn a_caller_who_begins_runs_and_does_not_wait_starves_nobody() -> Result<(
             Some(true) => begun.push((tool, told["data"]["run"]["id"].clone())),
             _ => refused = Some(told),
         }
-        // Another's calls are answered all the while: of other tools, and of the very same one.
+        // Calls of another caller are answered all along: of other tools and of the same one.
         assert_eq!(prompt(host, &bob, "echo", add.clone()).await?["data"], json!(3.0));
         assert_eq!(prompt(host, &bob, tool, json!({"action": "tell"})).await?["data"], "told");
     }
-    // As many as she may, and then she is told how many and what to do.
+    // At her limit, the error reports the count and a remedy.
     assert_eq!(begun.len(), 10);
     let refused = refused.context("she was never refused")?;
     assert_eq!(refused["code"], "unavailable");
@@ -57,14 +57,14 @@ async fn a_caller_who_begins_runs_and_does_not_wait_starves_nobody() -> Result<(
     let hint = refused["hint"].as_str().unwrap_or_default();
     assert!(hint.contains("`run_status`") && hint.contains("`run_cancel`"), "{hint}");
     assert_eq!(refused["details"]["tools"], json!(["slow1", "slow2", "slow3", "slow4", "worker"]));
-    // Her own calls that end within their request go on, too.
+    // Her own calls that end within their request still work.
     assert_eq!(prompt(host, &ada, "echo", add).await?["data"], json!(3.0));
     // And another has runs of his own, which run.
     let own =
         prompt(host, &bob, "worker", json!({"action": "work", "steps": 1, "ms": 1, "wait": false})).await?;
     let status = json!({"action": "run_status", "run_id": own["data"]["run"]["id"], "wait": true});
     assert_eq!(prompt(host, &bob, "worker", status).await?["data"]["run"]["status"], "succeeded", "{own}");
-    // What she ends makes room.
+    // Cancelling a run frees its place.
     let (tool, id) = begun.pop().context("begun")?;
     assert_eq!(prompt(host, &ada, tool, json!({"action": "run_cancel", "run_id": id})).await?["ok"], true);
     eventually(async || match prompt(host, &ada, tool, for_an_hour()).await {
@@ -77,12 +77,12 @@ async fn a_caller_who_begins_runs_and_does_not_wait_starves_nobody() -> Result<(
 
 /// H72.
 #[tokio::test]
-async fn a_caller_whose_questions_nobody_answers_leaves_others_theirs() -> Result<()> {
+async fn unanswered_questions_starve_no_other_caller() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     folder.write("worker.toml", "[grants]\nelicit = true\n");
     let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
     let served = Served::configured(&folder, "[http.per-caller]\nrate = 0\n", &[&ada, &bob]).await?;
-    // Nobody answers: the person thinks.
+    // The person never answers.
     let thinks = || Kind::person([]);
     let mut adas = Client::http_by(&served.host, Era::Stateful, thinks(), &ada).await?;
     let mut bobs = Client::http_by(&served.host, Era::Stateful, thinks(), &bob).await?;
@@ -101,7 +101,7 @@ async fn a_caller_whose_questions_nobody_answers_leaves_others_theirs() -> Resul
     let told = fifth.structured_content.context("an envelope")?;
     assert_eq!(told["code"], "unavailable");
     assert_eq!(told["error"], "busy: 4 calls of yours wait for an answer already");
-    // … and another's person is asked.
+    // … and another caller's person is asked.
     let peer = bobs.service.peer().clone();
     let asked = tokio::spawn(async move { peer.call_tool(clean()).await });
     heard("bob's question", &mut bobs.questions).await?;
@@ -112,14 +112,14 @@ async fn a_caller_whose_questions_nobody_answers_leaves_others_theirs() -> Resul
 
 /// H72.
 #[tokio::test]
-async fn a_caller_whose_calls_make_many_others_leaves_others_theirs() -> Result<()> {
+async fn nested_calls_starve_no_other_caller() -> Result<()> {
     let folder = Folder::with(&["relays", "misbehaves"]);
     folder.write("relays.toml", "[grants]\ninvoke = [\"misbehaves:*\"]\n[limits]\nwall = \"10m\"\n");
     folder.write("misbehaves.toml", "[limits]\nwall = \"10m\"\n");
     let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
     let served = Served::configured(&folder, "[http.per-caller]\nrate = 0\n", &[&ada, &bob]).await?;
     let host = &served.host;
-    // More than there are permits for calls that calls make.
+    // More than the permits for nested calls.
     let many = json!({"action": "read", "facade": "misbehaves", "what": "sleep", "times": 12});
     let mut line = Line::open(host.authority()).await?;
     line.write(wire::call(host, &ada.header(), 1, "relays", &many)).await?;
@@ -134,7 +134,7 @@ async fn a_caller_whose_calls_make_many_others_leaves_others_theirs() -> Result<
 
 /// H85.
 #[tokio::test]
-async fn a_plugin_that_is_done_again_and_again_does_not_flood_its_client() -> Result<()> {
+async fn repeated_progress_does_not_flood_the_client() -> Result<()> {
     let folder = Folder::with(&["pesters"]);
     folder.write("pesters.toml", "[limits]\nwall = \"2s\"\ncpu = \"2s\"\n");
     let mut client = Client::stdio(folder.path(), Era::Stateful).await?;
@@ -155,9 +155,9 @@ async fn a_plugin_that_is_done_again_and_again_does_not_flood_its_client() -> Re
     Ok(())
 }
 
-/// H85: what a plugin said last is told, however soon after another it came.
+/// H85: the last progress message is delivered, however soon it follows another.
 #[tokio::test]
-async fn the_last_progress_is_told_before_the_answer() -> Result<()> {
+async fn the_last_progress_precedes_the_answer() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     for era in [Era::Stateful, Era::Stateless] {
         let mut client = Client::stdio(folder.path(), era).await?;

@@ -1,4 +1,4 @@
-//! Folders whose files decide what is trusted: no plugin may write there, whatever the order of events.
+//! Folders whose files decide on permissions: no plugin may write there, whatever the order of events.
 
 use std::{
     fs,
@@ -12,10 +12,10 @@ use serde_json::json;
 
 use super::stage::check;
 
-/// What callers are told.
+/// Error message for callers.
 const REFUSED: &str = "`reaches` is unavailable: its policy grants a directory that no plugin may have";
 
-/// `reaches`, whose policy grants one directory.
+/// Serves `reaches` with a policy that grants one directory.
 fn granted(folder: &Folder, dir: &Path, access: &str) {
     let dirs = format!("[grants]\ndirs = [{{ path = {dir:?}, at = \"/data\", access = {access:?} }}]\n");
     folder.write("reaches.toml", &dirs);
@@ -29,12 +29,12 @@ fn secret(file: &Path) -> String {
     )
 }
 
-/// What `loggia check` says of a folder.
+/// Output of `loggia check` for a folder.
 async fn checked(folder: &Path) -> Result<String> {
     Ok(String::from_utf8(check(folder).await?.stdout)?)
 }
 
-/// Whether `reaches` answers, in the end: with what it was granted, or that it may not have it.
+/// Waits until `reaches` answers: with its granted directory or with the refusal.
 async fn becomes(client: &Client, served: bool) {
     eventually(async || {
         let told = client.envelope("reaches", json!({"action": "dirs"})).await;
@@ -50,7 +50,7 @@ async fn becomes(client: &Client, served: bool) {
 
 /// H64.
 #[tokio::test]
-async fn no_plugin_reaches_the_settings_or_the_keys_that_check_tokens() -> Result<()> {
+async fn no_plugin_reaches_the_settings_or_keys() -> Result<()> {
     let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "one", "x": "A".repeat(43)}]});
     let settings = "[auth]\nresource = \"https://tools.example.com/mcp\"\n[auth.oauth]\n\
                     issuer = \"https://id.example.com\"\njwks = \"../keys/keys.json\"\nalgorithms = [\"EdDSA\"]\n";
@@ -90,11 +90,11 @@ async fn no_plugin_reaches_the_secrets_of_another() -> Result<()> {
         (good.clone(), "echo", "kept", "read", true),
         (good.clone(), "echo", "kept", "read-write", true),
         (good.clone(), "echo", "kept/below", "read-write", false),
-        // The plugin that it is of may not load, or not be there.
+        // The plugin of that policy may fail to load or be missing.
         (format!("{good}[limits]\nmemry = 1\n"), "echo", "kept", "read", true),
         (good.clone(), "absent", "kept", "read", true),
         (secret(&folder.beside("links").join("token")), "echo", "kept", "read", true),
-        // Who can replace the link chooses the secret.
+        // Replacing the link would choose the secret.
         (secret(&folder.beside("links").join("token")), "echo", "links", "read-write", true),
         (secret(&folder.beside("links").join("token")), "echo", "links", "read", false),
         (String::new(), "echo", "kept", "read", false),
@@ -111,12 +111,12 @@ async fn no_plugin_reaches_the_secrets_of_another() -> Result<()> {
 
 /// H66.
 #[tokio::test]
-async fn no_plugin_writes_where_links_of_plugins_workflows_and_policies_lead() -> Result<()> {
+async fn no_plugin_writes_to_targets_of_links() -> Result<()> {
     for link in ["brief.workflow.yaml", "brief.workflow.yml", "echo.toml", "other.wasm"] {
         let folder = Folder::with(&["reaches", "echo"]);
         let (first, last) = (folder.beside("first"), folder.beside("last"));
         fs::create_dir(last.join("below"))?;
-        // By two links; what they lead to need not be there yet.
+        // Through two links; their targets may be missing.
         symlink("../first/link", folder.path().join(link))?;
         symlink(last.join("file"), first.join("link"))?;
         for (dir, access, refused) in [
@@ -136,7 +136,7 @@ async fn no_plugin_writes_where_links_of_plugins_workflows_and_policies_lead() -
 
 /// H67.
 #[tokio::test]
-async fn no_plugin_writes_where_a_link_leads_to_the_plugins() -> Result<()> {
+async fn no_plugin_writes_through_links_to_plugins() -> Result<()> {
     let folder = Folder::with(&["reaches"]);
     let (links, more) = (folder.beside("links"), folder.beside("more"));
     symlink("../plugins", links.join("current"))?;
@@ -154,7 +154,7 @@ async fn no_plugin_writes_where_a_link_leads_to_the_plugins() -> Result<()> {
         let told = said.contains("reaches\tdoes not load: the policy grants");
         assert_eq!(told, refused, "{path} {dir:?} {access}: {said}");
     }
-    // A link on the way to what another policy grants is no plugin's to change either.
+    // A link on the path to another policy's directory must not be writable by a plugin either.
     folder.put("echo", &fixture("echo"));
     symlink("../fine", links.join("data"))?;
     folder.beside("fine");
@@ -168,9 +168,9 @@ async fn no_plugin_writes_where_a_link_leads_to_the_plugins() -> Result<()> {
     Ok(())
 }
 
-/// H68: a link or a secret that comes while a plugin serves counts as if it had been there before.
+/// H68: a link or a secret that is added while a plugin serves counts as if it had been there before.
 #[tokio::test]
-async fn the_fence_is_drawn_anew_whenever_the_plugins_change() -> Result<()> {
+async fn the_fence_is_recomputed_when_plugins_change() -> Result<()> {
     type Event = fn(&Folder, &Path) -> Result<()>;
     let link: Event =
         |folder, builds| Ok(symlink(builds.join("echo.wasm"), folder.path().join("echo.wasm"))?);
@@ -191,14 +191,14 @@ async fn the_fence_is_drawn_anew_whenever_the_plugins_change() -> Result<()> {
         becomes(&client, true).await;
         event(&folder, &builds)?;
         becomes(&client, false).await;
-        // After a restart it is the same, …
+        // A restart does not change it, …
         let restarted = Client::stdio(folder.path(), Era::Stateful).await?;
         becomes(&restarted, false).await;
         restarted.end().await?;
-        // … and as soon as it is gone, the plugin serves again.
+        // … and once it is removed, the plugin serves again.
         folder.remove(file);
         becomes(&client, true).await;
-        // The other order: the plugin is the newcomer.
+        // In the other order: the plugin is added later.
         folder.remove("reaches.wasm");
         event(&folder, &builds)?;
         folder.put("reaches", &fixture("reaches"));
@@ -212,7 +212,7 @@ async fn the_fence_is_drawn_anew_whenever_the_plugins_change() -> Result<()> {
 
 /// H69.
 #[tokio::test]
-async fn a_policy_that_is_a_link_to_nothing_is_an_error_and_never_no_policy() -> Result<()> {
+async fn a_dangling_policy_link_is_an_error() -> Result<()> {
     for target in ["nowhere.toml", "echo.toml"] {
         let folder = Folder::with(&["echo"]);
         let served = Served::start(&folder, |_| {}).await?;
@@ -229,13 +229,13 @@ async fn a_policy_that_is_a_link_to_nothing_is_an_error_and_never_no_policy() ->
         let said = checked(folder.path()).await?;
         let why = "echo.toml cannot be used: it is a symbolic link to";
         assert!(said.contains("echo\tdoes not load: the policy") && said.contains(why), "{said}");
-        // What served goes on under the policy that it had; a host that starts serves nothing without one.
+        // A served plugin continues under its previous policy; a starting host does not serve it without one.
         served.logs(|line| line.contains(why) && line.contains("the previous version keeps serving")).await;
         answers("echo").await;
         let started = Client::stdio(folder.path(), Era::Stateful).await?;
         let told = started.envelope("echo", add.clone()).await?;
         assert_eq!(told["error"], "`echo` is unavailable: its policy cannot be used", "{told}");
-        // As soon as it leads somewhere, that is its policy.
+        // Once the link resolves, its target is the policy.
         fs::remove_file(folder.path().join("echo.toml"))?;
         fs::write(folder.beside("policies").join("echo.toml"), "[expose]\nname = \"called\"\n")?;
         symlink("../policies/echo.toml", folder.path().join("echo.toml"))?;
@@ -255,7 +255,7 @@ async fn no_plugin_gets_the_kernels_files() -> Result<()> {
         let said = checked(folder.path()).await?;
         assert!(said.contains("lies in the system folder"), "{dir:?}: {said}");
     }
-    // Another file system may be mounted there, which is no kernel's.
+    // Another file system may be mounted there, and not by the kernel.
     if Path::new("/dev/shm").is_dir() {
         let memory = tempfile::tempdir_in("/dev/shm")?;
         granted(&folder, memory.path(), "read-write");

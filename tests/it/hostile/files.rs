@@ -13,10 +13,10 @@ use anyhow::{Context, Result};
 use loggia_tests::{Client, Era, Folder, eventually};
 use serde_json::{Value, json};
 
-/// What nobody may read who was not let.
+/// Content that only granted readers may see.
 const CANARY: &str = "canary-of-the-outside";
 
-/// A folder with a fixture, which is granted directories beside it: `(path, access)`, each at `/path`.
+/// Creates a folder with a fixture, which is granted sibling directories: `(path, access)`, each at `/path`.
 pub(super) fn granted(fixture: &str, dirs: &[(&str, &str)], more: &str) -> Folder {
     let folder = Folder::with(&[fixture]);
     let dirs: Vec<String> = dirs
@@ -52,7 +52,7 @@ fn map(told: &Value) -> Result<BTreeMap<String, String>> {
 
 /// H19.
 #[tokio::test]
-async fn no_pair_of_flags_opens_what_is_read_only_for_writing() -> Result<()> {
+async fn no_flags_open_read_only_files_for_writing() -> Result<()> {
     let cases = [
         ("read", "flags_writing", false),
         ("read-write", "flags", false),
@@ -77,7 +77,7 @@ async fn no_pair_of_flags_opens_what_is_read_only_for_writing() -> Result<()> {
 
 /// H19.
 #[tokio::test]
-async fn no_link_and_no_renaming_carries_what_is_read_only_to_where_it_may_be_written() -> Result<()> {
+async fn links_and_renames_keep_read_only_files_protected() -> Result<()> {
     for (access, carried) in [("read", false), ("read-write", true)] {
         let folder = granted("trespasses", &[("from", access), ("to", "read-write")], "");
         let (from, to) = (folder.beside("from"), folder.beside("to"));
@@ -89,7 +89,7 @@ async fn no_link_and_no_renaming_carries_what_is_read_only_to_where_it_may_be_wr
         let arguments = json!({"action": "carry", "from": "/from", "to": "/to", "file": "file"});
         let told = map(&client.envelope("trespasses", arguments).await?)?;
         for (way, said) in &told {
-            // Where the link could not be made there is nothing to write by.
+            // If the link could not be created, there is nothing to write through.
             let refused = if way == "write by the link" { "no-entry" } else { "not-permitted" };
             assert_eq!(
                 said,
@@ -164,7 +164,7 @@ fn ways_out(outside: &Path) -> Vec<String> {
     paths
 }
 
-/// A granted directory with links out of it, beside an `outside` that was not granted.
+/// Creates a granted directory with links that leave it, and an `outside` that is not granted.
 fn with_links(folder: &Folder) -> Result<(PathBuf, PathBuf)> {
     let (data, outside) = (folder.beside("data"), folder.beside("outside"));
     fs::write(outside.join("secret"), CANARY)?;
@@ -188,7 +188,7 @@ fn with_links(folder: &Folder) -> Result<(PathBuf, PathBuf)> {
 
 /// H20.
 #[tokio::test]
-async fn no_path_leads_out_of_a_directory() -> Result<()> {
+async fn no_path_escapes_its_directory() -> Result<()> {
     let folder = granted("trespasses", &[("data", "read-write")], "");
     let (data, outside) = with_links(&folder)?;
     let before = contents(&outside)?;
@@ -213,14 +213,14 @@ async fn no_path_leads_out_of_a_directory() -> Result<()> {
         );
         assert!(code, "{way:.100}: {said}");
     }
-    // What is inside can be seen.
+    // Paths inside the directory are visible.
     let inside = json!(["file", "below/../file", "./below/.././file"]);
     let told = map(&client
         .envelope("trespasses", json!({"action": "look", "at": "/data", "paths": inside}))
         .await?)?;
     assert_eq!(told.values().filter(|said| *said == "inside").count(), 2 * 3, "{told:?}");
 
-    // In the guest's own directory it may make what it likes, odd names included; nothing of it is elsewhere.
+    // In its own directory the guest may create any name; nothing of it appears elsewhere.
     for path in &paths {
         fs::write(data.join("own"), "inside")?;
         let told = client
@@ -231,7 +231,7 @@ async fn no_path_leads_out_of_a_directory() -> Result<()> {
         assert_eq!(contents(&outside)?, before, "{path:.100}: {told:?}");
         let inside = format!("{:?}", contents(&data)?);
         assert!(!inside.contains(CANARY), "{path:.100}: {told:?}");
-        // What was taken may be a file, a link or a directory, and goes, so that the next can be taken too.
+        // The created entry may be a file, a link or a directory; it is removed so that the next name can be created.
         let taken = data.join("taken");
         if fs::remove_file(&taken).is_err() && taken.is_dir() {
             fs::remove_dir_all(&taken)?;
@@ -256,7 +256,7 @@ async fn no_path_leads_out_of_a_directory() -> Result<()> {
 
 /// H20.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_exchanged_while_it_is_opened_leads_nowhere_else() -> Result<()> {
+async fn replacing_a_path_during_open_escapes_nothing() -> Result<()> {
     const TURNS: usize = 10_000;
     let folder = granted("trespasses", &[("data", "read")], "[limits]\ncpu = \"30s\"\n");
     let (data, outside) = (folder.beside("data"), folder.beside("outside"));
@@ -275,7 +275,7 @@ async fn what_is_exchanged_while_it_is_opened_leads_nowhere_else() -> Result<()>
             if ended.load(Ordering::Relaxed) {
                 break;
             }
-            // A link in the place of a directory, and a directory that is moved away under whoever is in it.
+            // A link in place of a directory, and a directory that is moved away while it is in use.
             symlink(target, data.join("next"))?;
             fs::rename(data.join("next"), data.join("door"))?;
             let (from, to) = (data.join("moves/deep"), outside.join("deep"));
@@ -314,22 +314,22 @@ async fn what_is_exchanged_while_it_is_opened_leads_nowhere_else() -> Result<()>
         read
     })?;
     assert!(!seen.contains_key(CANARY), "{seen:?}");
-    // Both ways were there to be gone.
+    // Both outcomes must have occurred.
     for what in ["inside", "not-permitted"] {
         assert!(seen.contains_key(what), "{seen:?}");
     }
     client.end().await
 }
 
-/// Whether a directory of that name was made in another.
+/// Waits until a directory of that name exists in another.
 pub(super) async fn made(dir: &Path, name: &str) {
     eventually(async || dir.join(name).is_dir().then_some(()).ok_or_else(|| format!("no {name}"))).await;
 }
 
 /// H21.
 #[tokio::test]
-async fn a_directory_stays_the_one_that_it_was_when_its_path_leads_elsewhere() -> Result<()> {
-    // By a link that is turned round, and by a directory that is exchanged.
+async fn an_open_directory_survives_a_changed_path() -> Result<()> {
+    // By redirecting a link, and by replacing a directory.
     for linked in [true, false] {
         let folder = granted("lingers", &[("data", "read-write")], "");
         let (data, other) = (folder.beside("data"), folder.beside("other"));
@@ -369,7 +369,7 @@ async fn a_directory_stays_the_one_that_it_was_when_its_path_leads_elsewhere() -
         let (told, turned) = tokio::join!(wait("first"), running);
         turned?;
         assert_eq!(told?["data"], "the same", "linked: {linked}");
-        // The next call too: what was checked when the policy was read is what is used.
+        // The next call too: it uses the directory that was checked with the policy.
         let told = wait("second").await?;
         assert_eq!(told["data"], "the same", "linked: {linked}");
         assert!(real.join("second").is_dir() && !data.join("second").exists(), "linked: {linked}");

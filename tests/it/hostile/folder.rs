@@ -1,4 +1,4 @@
-//! What may happen to a folder: files that are half written, versions that alternate, more events than anybody can hear.
+//! Changes of a folder: half-written files, alternating versions, more events than the queue holds.
 
 use std::{
     cell::RefCell,
@@ -20,15 +20,15 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::reload::{becomes, version};
 
-/// One thing that is done to the folder.
+/// One change of the folder.
 type Step = Box<dyn Fn(&Path) -> io::Result<()>>;
 
-/// One way in which version two comes to stand where version one stood.
+/// One way to replace version one by version two.
 struct Way {
     name: &'static str,
-    /// For a moment there is no file, so the name may be unavailable.
+    /// The file is missing for a moment, so the name may be unavailable.
     gap: bool,
-    /// The step that makes the file whole: from then on version two may answer, whatever follows.
+    /// Step that completes the file: from then on version two may answer, whatever follows.
     whole: usize,
     /// One after another.
     steps: Vec<Step>,
@@ -86,7 +86,7 @@ fn ways() -> Result<Vec<Way>> {
             file.write_all(&piece)
         }) as Step
     });
-    // As curl and torrents may: the length first, the beginning last.
+    // As curl and torrents may do: the length first, the beginning last.
     let backwards = pieces.iter().enumerate().rev().map(|(index, piece)| {
         let (piece, at, length) = (piece.clone(), (index * pieces[0].len()) as u64, two.len() as u64);
         Box::new(move |folder: &Path| {
@@ -163,7 +163,7 @@ fn ways() -> Result<Vec<Way>> {
 
 /// H30.
 #[tokio::test]
-async fn however_a_file_is_written_its_old_version_serves_until_the_new_one_is_whole() -> Result<()> {
+async fn the_old_version_serves_until_writes_complete() -> Result<()> {
     for way in ways()? {
         let folder = Folder::new();
         folder.put("version", &fixture("version_one"));
@@ -186,7 +186,7 @@ async fn however_a_file_is_written_its_old_version_serves_until_the_new_one_is_w
 
 /// H31.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_two_versions_alternate_each_call_is_answered_by_one_of_them() -> Result<()> {
+async fn alternating_versions_answer_every_call() -> Result<()> {
     let folder = Arc::new(Folder::new());
     folder.put("version", &fixture("version_one"));
     let host = HttpHost::start(folder.path()).await?;
@@ -211,7 +211,7 @@ async fn while_two_versions_alternate_each_call_is_answered_by_one_of_them() -> 
             while !stop.load(Ordering::SeqCst) {
                 let put = puts.fetch_add(1, Ordering::SeqCst);
                 folder.put("version", &fixture(["version_two", "version_one"][put % 2]));
-                // Not faster than the host can answer at all, however busy the machine is.
+                // Not faster than the host can answer, however busy the machine is.
                 let enough = made.load(Ordering::SeqCst) + 4;
                 while made.load(Ordering::SeqCst) < enough && !stop.load(Ordering::SeqCst) {
                     std::thread::sleep(Duration::from_millis(1));
@@ -236,7 +236,7 @@ async fn while_two_versions_alternate_each_call_is_answered_by_one_of_them() -> 
             })
         })
         .collect();
-    // Some seconds, or as long as it takes until both versions have answered, while many came.
+    // For some seconds, or until both versions have answered during many changes.
     eventually(async || {
         let (made, puts) = (made.load(Ordering::SeqCst), puts.load(Ordering::SeqCst));
         let both = seen.iter().all(|n| n.load(Ordering::SeqCst) >= 20);
@@ -259,7 +259,7 @@ async fn while_two_versions_alternate_each_call_is_answered_by_one_of_them() -> 
     Ok(())
 }
 
-/// H32: more events than the kernel keeps while the host does not read them, and the one that counts among the lost.
+/// H32: more events than the kernel queues while the host does not read them; the decisive one is among the lost.
 #[tokio::test]
 async fn events_that_are_lost_cost_no_truth() -> Result<()> {
     let folder = Folder::with(&["echo"]);

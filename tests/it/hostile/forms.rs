@@ -1,4 +1,4 @@
-//! Forms that a plugin has a person fill in: what they cost the host, and what they show.
+//! Forms of a plugin for a person: their cost for the host, and their visible content.
 
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ fn list(more: Value) -> Value {
 
 /// H60.
 #[tokio::test]
-async fn schemas_within_a_form_are_refused_and_cost_nothing() -> Result<()> {
+async fn nested_schemas_in_forms_are_refused() -> Result<()> {
     let folder = folder();
     let host = HttpHost::start(folder.path()).await?;
     let process = host.child.id().context("the host ended")?;
@@ -66,7 +66,7 @@ fn doubling() -> Value {
 
 /// H61.
 #[tokio::test]
-async fn references_that_double_are_refused_and_the_host_serves_on() -> Result<()> {
+async fn exponential_references_are_refused() -> Result<()> {
     let folder = folder();
     let answer = accepted(json!({"t": ["a"]}));
     let client = Client::stdio_as(folder.path(), Era::Stateful, Kind::person([answer])).await?;
@@ -92,7 +92,7 @@ async fn references_that_double_are_refused_and_the_host_serves_on() -> Result<(
 
 /// H62.
 #[tokio::test]
-async fn a_form_hides_nothing_and_asks_for_no_secret() -> Result<()> {
+async fn forms_hide_nothing_and_request_no_secrets() -> Result<()> {
     let folder = folder();
     let kind = Kind::person([accepted(json!({"f": "x"}))]);
     let mut client = Client::stdio_as(folder.path(), Era::Stateful, kind).await?;
@@ -122,7 +122,7 @@ async fn a_form_hides_nothing_and_asks_for_no_secret() -> Result<()> {
 
 /// H63.
 #[tokio::test]
-async fn a_call_asks_so_many_questions_and_no_more() -> Result<()> {
+async fn questions_per_call_are_limited() -> Result<()> {
     let form = json!({"type": "object", "properties": {}});
     for (policy, most) in [("", 8), ("[limits]\nquestions = 2\n", 2)] {
         let folder = folder();

@@ -1,4 +1,4 @@
-//! What the kernel says of a host's process, and a request in bytes.
+//! Kernel figures of a host's process, and a raw request.
 
 use std::{fs, time::Duration};
 
@@ -18,7 +18,7 @@ pub fn children(child: &Child) -> Result<Vec<u32>> {
     Ok(processes.filter(|process| figure(*process, "PPid").is_ok_and(|found| found == parent)).collect())
 }
 
-/// How soon a machine without memory kills a process: up to 1000, which is first.
+/// The OOM score of a process: 1000 is killed first.
 pub fn oom_score(process: u32) -> Result<i64> {
     Ok(fs::read_to_string(format!("/proc/{process}/oom_score_adj"))?.trim().parse()?)
 }
@@ -35,7 +35,7 @@ pub fn figure(process: u32, key: &str) -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// How many threads it has.
+/// Number of threads.
 pub fn threads(child: &Child) -> Result<u64> {
     status(child, "Threads")
 }
@@ -49,7 +49,7 @@ pub fn cpu(child: &Child) -> Result<Duration> {
     Ok(Duration::from_millis(ticks * 10))
 }
 
-/// How many descriptors it has open.
+/// Number of open descriptors.
 pub fn descriptors(child: &Child) -> Result<usize> {
     Ok(fs::read_dir(format!("/proc/{}/fd", id(child)?))?.count())
 }

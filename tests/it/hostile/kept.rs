@@ -1,4 +1,4 @@
-//! What is kept of calls that have ended holds nothing that has to go.
+//! Records of ended calls keep no resources that must be released.
 
 use std::fs;
 
@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 use loggia_tests::{Folder, Served, eventually, wire};
 use serde_json::{Value, json};
 
-/// How many descriptors a process has.
+/// Number of a process's descriptors.
 fn descriptors(process: u32) -> Result<usize> {
     Ok(fs::read_dir(format!("/proc/{process}/fd"))?.count())
 }
 
 /// H77.
 #[tokio::test]
-async fn runs_that_are_kept_do_not_pin_versions_that_were_replaced() -> Result<()> {
+async fn kept_runs_do_not_pin_replaced_versions() -> Result<()> {
     const LOADED: &str = "loggia_reloads_total{result=\"loaded\"}";
     let folder = Folder::with(&["keeps"]);
     // Each edit of the policy makes another version of the facade.
@@ -45,7 +45,7 @@ async fn runs_that_are_kept_do_not_pin_versions_that_were_replaced() -> Result<(
             before = descriptors(process)?;
         }
     }
-    // Forty more versions, of each of which a run is kept: none of them is open.
+    // Forty more versions, with one kept run each: none of them is open.
     eventually(async || match descriptors(process) {
         Ok(now) if now <= before + 10 => Ok(()),
         other => Err(format!("{other:?} descriptors, {before} before")),

@@ -1,4 +1,4 @@
-//! A host that ends without warning, in the midst of writing.
+//! A host that is killed while it writes.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 use super::stage::check_in;
 
-/// A file of the cache, and what the sum beside it says it must be.
+/// Lists the cache's files, with the checksums stored next to them.
 fn entries(cache: &Path) -> Result<Vec<(PathBuf, u64, String)>> {
     let mut entries = Vec::new();
     for engine in fs::read_dir(cache)? {
@@ -38,7 +38,7 @@ fn unfinished(cache: &Path) -> Vec<PathBuf> {
 
 /// H52.
 #[tokio::test]
-async fn a_host_that_is_killed_while_it_writes_the_cache_leaves_no_half_file() -> Result<()> {
+async fn a_killed_host_leaves_no_partial_cache_file() -> Result<()> {
     // Much code to write, and little to compile: the kill finds it writing.
     let bulk = format!(
         r#"(component (core module (memory 1000) (data (i32.const 0) "{}")))"#,
@@ -48,7 +48,7 @@ async fn a_host_that_is_killed_while_it_writes_the_cache_leaves_no_half_file() -
     fs::write(folder.path().join("bulk.wasm"), wat::parse_str(bulk)?)?;
     let compiled = tempfile::tempdir()?;
     let (mut whole, mut cut) = (0, 0);
-    // On a busy machine it takes some more until one came in time.
+    // A busy machine needs more attempts until one is in time.
     for kill in 0..360_u32 {
         if kill >= 36 && cut > 0 {
             break;
@@ -63,14 +63,14 @@ async fn a_host_that_is_killed_while_it_writes_the_cache_leaves_no_half_file() -
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()?;
-        // From the moment at which it begins to write, a little later each time.
+        // From the start of the write, a little later each time.
         while unfinished(compiled.path()).is_empty() && host.try_wait()?.is_none() {
             std::hint::spin_loop();
         }
         std::thread::sleep(Duration::from_micros(u64::from(kill % 36) * 100));
         host.start_kill()?;
         host.wait().await?;
-        // What has the name of an entry is one.
+        // Every file with an entry's name is a complete entry.
         let entries = entries(compiled.path())?;
         match entries.first() {
             None => cut += 1,

@@ -1,4 +1,4 @@
-//! Secrets in what comes back: cut echoes, ranges, and answers to requests that carried none.
+//! Secrets in responses: truncated echoes, ranges, and responses to requests without the secret.
 
 use std::{
     path::Path,
@@ -12,10 +12,10 @@ use loggia_tests::{
 };
 use serde_json::{Value, json};
 
-/// The secret that no guest may see.
+/// Secret that no guest may see.
 const CANARY: &str = "canary-9f8e7d6c5b4a";
 
-/// A host whose one plugin reaches these servers, and has the secret for the first.
+/// Starts a host whose only plugin may call these servers and has the secret for the first.
 async fn host(folder: &Folder, authority: &Authority, secure: &Web, plain: &Web) -> Result<Client> {
     let at = secure.at("https", "localhost", "");
     folder.write(
@@ -41,7 +41,7 @@ async fn fetch(client: &Client, url: &str, headers: Value) -> Result<Value> {
     client.envelope("reaches", json!({"action": "fetch", "url": url, "headers": headers})).await
 }
 
-/// Nothing of the secret is shown, but for so many bytes that its issuer's other tokens begin with as well.
+/// Checks that nothing of the secret is visible, except a prefix that the issuer's other tokens share.
 #[track_caller]
 fn hides(told: &Value) {
     let text = told.to_string();
@@ -53,12 +53,12 @@ fn hides(told: &Value) {
 
 /// H81.
 #[tokio::test]
-async fn an_echo_that_is_cut_off_shows_no_part_of_a_secret() -> Result<()> {
+async fn a_truncated_echo_leaks_no_secret_part() -> Result<()> {
     let authority = Authority::new("trusted")?;
     let echo = |asked: &Asked| {
         let text = format!("you sent {}", asked.headers.get("authorization").cloned().unwrap_or_default());
         match (&*asked.path, asked.headers.get("range")) {
-            // As a server that knows ranges would.
+            // As a server with range support would.
             (_, Some(_)) => Answer::Plain(206, Vec::new(), text.as_bytes()[text.len() - 12..].to_vec()),
             ("/cut", _) => Answer::text(&text.as_bytes()[..text.len() - 1]),
             ("/half", _) => Answer::text(format!("{}… and so on", &text[..text.len() - 4])),
@@ -74,7 +74,7 @@ async fn an_echo_that_is_cut_off_shows_no_part_of_a_secret() -> Result<()> {
     for path in ["/", "/cut", "/half", "/header"] {
         hides(&fetch(&client, &secure.at("https", "localhost", path), json!({})).await?);
     }
-    // The end of an echo could not be told from other text, so it is not asked for.
+    // The end of an echo could not be recognised, so ranges are not requested.
     let range = json!({"range": "bytes=-12", "if-range": "\"x\""});
     let told = fetch(&client, &secure.at("https", "localhost", "/"), range).await?;
     hides(&told);
@@ -87,9 +87,9 @@ async fn an_echo_that_is_cut_off_shows_no_part_of_a_secret() -> Result<()> {
     client.end().await
 }
 
-/// H82: another server, which the first one told, and which is asked without the secret.
+/// H82: another server, which the first one gave the secret, and which is called without it.
 #[tokio::test]
-async fn a_secret_is_not_shown_by_who_was_not_sent_it() -> Result<()> {
+async fn a_secret_echoed_by_another_host_is_masked() -> Result<()> {
     let authority = Authority::new("trusted")?;
     let last: Arc<Mutex<String>> = Arc::default();
     let heard = Arc::clone(&last);

@@ -1,4 +1,4 @@
-//! Guests that use up the host's memory, and answers that are made to be read wrongly.
+//! Guests that exhaust the host's memory, and results that are built to be misread.
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ use super::{
     wat::{Guest, REPLY},
 };
 
-/// Faults are what these tests are about.
+/// Disables the breaker: these tests cause faults.
 const RESTLESS: &str = "[limits]\nbreaker-faults = 1000\n";
 
-/// What a WAT guest is told of its only call, under a policy.
+/// Calls a WAT guest's only action under a policy; returns the envelope.
 async fn answer(guest: &Guest, limits: &str) -> Result<Value> {
     let folder = Folder::new();
     guest.put(&folder);
@@ -44,7 +44,7 @@ fn data(pointer: u32, length: u32) -> String {
     )
 }
 
-/// Grows something one step at a time until it is refused, and counts in `$a`.
+/// Grows something step by step until it is refused, and counts in `$a`.
 fn grow(step: &str) -> String {
     format!(
         "(block $full (loop $more (br_if $full (i32.eq {step} (i32.const -1)))
@@ -61,7 +61,7 @@ fn tell_count() -> String {
             format!("(i32.store8 (i32.const {at}) (i32.add {value} (i32.const 48)))")
         })
         .collect();
-    // In quotes, since a number may not begin with zeros.
+    // In quotes, since a number cannot begin with zeros.
     let quotes =
         [HEAP_TEXT - 1, HEAP_TEXT + 6].map(|at| format!("(i32.store8 (i32.const {at}) (i32.const 34))"));
     digits + &quotes.concat() + &data(HEAP_TEXT - 1, 8)
@@ -72,12 +72,12 @@ const HEAP_TEXT: u32 = 3500;
 
 /// H07, H08.
 #[tokio::test]
-async fn memories_grow_until_their_sum_is_what_a_call_may_have() -> Result<()> {
+async fn the_sum_of_memories_is_limited() -> Result<()> {
     let one = grow("(memory.grow (i32.const 1))");
     let three = ["$a1", "$a2", "$a3"].map(|memory| grow(&format!("(call {memory})"))).concat();
     let in_turns = grow("(call $a1)").replace("(br $more)", "(drop (call $a2)) (br $more)");
     let others: &[&str] = &["a1", "a2", "a3"];
-    // Pages of 64 KiB: 16 MiB less those that are there at first.
+    // Pages of 64 KiB: 16 MiB minus the initial ones.
     let cases = [(&[][..], one, 255), (others, three, 252), (others, in_turns, 126)];
     for (others, grows, expected) in cases {
         let guest = Guest { dispatch: grows + &tell_count(), ..Guest::default() }.with_memories(others);
@@ -89,7 +89,7 @@ async fn memories_grow_until_their_sum_is_what_a_call_may_have() -> Result<()> {
 
 /// H07.
 #[tokio::test]
-async fn a_guest_that_hoards_takes_no_more_of_the_machine_than_it_may() -> Result<()> {
+async fn a_hoarding_guest_stays_within_its_limit() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     folder.write("misbehaves.toml", RESTLESS);
     let mut host = Raw::start(folder.path()).await?;
@@ -179,7 +179,7 @@ async fn tables_are_bounded_in_number_and_in_sum() -> Result<()> {
 
 /// H10.
 #[tokio::test]
-async fn a_result_is_refused_before_the_host_makes_room_for_it() -> Result<()> {
+async fn oversized_results_are_refused_before_allocation() -> Result<()> {
     const GIB: u32 = 1 << 30;
     // Some 256 KiB, and a list of 4,000 pairs that all are this text: more than the guest's whole memory, many times.
     let (text, list, pairs) = (65_536, 65_536 + (256 << 10), 4000);
@@ -230,7 +230,7 @@ async fn a_result_is_refused_before_the_host_makes_room_for_it() -> Result<()> {
 
 /// H11.
 #[tokio::test]
-async fn an_answer_that_is_no_value_of_its_type_is_the_plugins_fault() -> Result<()> {
+async fn ill_typed_results_are_the_plugins_fault() -> Result<()> {
     const TAG: u32 = 1 << 31;
     let bytes = |encoding, bytes: &[u8], units: u32| {
         let stored: String = (0u32..)
@@ -299,11 +299,11 @@ async fn an_answer_that_is_no_value_of_its_type_is_the_plugins_fault() -> Result
 
 /// H11.
 #[tokio::test]
-async fn room_that_a_guest_makes_where_there_is_none_is_its_fault() -> Result<()> {
-    // It is asked for room when its schema is asked for.
+async fn invalid_allocations_are_the_guests_fault() -> Result<()> {
+    // The allocation is requested when its schema is read.
     for place in [-64, 65_536 - 8, i32::MAX] {
         let describe = format!("(global.set $heap (i32.const {place}))");
-        // A name that is longer than what is left.
+        // A name that is longer than the remaining memory.
         let guest = Guest { describe, action: "long_enough", ..Guest::default() };
         let said = refusal(&guest.bytes()).await?;
         let expected = "`schema(\"long_enough\")` failed: it gave a result that cannot be read";
@@ -356,7 +356,7 @@ async fn handles_that_are_never_given_back_run_out() -> Result<()> {
 
 /// H22.
 #[tokio::test]
-async fn a_guest_that_closes_nothing_runs_out_of_files_and_its_operator_is_told() -> Result<()> {
+async fn descriptor_leaks_exhaust_only_the_guest() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     let granted = folder.beside("granted");
     std::fs::write(granted.join("file"), "text")?;
@@ -374,7 +374,7 @@ async fn a_guest_that_closes_nothing_runs_out_of_files_and_its_operator_is_told(
 
 /// H13, H14.
 #[tokio::test]
-async fn what_passes_between_guest_and_host_at_once_is_bounded() -> Result<()> {
+async fn data_between_guest_and_host_is_limited() -> Result<()> {
     let folder = Folder::with(&["pesters"]);
     folder.write("pesters.toml", "[limits]\nmemory = \"128MiB\"\nbreaker-faults = 1000\n");
     let mut host = Raw::start(folder.path()).await?;
@@ -425,7 +425,7 @@ async fn what_passes_between_guest_and_host_at_once_is_bounded() -> Result<()> {
 
 /// H15.
 #[tokio::test]
-async fn recursion_ends_at_the_stacks_end_also_within_a_function_of_the_host() -> Result<()> {
+async fn recursion_ends_at_the_stack_limit() -> Result<()> {
     let folder = Folder::with(&["misbehaves", "pesters"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     for (name, action) in [("misbehaves", "recurse"), ("pesters", "dive")] {

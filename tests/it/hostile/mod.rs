@@ -1,7 +1,7 @@
-//! What a hostile plugin, client or folder can do to the host: nothing.
+//! Attacks by hostile plugins, clients and folders: none harms the host.
 //!
-//! The cases are H01 to H93 of our list of attacks. A test names in its comment those that it proves, here or beside the
-//! code that it is about; `each_case_has_a_test_or_a_reason` sees to it that none is forgotten.
+//! The cases are H01 to H93 of our list of attacks. A test's comment names the cases that it covers, here or next to
+//! the code in question; `each_case_has_a_test_or_a_reason` checks that every case is covered.
 
 mod arguments;
 mod charged;
@@ -45,7 +45,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How many cases there are.
+/// Number of cases.
 const CASES: u8 = 93;
 
 /// Cases without a test, and why.
@@ -76,7 +76,7 @@ fn tested() -> BTreeMap<u8, BTreeSet<String>> {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         for (at, line) in lines.iter().enumerate() {
             let cases = named(line);
-            // What the comment stands before is a test: more comment, attributes, then its name.
+            // The comment must precede a test: more comment lines, attributes, then the name.
             let mut follows = lines[at..].iter().skip_while(|line| line.starts_with("///"));
             let is_test = follows.next().is_some_and(|line| line.starts_with("#[") && line.contains("test"));
             for case in cases {

@@ -1,4 +1,4 @@
-//! What comes later gets nothing by it: neither grants, nor a name that another has.
+//! Files that are added later gain neither grants nor another plugin's name.
 
 use std::fs;
 
@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::stage::{check, pretends, text};
 
-/// H40: a plugin may want what it likes, now or later; the policy alone grants.
+/// H40: a plugin may request anything at any time; only the policy grants.
 #[tokio::test]
-async fn what_a_new_version_wants_it_does_not_get() -> Result<()> {
+async fn new_versions_gain_no_grants() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let wants = [
         "dirs",
@@ -53,7 +53,7 @@ async fn what_a_new_version_wants_it_does_not_get() -> Result<()> {
     .await;
     let second = reach().await?;
     assert_eq!(second["data"], nothing, "{second}");
-    // Granted less than it wants, it gets what is granted and no more.
+    // With a partial grant it gets only that.
     folder.write("pretends.toml", "[grants]\nconfig = { region = \"eu\" }\n");
     let granted = json!({"env": 0, "dirs": 0, "config": "\"eu\"", "caller": null, "invoked": "[Err(\"denied\")]", "sent": 2});
     eventually(async || match reach().await {
@@ -66,9 +66,9 @@ async fn what_a_new_version_wants_it_does_not_get() -> Result<()> {
 
 /// H41.
 #[tokio::test]
-async fn no_other_plugin_takes_a_name_whatever_came_first() -> Result<()> {
+async fn no_other_plugin_takes_a_name() -> Result<()> {
     let shadow = |name: &str| pretends(&json!({"name": text(name), "summary": text("A shadow.")}));
-    // The files, in the order in which they come.
+    // Files in order of arrival.
     let orders = [["echo", "a", "b", "ech0"], ["b", "a", "echo", "ech0"], ["a", "echo", "ech0", "b"]];
     for order in orders {
         let folder = Folder::new();
@@ -96,11 +96,11 @@ async fn no_other_plugin_takes_a_name_whatever_came_first() -> Result<()> {
                 other => Err(format!("{order:?}: {other:?}")),
             }
         };
-        // They come one after another while a host runs, …
+        // They are added one after another while a host runs, …
         let running = Client::stdio(folder.path(), Era::Stateful).await?;
         for file in order {
             if file == "echo" && file != order[0] {
-                // Whoever came first has the name; the operator's word gives it to another.
+                // The first owns the name; the operator's policy can reassign it.
                 folder.write("echo.toml", "[expose]\nname = \"echo\"\n");
             }
             put(file)?;
@@ -116,13 +116,13 @@ async fn no_other_plugin_takes_a_name_whatever_came_first() -> Result<()> {
         }
         eventually(async || holds(&running).await).await;
         running.end().await?;
-        // … and they are all there when one starts, again and again.
+        // … and all at once before a host starts, repeatedly.
         for _ in 0..2 {
             let started = Client::stdio(folder.path(), Era::Stateful).await?;
             holds(&started).await.map_err(anyhow::Error::msg)?;
             started.end().await?;
         }
-        // The operator is told who it is that is not served.
+        // The operator sees which plugin is not served.
         let output = check(folder.path()).await?;
         assert_eq!(output.status.code(), Some(10));
         let said = String::from_utf8(output.stdout)?;

@@ -19,7 +19,7 @@ const SAID: &str = "a message may hold 100000 values at most";
 
 /// H75.
 #[tokio::test]
-async fn a_message_of_many_values_is_refused_before_it_takes_their_memory() -> Result<()> {
+async fn messages_of_many_values_are_refused_early() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let process = host.child.id().context("the host ended")?;
@@ -54,7 +54,7 @@ async fn a_message_of_many_values_is_refused_before_it_takes_their_memory() -> R
     assert!(told["error"]["message"].as_str().is_some_and(|said| said.contains(SAID)), "{told}");
     let grown = memory(process, "VmHWM")?.saturating_sub(before);
     assert!(grown < 64 << 20, "{grown} bytes more");
-    // As many as that are taken.
+    // This many are accepted.
     let few = format!("[{}]", vec!["1"; 90_000].join(","));
     raw.call(8, "echo", &json!({"action": "say", "text": serde_json::from_str::<Value>(&few)?})).await?;
     let told = raw.answer().await?;
@@ -71,7 +71,7 @@ async fn a_message_of_many_values_is_refused_before_it_takes_their_memory() -> R
 
 /// H76.
 #[tokio::test]
-async fn json_of_a_plugin_is_parsed_only_where_it_may_pass_it_and_within_bounds() -> Result<()> {
+async fn a_plugins_json_is_parsed_within_limits() -> Result<()> {
     let values = 1_500_000;
     let heap = |facade: &str, target: &str| json!({"action": "heap", "values": values, "facade": facade, "target": target});
     for (grants, granted) in [("", false), ("[grants]\nelicit = true\ninvoke = [\"echo:*\"]\n", true)] {
@@ -82,7 +82,7 @@ async fn json_of_a_plugin_is_parsed_only_where_it_may_pass_it_and_within_bounds(
         let kind = loggia_tests::Kind::person([]);
         let client = Client::http_as(&host, Era::Stateful, kind).await?;
         client.names_become(&["echo", "inquires"]).await;
-        // What a guest of this size takes itself.
+        // Memory of a guest of this size itself.
         let small = json!({"action": "ask", "form": "x".repeat(values * 2)});
         client.call("inquires", small).await?;
         let before = memory(process, "VmHWM")?;
@@ -96,7 +96,7 @@ async fn json_of_a_plugin_is_parsed_only_where_it_may_pass_it_and_within_bounds(
         }
         let grown = memory(process, "VmHWM")?.saturating_sub(before);
         assert!(grown < 64 << 20, "granted {granted}: {grown} bytes more");
-        // A result that is too large for its limit is refused as such; this one is small enough.
+        // A result above its limit is refused for its size; this one is below.
         let result = json!({"action": "heap", "values": 200_000, "facade": "nobody"});
         let told = client.envelope("inquires", result).await?.to_string();
         assert!(told.contains("gave a result that cannot be read"), "{told:.500}");

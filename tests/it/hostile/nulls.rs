@@ -7,7 +7,7 @@ use tokio::process::Command;
 
 /// H90.
 #[tokio::test]
-async fn a_null_for_what_an_action_does_not_take_is_as_if_it_were_absent() -> Result<()> {
+async fn null_for_an_unknown_parameter_is_ignored() -> Result<()> {
     for form in ["flat", "signatures", "names", "union", "granular", "raw"] {
         let folder = Folder::with(&["echo"]);
         folder.write("echo.toml", &format!("[expose]\nschema = \"{form}\"\n"));
@@ -16,7 +16,7 @@ async fn a_null_for_what_an_action_does_not_take_is_as_if_it_were_absent() -> Re
             let tools = client.service.list_all_tools().await?;
             let tool = if form == "granular" { "echo_add" } else { "echo" };
             let tool = tools.iter().find(|known| known.name == tool).context("the tool")?;
-            // As OpenAI's strict mode has it: every parameter that is published, null where there is nothing to say.
+            // As in OpenAI's strict mode: every published parameter, null where it is unused.
             let published = tool.input_schema["properties"].as_object().context("properties")?;
             let mut all: Map<String, Value> =
                 published.keys().map(|name| (name.clone(), Value::Null)).collect();

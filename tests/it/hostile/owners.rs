@@ -1,4 +1,4 @@
-//! Names and what belongs to them: callers, grants and durable state stay with the file that had them.
+//! Names and their property: callers, grants and durable state stay with the original file.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use tokio::process::Command;
 const DIARY: &str = "the private diary of ada";
 const RECORD: &str = "names.json";
 
-/// `keeps`, which keeps a diary; and `evil`, which says that it is called `keeps` too and may keep things.
+/// Serves `keeps`, which stores a diary, and adds `evil`, which claims the name `keeps` and requests a store.
 async fn kept() -> Result<Folder> {
     let folder = Folder::with(&["keeps"]);
     folder.write("keeps.toml", "[grants]\nstore = true\n");
@@ -27,7 +27,7 @@ async fn diary(client: &Client) -> Result<Value> {
     client.envelope("keeps", json!({"action": "get", "key": "diary"})).await
 }
 
-/// The name is served by nobody, also after the folder was looked at again, which a newcomer shows.
+/// Checks that no file serves the name, also after a rescan of the folder, which a newcomer triggers.
 async fn serves_nobody(folder: &Folder, client: &Client, newcomer: &str) -> Result<()> {
     let unavailable = async || match diary(client).await {
         Ok(told) if told["code"] == "unavailable" => Ok(()),
@@ -52,7 +52,7 @@ async fn loggia(folder: &Folder, words: &[&str]) -> Result<(Option<i32>, String)
 
 /// H70.
 #[tokio::test]
-async fn a_name_and_its_state_stay_with_their_file_until_the_operator_says_otherwise() -> Result<()> {
+async fn names_and_state_stay_with_their_file() -> Result<()> {
     let folder = kept().await?;
     let at = |name: &str| folder.path().join(name);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
@@ -65,7 +65,7 @@ async fn a_name_and_its_state_stay_with_their_file_until_the_operator_says_other
     fs::rename(at("keeps.wasm"), at(".off"))?;
     serves_nobody(&folder, &client, "echo").await?;
     client.end().await?;
-    // It is not there when a host starts, or does not load.
+    // The file is missing at startup, or does not load.
     for broken in [false, true] {
         if broken {
             folder.write("keeps.wasm", "no plugin");
@@ -84,7 +84,7 @@ async fn a_name_and_its_state_stay_with_their_file_until_the_operator_says_other
         let (code, said) = loggia(&folder, &words).await?;
         assert!(code == Some(20) && !said.contains(DIARY), "{said}");
     }
-    // It comes back, and nothing was changed.
+    // The original returns, and its state is unchanged.
     fs::rename(at(".off"), at("keeps.wasm"))?;
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     eventually(async || match diary(&client).await {
@@ -92,7 +92,7 @@ async fn a_name_and_its_state_stay_with_their_file_until_the_operator_says_other
         other => Err(format!("{other:?}")),
     })
     .await;
-    // The operator's word gives the name away, with what belongs to it, and for good.
+    // The operator's policy reassigns the name with its state, permanently.
     folder.remove("keeps.wasm");
     folder.write("evil.toml", "[grants]\nstore = true\n[expose]\nname = \"keeps\"\n");
     // Until its removal is seen, the owner answers.
@@ -119,7 +119,7 @@ async fn a_name_and_its_state_stay_with_their_file_until_the_operator_says_other
 
 /// H70: to look at a folder takes no name.
 #[tokio::test]
-async fn only_a_host_that_serves_records_who_owns_a_name() -> Result<()> {
+async fn only_a_serving_host_records_owners() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let plugins = folder.path().display().to_string();
     for words in [
@@ -139,7 +139,7 @@ async fn only_a_host_that_serves_records_who_owns_a_name() -> Result<()> {
     Ok(())
 }
 
-/// H70: nobody is served by a guess.
+/// H70: a damaged record does not cause guesses.
 #[tokio::test]
 async fn a_damaged_record_gives_no_name_away() -> Result<()> {
     let folder = kept().await?;

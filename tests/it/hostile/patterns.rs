@@ -1,4 +1,4 @@
-//! Regular expressions of a schema: what they cost to compile, to keep and to match.
+//! Regular expressions of schemas: their cost to compile, store and match.
 
 use std::{fs, process::Stdio, time::Instant};
 
@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use super::stage::{many, pretends, text, told};
 
-/// Texts of this length against such a pattern take half a minute where the search cannot be stopped.
+/// Texts of this length against such a pattern take half a minute unless the search can be interrupted.
 const COSTLY: &str = "a[ab]{0,5000}c|d$";
 
 fn costly() -> Value {
@@ -21,7 +21,7 @@ fn long() -> String {
     "ab".repeat(75_000)
 }
 
-/// As many patterns as a schema has room for, each of them just small enough.
+/// The maximum number of patterns of a schema, each just below the size limit.
 fn hoard(keyword: &str) -> Value {
     let count = if keyword == "propertyNames" { 450 } else { 900 };
     let patterns = (0..count).map(|n| format!("a[ab]{{{}}}", 12_000 - n));
@@ -42,7 +42,7 @@ fn hoard(keyword: &str) -> Value {
 
 /// H57.
 #[tokio::test]
-async fn patterns_that_fill_the_memory_are_refused_before_they_are_kept() -> Result<()> {
+async fn memory_heavy_patterns_are_refused() -> Result<()> {
     for keyword in ["pattern", "propertyNames", "patternProperties"] {
         let folder = Folder::new();
         let spoilt = json!({"params": text(&hoard(keyword).to_string())});
@@ -116,7 +116,7 @@ async fn a_neighbour_answers_while_costly_patterns_are_matched() -> Result<()> {
 
 /// H58.
 #[tokio::test]
-async fn a_plugin_that_calls_into_costly_patterns_is_refused_as_a_caller_is() -> Result<()> {
+async fn costly_patterns_are_refused_in_nested_calls() -> Result<()> {
     let folder = Folder::with(&["inquires", "echo"]);
     fs::write(folder.path().join("pretends.wasm"), pretends(&costly())?)?;
     folder.write("inquires.toml", "[grants]\ninvoke = [\"pretends:*\"]\n");
@@ -141,7 +141,7 @@ async fn examples_that_take_long_to_check_are_refused() -> Result<()> {
     let begun = Instant::now();
     let line = told(Folder::new().path(), "pretends", &pretends(&spoilt)?).await?;
     assert!(line.contains("action `go`: its example 1 takes too much work to check"), "{line:.1000}");
-    // Unoptimised, and with what compiling the plugin takes.
+    // Unoptimised, and including the compilation of the plugin.
     assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! WebAssembly proposals that no supported toolchain needs: what uses one is refused before any of it runs.
+//! WebAssembly proposals that no supported toolchain needs: plugins that use one are refused before any of their code
+//! runs.
 
 use std::fmt::Write;
 
@@ -13,8 +14,8 @@ const SUBTYPES: &str = "(type $a (sub (func))) (type $b (sub $a (func))) (func $
     (table $t 1 (ref null $a)) (table $u 1 funcref) (elem declare func $f)";
 /// Puts one of these functions into both tables.
 const FILL: &str = "(table.set $t (i32.const 0) (ref.func $f)) (table.set $u (i32.const 0) (ref.func $f))";
-/// The instructions that ask whether a function's type is a subtype. wasmtime 48 without garbage collection validates
-/// them, compiles them into a call that it does not have, and aborts the process when they run.
+/// Instructions that test whether a function's type is a subtype. wasmtime 48 without garbage collection validates
+/// them, compiles them into a libcall that it lacks, and aborts the process when they run.
 const SHAPES: [(&str, &str); 9] = [
     ("test", "(drop (ref.test (ref $b) (table.get $t (i32.const 0))))"),
     ("testnull", "(drop (ref.test (ref null $b) (table.get $u (i32.const 0))))"),
@@ -33,7 +34,7 @@ const SHAPES: [(&str, &str); 9] = [
     ("tailcalls", "(call $tail)"),
 ];
 
-/// A guest for each shape, which runs it when it is called, or when it is instantiated.
+/// A guest for each instruction, which runs it when called or when instantiated.
 fn subtypes(starts: bool) -> Vec<Guest> {
     let tail = "(func $tail (table.set $u (i32.const 0) (ref.func $f)) (return_call_indirect $u (type $a) (i32.const 0)))";
     let guest = |(name, shape): (&'static str, &str)| match starts {
@@ -52,8 +53,8 @@ fn subtypes(starts: bool) -> Vec<Guest> {
     SHAPES.map(guest).into()
 }
 
-/// What uses one other proposal, and how the operator is told of it: name, fields of its core module, what `dispatch` does,
-/// items of the component, words.
+/// One use of each other proposal: name, fields of its core module, body of `dispatch`, items of the component, words
+/// of the error.
 const OTHERS: [(&str, &str, &str, &str, &str); 28] = [
     ("smallint", "", "(drop (ref.i31 (i32.const 1)))", "", "garbage-collected types"),
     (
@@ -143,7 +144,7 @@ fn others() -> Vec<(Guest, &'static str)> {
 
 /// H56.
 #[tokio::test]
-async fn a_proposal_that_is_not_allowed_is_refused_by_its_name() -> Result<()> {
+async fn unsupported_wasm_proposals_are_refused_by_name() -> Result<()> {
     let subtypes =
         |starts| subtypes(starts).into_iter().map(|guest| (guest, "garbage-collected types or subtypes"));
     let (calls, starts) = (subtypes(false).collect::<Vec<_>>(), subtypes(true).collect::<Vec<_>>());
@@ -151,7 +152,7 @@ async fn a_proposal_that_is_not_allowed_is_refused_by_its_name() -> Result<()> {
         let folder = Folder::new();
         guests.iter().for_each(|(guest, _)| guest.put(&folder));
         let output = check_in(folder.path(), &cache()).await?;
-        // A number: no signal ended it.
+        // An exit code, so no signal killed it.
         assert_eq!(output.status.code(), Some(10), "{}", String::from_utf8_lossy(&output.stderr));
         let told = String::from_utf8(output.stdout)?;
         let mut missing = String::new();
@@ -171,7 +172,7 @@ async fn a_proposal_that_is_not_allowed_is_refused_by_its_name() -> Result<()> {
 
 /// H56.
 #[tokio::test]
-async fn what_is_dropped_into_a_served_folder_with_them_ends_no_host() -> Result<()> {
+async fn unsupported_files_in_a_served_folder_are_harmless() -> Result<()> {
     for starts in [false, true] {
         let folder = Folder::with(&["echo"]);
         let client = Client::stdio(folder.path(), Era::Stateful).await?;

@@ -1,4 +1,4 @@
-//! What is called like a plugin and is none: other files, and what is no file at all.
+//! Files that are named like plugins and are not: other formats, and special files.
 
 use std::{
     fs::{self, File},
@@ -32,7 +32,7 @@ fn exporting(name: &str, functions: &str) -> String {
 
 /// H34.
 #[tokio::test]
-async fn a_file_that_is_no_plugin_is_refused_by_what_it_is() -> Result<()> {
+async fn files_of_other_kinds_are_refused_by_kind() -> Result<()> {
     let facade = "loggia:plugin/facade@0.1.0";
     let all =
         r#"(export "describe" (func $one)) (export "schema" (func $echo)) (export "dispatch" (func $echo))"#;
@@ -61,7 +61,7 @@ async fn a_file_that_is_no_plugin_is_refused_by_what_it_is() -> Result<()> {
     let folder = Folder::new();
     for (name, bytes) in cases {
         let line = told(folder.path(), name, &bytes).await?;
-        // Where the file ends changes with the SDK.
+        // The file's end depends on the SDK's version.
         let (begin, _) = line.split_once(" (at offset 0x").unwrap_or((&line, ""));
         said.push_str(begin);
         said.push('\n');
@@ -70,7 +70,7 @@ async fn a_file_that_is_no_plugin_is_refused_by_what_it_is() -> Result<()> {
     Ok(())
 }
 
-/// What is called like a plugin and is no file, or not one that can be read.
+/// Creates special and unreadable files with names of plugins.
 fn oddities(folder: &Folder) -> Result<Option<UnixListener>> {
     let path = |name: &str| folder.path().join(format!("{name}.wasm"));
     let beside = folder.beside("elsewhere");
@@ -84,7 +84,7 @@ fn oddities(folder: &Folder) -> Result<Option<UnixListener>> {
     symlink("/etc/passwd", path("a_link_to_passwords"))?;
     symlink("a_link_to_itself.wasm", path("a_link_to_itself"))?;
     symlink(beside.join("nothing"), path("a_link_to_nothing"))?;
-    // Five gibibytes that take no room, and one byte more than may be.
+    // A sparse file of five gibibytes, and one a byte above the limit.
     File::create(path("huge"))?.set_len(5 << 30)?;
     File::create(path("too_large"))?.set_len((32 << 20) + 1)?;
     // A socket's path has few characters.
@@ -94,7 +94,7 @@ fn oddities(folder: &Folder) -> Result<Option<UnixListener>> {
 
 /// H34.
 #[tokio::test]
-async fn what_is_called_like_a_plugin_and_is_no_file_holds_up_nobody() -> Result<()> {
+async fn special_files_named_like_plugins_block_nothing() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let socket = oddities(&folder)?;
     let output = check(folder.path()).await?;
@@ -103,7 +103,7 @@ async fn what_is_called_like_a_plugin_and_is_no_file_holds_up_nobody() -> Result
     let lines: Vec<&str> =
         said.lines().skip(1).map(str::trim_end).filter(|line| !line.starts_with("echo\t")).collect();
     insta::assert_snapshot!("no_files_refused", lines.join("\n"));
-    // The host starts, serves what can be served, and says of the others what they are, but not where they lead.
+    // The host starts, serves the valid files, and reports the kind of the others but not their targets.
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     client.names_become(&["echo"]).await;
     for (name, why) in

@@ -1,5 +1,5 @@
-//! Requests that no honest plugin sends, and answers that no honest server gives. What a connection is made to is proven
-//! beside the code that makes it: `host/egress/tests` and `capabilities/http`.
+//! Requests that no honest plugin sends, and responses that no honest server gives. `host/egress/tests` and
+//! `capabilities/http` test connection targets.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use loggia_tests::{
 };
 use serde_json::{Value, json};
 
-/// A host with a fixture that may send requests to a server.
+/// Starts a host with a fixture that may send requests to a server.
 async fn host(fixture: &str, web: &Web, more: &str) -> Result<(Folder, Client)> {
     let folder = Folder::with(&[fixture]);
     folder.write(&format!("{fixture}.toml"), &format!("[grants]\nhttp = [\"{}\"]\n{more}", web.url("")));
@@ -20,7 +20,7 @@ async fn host(fixture: &str, web: &Web, more: &str) -> Result<(Folder, Client)> 
 
 /// H24.
 #[tokio::test]
-async fn a_head_takes_only_so_many_fields_and_so_much_of_one() -> Result<()> {
+async fn header_count_and_size_are_limited() -> Result<()> {
     let (_folder, client) = host("floods", &Web::trap().await?, "[limits]\nbreaker-faults = 1000\n").await?;
     let fields = |n: usize, same: bool, bytes: usize| json!({"action": "fields", "n": n, "same": same, "bytes": bytes});
     let list = |n: usize| json!({"action": "list", "n": n});
@@ -38,7 +38,7 @@ async fn a_head_takes_only_so_many_fields_and_so_much_of_one() -> Result<()> {
         let told = client.envelope("floods", arguments.clone()).await?;
         match expected {
             Some(data) => assert_eq!(told["data"], data, "{arguments}: {told}"),
-            // WASI has no word for it, so it is the end of the call.
+            // WASI cannot express it, so it ends the call.
             None => assert_eq!(
                 (&told["code"], &told["error"]),
                 (&json!("internal"), &json!("the plugin `floods` failed inside the sandbox")),
@@ -51,7 +51,7 @@ async fn a_head_takes_only_so_many_fields_and_so_much_of_one() -> Result<()> {
 
 /// H24.
 #[tokio::test]
-async fn no_header_ends_its_line_or_speaks_for_the_host() -> Result<()> {
+async fn headers_cannot_inject_lines_or_impersonate() -> Result<()> {
     let web = Web::start(|asked| Answer::text(format!("{:?}", asked.headers))).await?;
     let (_folder, client) = host("floods", &web, "").await?;
     let authority = web.url("").replace("http://", "");
@@ -82,7 +82,7 @@ async fn no_header_ends_its_line_or_speaks_for_the_host() -> Result<()> {
         let told = client.envelope("floods", arguments).await?;
         let said = told["data"].as_str().with_context(|| told.to_string())?;
         let asked = web.asked();
-        // What belongs to the connection may be left out of a request rather than refused with it.
+        // Connection headers may be dropped instead of refused.
         let clean = asked[before..].iter().all(|asked| {
             asked.headers["host"] == authority
                 && asked.path == "/"
@@ -105,7 +105,7 @@ async fn no_header_ends_its_line_or_speaks_for_the_host() -> Result<()> {
 /// Some ten megabytes of zeros, packed by gzip into a hundredth of that.
 fn bomb() -> Vec<u8> {
     let mut bits = vec![true, true, false];
-    // A zero as it is; then, over and over, 258 bytes from one byte back.
+    // A literal zero; then, repeatedly, 258 bytes from distance one.
     bits.extend([false, false, true, true, false, false, false, false]);
     for _ in 0..40_000 {
         bits.extend([true, true, false, false, false, true, false, true]);
@@ -144,7 +144,7 @@ async fn a_packed_answer_stays_packed() -> Result<()> {
 
 /// H29.
 #[tokio::test]
-async fn a_thousand_requests_of_one_call_are_thirty_two_and_six_at_once() -> Result<()> {
+async fn a_call_sends_at_most_32_requests() -> Result<()> {
     let web = Web::start(|_| Answer::Together(6)).await?;
     let (_folder, client) = host("floods", &web, "[limits]\nbreaker-faults = 1000\n").await?;
     let authority = web.url("").replace("http://", "");
@@ -156,7 +156,7 @@ async fn a_thousand_requests_of_one_call_are_thirty_two_and_six_at_once() -> Res
     assert_eq!((said.get("200"), said.values().sum::<usize>()), (Some(&32), 1000), "{said:?}");
     assert_eq!((web.asked().len(), web.most_at_once()), (32, 6), "{said:?}");
 
-    // All of them under way together: more handles than there are, and no more requests for that.
+    // All of them in progress at once: more handles than the limit, and no more requests for that.
     let told = client.envelope("floods", flood(1000)).await?;
     let error = told["error"].as_str().unwrap_or_default();
     assert!(error.contains("handles at once"), "{told}");

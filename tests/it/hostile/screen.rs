@@ -1,4 +1,4 @@
-//! Text on its way to a terminal, a log or a person: without control characters, without forged lines.
+//! Text for terminals, logs and people: without control characters and forged lines.
 
 use std::{fs::File, io::Read, process::Stdio};
 
@@ -19,12 +19,12 @@ fn call(folder: &Folder, words: &[&str]) -> Command {
     command
 }
 
-/// What a command writes to a terminal that is its stdout and stderr.
+/// Output of a command whose stdout and stderr are a terminal.
 async fn on_a_terminal(mut command: Command) -> Result<String> {
     let pty = openpty(None, None)?;
     let (out, err) = (pty.slave.try_clone()?, pty.slave);
     let mut child = command.stdin(Stdio::null()).stdout(out).stderr(err).spawn()?;
-    // It holds the other end of the terminal, too.
+    // The command holds the other end of the terminal too.
     drop(command);
     let mut screen = File::from(pty.master);
     let reading = tokio::task::spawn_blocking(move || {
@@ -33,7 +33,7 @@ async fn on_a_terminal(mut command: Command) -> Result<String> {
             match screen.read(&mut piece) {
                 Ok(0) => return Ok(written),
                 Ok(more) => written.extend_from_slice(&piece[..more]),
-                // So ends a terminal that nobody writes to any more.
+                // A terminal without writers ends with EIO.
                 Err(error) if error.raw_os_error() == Some(nix::errno::Errno::EIO as i32) => {
                     return Ok(written);
                 }
@@ -43,11 +43,11 @@ async fn on_a_terminal(mut command: Command) -> Result<String> {
     });
     let written = tokio::time::timeout(PATIENCE, reading).await???;
     anyhow::ensure!(child.wait().await?.success(), "{}", String::from_utf8_lossy(&written));
-    // The terminal ends its lines in its own way.
+    // Terminals end lines with CR LF.
     Ok(String::from_utf8(written)?.replace("\r\n", "\n"))
 }
 
-/// Nothing steers a terminal, and no line is another's.
+/// Checks for control characters and forged lines.
 #[track_caller]
 fn is_plain(text: &str) {
     let steers = |c: char| {
@@ -59,7 +59,7 @@ fn is_plain(text: &str) {
 
 /// H83.
 #[tokio::test]
-async fn a_call_on_a_terminal_is_not_painted_by_its_plugin() -> Result<()> {
+async fn plugins_cannot_inject_terminal_escapes() -> Result<()> {
     let folder = Folder::with(&["shouts"]);
     let text = format!("text={PAINT}");
     let seen = on_a_terminal(call(&folder, &["shouts", "tell", &text])).await?;
@@ -68,7 +68,7 @@ async fn a_call_on_a_terminal_is_not_painted_by_its_plugin() -> Result<()> {
     let envelope: Value = serde_json::from_str(&seen[at..])?;
     assert_eq!(envelope["data"], PAINT);
 
-    // In a pipe the result is data, and stays what it is; what is told beside it is for people still.
+    // In a pipe the result is raw data; notes on stderr are still for people.
     let output = call(&folder, &["shouts", "tell", &text]).output().await?;
     let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     is_plain(&err);
@@ -79,7 +79,7 @@ async fn a_call_on_a_terminal_is_not_painted_by_its_plugin() -> Result<()> {
 
 /// H84.
 #[tokio::test]
-async fn logs_and_faults_show_no_part_of_a_secret_and_steer_no_terminal() -> Result<()> {
+async fn logs_and_faults_leak_no_secrets_or_escapes() -> Result<()> {
     const SECRET: &str = "cut-canary-0a1b2c3d4e5f";
     let folder = Folder::with(&["shouts"]);
     folder.write(

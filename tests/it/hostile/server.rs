@@ -1,4 +1,4 @@
-//! What a client, a page in a browser, the machine and its operator can do to a host that runs.
+//! Attacks by clients, web pages, the machine and the operator on a running host.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -25,10 +25,10 @@ async fn send(host: &HttpHost, bytes: &[u8]) -> Result<(u16, String)> {
     answer(&mut stream).await
 }
 
-/// What comes until the host closes the connection.
+/// Reads until the host closes the connection.
 async fn answer(stream: &mut TcpStream) -> Result<(u16, String)> {
     let mut bytes = Vec::new();
-    // It may close while there is something left that nobody will read.
+    // The host may close while unread input remains.
     drop(tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await?);
     let answer = String::from_utf8_lossy(&bytes).into_owned();
     let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status")?;
@@ -59,7 +59,7 @@ fn call(host: &HttpHost, id: usize, more: &str) -> String {
     )
 }
 
-/// That the host answers whoever else asks.
+/// Checks that the host answers other clients.
 async fn serves(host: &HttpHost) -> Result<()> {
     let (status, told) = send(host, call(host, 41, "Connection: close\r\n").as_bytes()).await?;
     anyhow::ensure!(status == 200 && told.contains("42"), "{told}");
@@ -68,7 +68,7 @@ async fn serves(host: &HttpHost) -> Result<()> {
 
 /// H33.
 #[tokio::test]
-async fn a_page_whose_name_leads_here_is_not_answered() -> Result<()> {
+async fn dns_rebinding_is_rejected() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let own = host.authority();
@@ -101,7 +101,7 @@ async fn a_page_whose_name_leads_here_is_not_answered() -> Result<()> {
     for (headers, expected) in cases {
         let (status, told) = send(&host, &request("POST /mcp", &headers, INITIALIZE)).await?;
         assert_eq!(status, expected, "{headers}: {told}");
-        // The same for whoever listens or says goodbye: no session, but no further than that.
+        // GET and DELETE are treated alike: they need a session, but get no further.
         for first in ["GET /mcp", "DELETE /mcp"] {
             let (status, told) = send(&host, &request(first, &headers, "")).await?;
             let named = expected == 200;
@@ -121,7 +121,7 @@ async fn a_page_whose_name_leads_here_is_not_answered() -> Result<()> {
 
 /// H47.
 #[tokio::test]
-async fn a_body_without_end_is_cut_off() -> Result<()> {
+async fn an_endless_body_is_truncated() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let process = host.child.id().context("the host ended")?;
@@ -131,12 +131,12 @@ async fn a_body_without_end_is_cut_off() -> Result<()> {
     // Five mebibytes that are announced, …
     let large = format!("{{\"x\": \"{}\"}}", "x".repeat(5 << 20));
     let mut stream = TcpStream::connect(host.authority()).await?;
-    // A server may close on a body that is too large while it is still sent.
+    // A server may close on an oversized body while it is being sent.
     drop(stream.write_all(&request("POST /mcp", &own, &large)).await);
     if let Ok((status, told)) = answer(&mut stream).await {
         assert_eq!(status, 413, "{told}");
     }
-    // … and chunks without end, as long as the host takes them.
+    // … and endless chunks, as long as the host reads them.
     let mut stream = TcpStream::connect(host.authority()).await?;
     let head = format!(
         "POST /mcp HTTP/1.1\r\n{own}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
@@ -163,17 +163,17 @@ async fn a_body_without_end_is_cut_off() -> Result<()> {
     if let Ok(told) = tokio::time::timeout(PATIENCE, ends).await? {
         assert_eq!(told, "HTTP/1.1 413");
     }
-    // What the kernel keeps on both sides is the rest.
+    // The rest is in the kernel's buffers on both sides.
     assert!(taken < 1024, "{taken} chunks of 64 KiB were taken");
     let grown = memory(process, "VmHWM")?.saturating_sub(before);
     assert!(grown < 48 << 20, "{grown} bytes more");
     serves(&host).await
 }
 
-/// H47: until its time is over, a connection that says nothing, or too little, costs a descriptor and some kilobytes, and
-/// nobody else's answer. That its time ends, and that there are only so many, is in `serving/connections.rs`.
+/// H47: until it times out, a silent or slow connection costs a descriptor and some kilobytes, and delays no one else.
+/// `serving/connections.rs` tests its timeout and the connection limit.
 #[tokio::test]
-async fn connections_that_say_nothing_keep_nobody_from_being_answered() -> Result<()> {
+async fn silent_connections_block_nobody() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let process = host.child.id().context("the host ended")?;
@@ -186,7 +186,7 @@ async fn connections_that_say_nothing_keep_nobody_from_being_answered() -> Resul
             0 => {}
             1 => stream.write_all(b"POST /mcp HT").await?,
             2 => stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").await?,
-            // A body that is announced and does not come.
+            // An announced body that never arrives.
             _ => {
                 let head = format!(
                     "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Length: 4000000\r\n\r\n{{",
@@ -205,7 +205,7 @@ async fn connections_that_say_nothing_keep_nobody_from_being_answered() -> Resul
         }
         client.end().await?;
     }
-    // One of them goes on, a byte at a time, and is answered as any other.
+    // One of them continues byte by byte and is answered like any other.
     let mut slow = TcpStream::connect(host.authority()).await?;
     for byte in call(&host, 1, "Connection: close\r\n").as_bytes() {
         slow.write_all(&[*byte]).await?;
@@ -219,7 +219,7 @@ async fn connections_that_say_nothing_keep_nobody_from_being_answered() -> Resul
 
 /// H47.
 #[tokio::test]
-async fn requests_in_one_breath_are_answered_in_their_order_and_long_heads_are_refused() -> Result<()> {
+async fn pipelined_requests_are_answered_in_order() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let all: String =
@@ -247,14 +247,14 @@ async fn requests_in_one_breath_are_answered_in_their_order_and_long_heads_are_r
     Ok(())
 }
 
-/// The processes that a process began and that have not ended.
+/// Living child processes of a process.
 fn children(process: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let children = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
     children.flat_map(|line| line.split(' ').filter_map(|id| id.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// Whether somebody compiles, or waits for who does.
+/// Tests whether a compilation runs or waits for another.
 fn compiles(cache: &Path) -> bool {
     let engines = fs::read_dir(cache).into_iter().flatten().flatten();
     let mut files = engines.filter_map(|engine| fs::read_dir(engine.path()).ok()).flatten().flatten();
@@ -272,7 +272,7 @@ async fn refused(host: &HttpHost) {
 
 /// H51.
 #[tokio::test]
-async fn told_to_stop_it_ends_open_streams_and_lets_calls_finish() -> Result<()> {
+async fn stopping_ends_streams_and_finishes_calls() -> Result<()> {
     for ends in [Signal::TERM, Signal::INT] {
         let (folder, compiled) = (Folder::with(&["lingers"]), tempfile::tempdir()?);
         let data = lingers(&folder, "lingers");
@@ -289,7 +289,7 @@ async fn told_to_stop_it_ends_open_streams_and_lets_calls_finish() -> Result<()>
         caller.names_become(&["lingers"]).await;
         let call = tokio::spawn(async move { caller.envelope("lingers", wait("mark")).await });
         runs(&data, "mark").await;
-        // A new plugin, and it is being compiled.
+        // A new plugin is being compiled.
         folder.put("files", &plugin("files"));
         eventually(async || match (compiles(compiled.path()), children(process)) {
             (true, compilers) if !compilers.is_empty() => Ok(()),
@@ -299,12 +299,12 @@ async fn told_to_stop_it_ends_open_streams_and_lets_calls_finish() -> Result<()>
         let compilers = children(process);
         assert!(!call.is_finished(), "the call was to end after the signal");
         signal(&host.child, ends)?;
-        // It was heard once nobody else is let in.
+        // The signal was handled once new connections are refused.
         refused(&host).await;
         assert!(!call.is_finished(), "the call was cut off");
         fs::write(data.join("go"), "gone")?;
         assert_eq!(soon("the call's end", call).await???["data"], "gone");
-        // That the list changed may be heard before the last word.
+        // The list notification may arrive before the last message.
         let last = async {
             while let Some(_changed) = listening.next().await? {}
             anyhow::Ok(())
@@ -312,7 +312,7 @@ async fn told_to_stop_it_ends_open_streams_and_lets_calls_finish() -> Result<()>
         soon("the stream's end", last).await??;
         let status = tokio::time::timeout(Duration::from_secs(25), host.child.wait()).await??;
         assert_eq!(status.code(), Some(0), "{ends:?}");
-        // Nobody compiles on for a host that is gone.
+        // No compilation continues for a stopped host.
         eventually(async || {
             let lives = |id: &&u32| {
                 let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
@@ -328,7 +328,7 @@ async fn told_to_stop_it_ends_open_streams_and_lets_calls_finish() -> Result<()>
 
 /// H51.
 #[tokio::test]
-async fn told_to_stop_twice_it_waits_for_nobody() -> Result<()> {
+async fn a_second_signal_stops_at_once() -> Result<()> {
     let folder = Folder::with(&["misbehaves"]);
     folder.write("misbehaves.toml", "[limits]\nwall = \"10m\"\n");
     let mut host = HttpHost::start(folder.path()).await?;
@@ -338,10 +338,10 @@ async fn told_to_stop_twice_it_waits_for_nobody() -> Result<()> {
         let Value::Object(arguments) = json!({"action": "sleep"}) else { unreachable!() };
         peer.call_tool(CallToolRequestParams::new("misbehaves").with_arguments(arguments)).await
     });
-    // Another connection's answer would not tell that this call has come.
+    // Another connection's answer would not prove that this call has arrived.
     heard("progress", &mut client.progress).await?;
     signal(&host.child, Signal::TERM)?;
-    // Whoever is not heard has not been told; once the first was, new connections are refused.
+    // A signal may be handled late; once the first was, new connections are refused.
     refused(&host).await;
     signal(&host.child, Signal::TERM)?;
     let status = tokio::time::timeout(PATIENCE, host.child.wait()).await??;
@@ -350,10 +350,10 @@ async fn told_to_stop_twice_it_waits_for_nobody() -> Result<()> {
     Ok(())
 }
 
-/// H55: a process that is stopped, and a machine that sleeps, look the same from within: threads stand still, and the
-/// clocks, those of epochs and of timers, are later all at once.
+/// H55: a stopped process and a suspended machine look the same from within: threads pause, and the clocks of epochs
+/// and timers jump.
 #[tokio::test]
-async fn after_a_gap_in_time_new_calls_have_all_of_theirs() -> Result<()> {
+async fn calls_after_a_pause_keep_their_time() -> Result<()> {
     let folder = Folder::with(&["misbehaves", "version_one"]);
     // Shorter than the gap, and longer than a call takes.
     folder.write("misbehaves.toml", "[limits]\ncpu = \"3s\"\nwall = \"5m\"\n");
@@ -370,7 +370,7 @@ async fn after_a_gap_in_time_new_calls_have_all_of_theirs() -> Result<()> {
     let waiting = begin("version", json!({"action": "get", "after_ms": 1000}));
     heard("progress", &mut client.progress).await?;
     signal(&host.child, Signal::STOP)?;
-    // The gap is what the test is about: there is nothing else to wait for.
+    // The pause itself is under test: there is no condition to wait for.
     tokio::time::sleep(Duration::from_secs(6)).await;
     signal(&host.child, Signal::CONT)?;
     let new: Vec<_> = (0..16).map(|_| begin("version", json!({"action": "get", "after_ms": 100}))).collect();
@@ -379,7 +379,7 @@ async fn after_a_gap_in_time_new_calls_have_all_of_theirs() -> Result<()> {
         let told = result.structured_content.unwrap_or_default();
         assert_eq!((&told["ok"], &told["data"]), (&json!(true), &json!("one")), "{told}");
     }
-    // The wall's time passed for who waited, the processor's for nobody: the loop ends by what it computed.
+    // Wall time passed for the waiting call, CPU time for neither: the loop ends by its own computation.
     let told =
         soon("the end of the call that waited", waiting).await???.structured_content.unwrap_or_default();
     assert!(told["ok"] == true || told["code"] == "timed_out", "{told}");

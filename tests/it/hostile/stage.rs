@@ -1,4 +1,4 @@
-//! What the cases share: a plugin whose surface the test writes, and what the operator is told of a file or a folder.
+//! Shared helpers: a plugin with a given surface, and the operator's view of a file or folder.
 
 use std::{fs, path::Path, process::Output};
 
@@ -7,9 +7,9 @@ use loggia_tests::{binary, cache, fixture, scratch};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-/// The place in the guest `pretends` that is kept for its surface begins with this.
+/// Begin of the space for the surface in the guest `pretends`.
 const MARK: &[u8] = b"what this plugin pretends to be:";
-/// How long the place is.
+/// Size of the space.
 const ROOM: usize = 64 << 10;
 
 /// A text, as `pretends` reads it.
@@ -17,12 +17,12 @@ pub fn text(text: &str) -> Value {
     many(&[(text, 1)])
 }
 
-/// A text of pieces, each with how often it is repeated: what is too long to be written into the guest.
+/// A text of repeated pieces, for texts that are too long to embed in the guest.
 pub fn many(pieces: &[(&str, usize)]) -> Value {
     json!(pieces)
 }
 
-/// A plugin with a surface that is honest but for what is given here.
+/// Builds a plugin with a valid surface except for the given members.
 pub fn pretends(spoilt: &Value) -> Result<Vec<u8>> {
     let mut surface = json!({
         "name": text("pretends"), "title": text("Pretends"), "version": text("0.1.0"), "summary": text("Pretends."),
@@ -51,7 +51,7 @@ pub async fn check_in(path: &Path, cache: &Path) -> Result<Output> {
     Ok(command.output().await?)
 }
 
-/// What `loggia check` says of a plugin alone: the columns of its line.
+/// Columns that `loggia check` prints for this plugin.
 pub async fn told(folder: &Path, name: &str, bytes: &[u8]) -> Result<String> {
     let path = folder.join(format!("{name}.wasm"));
     fs::write(&path, bytes)?;

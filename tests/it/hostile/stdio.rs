@@ -1,5 +1,5 @@
-//! What a client may write to the host's input: lines without end, bytes that are no text, half a message, ids that are nearly none,
-//! and messages before the handshake.
+//! Hostile input on stdin: endless lines, invalid UTF-8, half a message, malformed ids, and messages before the
+//! handshake.
 
 use std::{
     collections::BTreeSet,
@@ -37,7 +37,7 @@ fn is_answered(answer: &Value) -> bool {
 
 /// H54.
 #[tokio::test]
-async fn a_line_without_end_takes_no_memory_and_its_sender_is_told() -> Result<()> {
+async fn an_endless_line_is_rejected_within_memory_limits() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let mut raw = Raw::start(folder.path()).await?;
     let process = raw.child.id().context("the host ended")?;
@@ -59,11 +59,11 @@ async fn a_line_without_end_takes_no_memory_and_its_sender_is_told() -> Result<(
     }
     let told = raw.ask(br#""}}"#).await?;
     assert_eq!((&told["id"], &told["error"]["code"]), (&json!(2), &json!(-32600)), "{told}");
-    // 16 MiB of it are kept, in a buffer that grows by doubling.
+    // It keeps 16 MiB, in a buffer that grows by doubling.
     let grown = memory(process, "VmHWM")?.saturating_sub(before);
     assert!(grown < 64 << 20, "{grown} bytes more");
     echoed(&mut raw, 3).await?;
-    // Neither text nor a message nor one message, and each is answered once or passed over.
+    // Neither text nor a message nor a single message; each is answered once or skipped.
     let told = raw
         .ask(b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\xfe\"}}")
         .await?;
@@ -81,7 +81,7 @@ async fn a_line_without_end_takes_no_memory_and_its_sender_is_told() -> Result<(
 
 /// H54.
 #[tokio::test]
-async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
+async fn eof_within_a_message_exits_cleanly() -> Result<()> {
     let begun: [(&str, Vec<u8>); 4] = [
         ("nothing", Vec::new()),
         (
@@ -101,9 +101,9 @@ async fn an_end_in_the_midst_of_a_message_is_a_clean_end() -> Result<()> {
     Ok(())
 }
 
-/// H54: whatever else writes to the host's input is no client, and who runs it is told, once.
+/// H54: other input on stdin is not a client's; the operator is warned once.
 #[tokio::test]
-async fn lines_that_are_no_json_are_passed_over_and_told_of_once() -> Result<()> {
+async fn non_json_lines_are_skipped_with_one_warning() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let log = NamedTempFile::new()?;
     let stderr = log.reopen()?;
@@ -122,10 +122,10 @@ async fn lines_that_are_no_json_are_passed_over_and_told_of_once() -> Result<()>
     Ok(())
 }
 
-/// H54: answers that nobody reads are not kept without end: the host reads no more until some were.
+/// H54: unread answers are not buffered without limit: the host stops reading until some are read.
 #[tokio::test]
-async fn a_client_that_never_reads_takes_no_memory_and_loses_no_answer() -> Result<()> {
-    /// Answers of four mebibytes, of which there may be some, …
+async fn a_client_that_never_reads_costs_no_memory() -> Result<()> {
+    /// Answers of four mebibytes, some of which may be buffered, …
     const LARGE: usize = 40;
     /// … and then small ones.
     const SMALL: usize = 2000;
@@ -154,7 +154,7 @@ async fn a_client_that_never_reads_takes_no_memory_and_loses_no_answer() -> Resu
     let call = |id: usize, action: &str| {
         format!("{}\n", wire::in_session(id, "misbehaves", &json!({"action": action})))
     };
-    // One after another, each when the one before has ended: how many are taken is not a matter of how many may wait.
+    // One after another: the queue's length does not determine how many are accepted.
     let ended = async |calls: usize| {
         let asked = format!("GET /metrics HTTP/1.1\r\nHost: {admin}\r\n\r\n");
         let line = format!("action=\"flood\",outcome=\"ok\"}} {calls}\n");
@@ -163,7 +163,7 @@ async fn a_client_that_never_reads_takes_no_memory_and_loses_no_answer() -> Resu
         }
         anyhow::Ok(())
     };
-    // The first is taken, however long it takes; one that takes much longer than all before it is held back.
+    // The first is accepted, however long it takes; one that takes much longer than all before it is held back.
     let (mut taken, mut longest) = (0, PATIENCE);
     for id in 1..=LARGE {
         stdin.write_all(call(id, "flood").as_bytes()).await?;
@@ -178,14 +178,14 @@ async fn a_client_that_never_reads_takes_no_memory_and_loses_no_answer() -> Resu
     assert!((2..LARGE).contains(&taken), "{taken} were taken");
     let grown = memory(process, "VmHWM")?.saturating_sub(before);
     assert!(grown < 128 << 20, "{grown} bytes more after {taken} calls");
-    // Then it does read, and nothing is lost.
+    // Then the client reads, and nothing is lost.
     let last = taken + 1 + SMALL;
     let small: Vec<String> = (taken + 2..=last).map(|id| call(id, "describe")).collect();
     let writing = tokio::spawn(async move {
         for call in small {
             stdin.write_all(call.as_bytes()).await?;
         }
-        // Its end is the host's.
+        // The host closes its end.
         std::io::Result::Ok(stdin)
     });
     let mut ids = BTreeSet::new();
@@ -202,7 +202,7 @@ async fn a_client_that_never_reads_takes_no_memory_and_loses_no_answer() -> Resu
 
 /// H87.
 #[tokio::test]
-async fn each_id_is_answered_or_refused_and_echoed_where_it_can_be() -> Result<()> {
+async fn each_request_id_is_answered_or_refused() -> Result<()> {
     let text = json!("x".repeat(1 << 20)).to_string();
     let cases = [
         (r#""""#, 0),
@@ -219,7 +219,7 @@ async fn each_id_is_answered_or_refused_and_echoed_where_it_can_be() -> Result<(
         ("{}", REFUSED),
         ("[]", REFUSED),
         (r#"{"id": 7}"#, REFUSED),
-        // No JSON, so nobody could read the answer either.
+        // Invalid JSON, so the client could not parse the answer either.
         ("1e400", NO_JSON),
         (r#""\ud800""#, NO_JSON),
         ("01", NO_JSON),
@@ -232,7 +232,7 @@ async fn each_id_is_answered_or_refused_and_echoed_where_it_can_be() -> Result<(
         let rest = rest.strip_suffix('}').context("an object")?;
         let padding = " ".repeat(100 << 10);
         for (id, code) in cases {
-            // The id may stand behind more than anybody would search for it.
+            // The id may come after any amount of other data.
             for call in [
                 format!(r#"{{"jsonrpc":"2.0","id":{id},{rest}}}"#),
                 format!(r#"{{"jsonrpc":"2.0",{rest},{padding}"id":{id}}}"#),
@@ -254,10 +254,10 @@ async fn each_id_is_answered_or_refused_and_echoed_where_it_can_be() -> Result<(
     Ok(())
 }
 
-/// H88: what comes before the handshake, or in its place, is refused or passed over. Whatever it was, the handshake works,
-/// and so does a first request that needs none.
+/// H88: input before or instead of the handshake is refused or skipped. After it, the handshake works, and so does a
+/// first request that needs none.
 #[tokio::test]
-async fn whatever_comes_before_the_handshake_the_handshake_works() -> Result<()> {
+async fn input_before_the_handshake_is_harmless() -> Result<()> {
     let discover = wire::request(90, "server/discover", json!({}));
     let tomorrow = wire::request(91, "tools/list", json!({})).replace("2026-07-28", "2031-01-01");
     let deep = "[".repeat(5000);
@@ -291,7 +291,7 @@ async fn whatever_comes_before_the_handshake_the_handshake_works() -> Result<()>
         (r#"{"jsonrpc":"2.0","id":11,"method":"ping""#, Some(NO_JSON)),
         (&discover, Some(0)),
         (&tomorrow, Some(-32022)),
-        // What is passed over after a request that was answered.
+        // Skipped after an answered request.
         (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, None),
     ];
     let folder = Folder::with(&["echo"]);

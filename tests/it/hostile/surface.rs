@@ -1,4 +1,4 @@
-//! What a plugin says of itself: hidden text, names that look like others, schemas that are traps, surfaces that change.
+//! A plugin's description of itself: hidden text, lookalike names, schemas as traps, surfaces that change.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::stage::{check, check_in, many, pretends, text, told};
 
-/// What a reader would not see, or would see others wrongly by: an escape, a bidi override, zero width, tags, variation.
+/// Characters that are invisible or alter the display: an escape, a bidi override, zero width, tags, variation
+/// selectors.
 const HIDDEN: &str =
     "a\u{1b}[31mb\u{202e}c\u{200b}d\u{e0041}\u{e0042}e\u{feff}f\u{e0101}g\0h\u{9b}1mi\u{2066}j\r\nk";
 
@@ -35,7 +36,7 @@ fn texts(value: &Value, out: &mut Vec<String>) {
 
 /// H37.
 #[tokio::test]
-async fn text_that_nobody_sees_reaches_neither_a_model_nor_a_terminal() -> Result<()> {
+async fn invisible_text_is_removed() -> Result<()> {
     let folder = Folder::new();
     let params = json!({"type": "object", "title": HIDDEN, "properties": {
         "p": {"type": "string", "description": HIDDEN, "x-hint": HIDDEN}}});
@@ -55,7 +56,7 @@ async fn text_that_nobody_sees_reaches_neither_a_model_nor_a_terminal() -> Resul
         for text in &said {
             assert!(shows_all(text), "{era:?}: {text:?}");
         }
-        // It is there, as far as it can be seen.
+        // The visible part remains.
         assert!(said.iter().any(|text| text.contains("abcdefghij")), "{said:?}");
         if era == Era::Stateful {
             insta::assert_json_snapshot!("hidden_text", tools);
@@ -78,9 +79,9 @@ async fn text_that_nobody_sees_reaches_neither_a_model_nor_a_terminal() -> Resul
     Ok(())
 }
 
-/// H37, H41: a name shows all that it is, and no text is longer than a reader reads.
+/// H37, H41: names hide nothing, and texts are limited to a readable length.
 #[tokio::test]
-async fn names_that_are_not_what_they_seem_and_texts_without_measure_are_refused() -> Result<()> {
+async fn deceptive_names_and_oversized_texts_are_refused() -> Result<()> {
     let mut said = String::new();
     let folder = Folder::new();
     for (what, spoilt) in [
@@ -143,7 +144,7 @@ async fn names_that_are_not_what_they_seem_and_texts_without_measure_are_refused
 
 /// H39.
 #[tokio::test]
-async fn a_surface_that_depends_on_anything_but_the_plugin_is_refused() -> Result<()> {
+async fn nondeterministic_surfaces_are_refused() -> Result<()> {
     let folder = Folder::new();
     let cases = ["the clock", "the time that passes", "chance"];
     for (varies, in_schema) in cases.into_iter().flat_map(|varies| [(varies, false), (varies, true)]) {
@@ -153,7 +154,7 @@ async fn a_surface_that_depends_on_anything_but_the_plugin_is_refused() -> Resul
         let expected = format!("pretends\tdoes not load: {function} gave two different answers in two calls");
         assert!(line.starts_with(&expected), "{varies}: {line}");
     }
-    // What is granted is granted to calls: while it describes itself there is nothing to depend on.
+    // Grants apply to calls: while a plugin describes itself, it has nothing to depend on.
     folder.write(
         "pretends.toml",
         &format!(
@@ -216,7 +217,7 @@ fn traps() -> Vec<(&'static str, Value)> {
         ("a root that is false", text("false")),
         ("a root that is null", text("null")),
         ("no JSON", text("{")),
-        ("a bound that is no number", p(r#"{"minimum":1e400}"#)),
+        ("a bound that is not a number", p(r#"{"minimum":1e400}"#)),
         ("a length below nothing", p(r#"{"minLength":-1}"#)),
         ("a multiple of nothing", p(r#"{"multipleOf":0}"#)),
         ("a type that there is not", p(r#"{"type":"thing"}"#)),
@@ -278,7 +279,7 @@ async fn a_schema_makes_the_host_fetch_nothing() -> Result<()> {
     for name in ["p0-params", "p1-params", "p3-params", "p5-params"] {
         assert!(refused(name), "{name}: {said}");
     }
-    // What is served is called, too: its arguments and its data are checked.
+    // Served plugins are also called: their arguments and data are checked.
     let client = Client::stdio_with(folder.path(), Era::Stateful, |command| {
         command.env("LOGGIA_CACHE", compiled.path());
     })
@@ -296,7 +297,7 @@ async fn a_schema_makes_the_host_fetch_nothing() -> Result<()> {
 
 /// H42.
 #[tokio::test]
-async fn a_pattern_that_backtracks_elsewhere_is_checked_in_linear_time() -> Result<()> {
+async fn backtracking_patterns_run_in_linear_time() -> Result<()> {
     let folder = Folder::new();
     let p = |pattern: &str| json!({"type": "string", "pattern": pattern});
     let params = json!({"type": "object", "properties": {
@@ -309,7 +310,7 @@ async fn a_pattern_that_backtracks_elsewhere_is_checked_in_linear_time() -> Resu
     let output = check(folder.path()).await?;
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    // Two to the power of a hundred thousand steps, for who backtracks: nobody would see the answer.
+    // A backtracking matcher would take 2^100,000 steps, so an answer proves linear time.
     let (text, long) = (format!("{}!", "a".repeat(100_000)), "x".repeat(100_000));
     for name in ["p", "q", "r", "s", &long] {
         let refused = client.envelope("pretends", json!({"action": "go", name: text})).await?;

@@ -1,4 +1,4 @@
-//! The audit trail: what was refused leaves a line too, and the file in which it stands is its owner's alone.
+//! The audit log: refused calls are recorded too, and only the owner can read the file.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -30,7 +30,7 @@ async fn line(file: &Path, members: Value) -> Value {
 
 /// H93.
 #[tokio::test]
-async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
+async fn probing_is_audited_by_name() -> Result<()> {
     let folder = Folder::with(&["echo", "lingers", "worker"]);
     folder.write("worker.toml", "[grants]\nelicit = true\n[actions]\nconfirm = [\"clean_all\"]\n");
     let file = folder.beside("log").join("audit.jsonl");
@@ -39,13 +39,13 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
     let served = Served::configured(&folder, &settings(&file), &[&mallory, &ops]).await?;
     let host = &served.host;
     assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o600);
-    // What there was to load, with the digest of its bytes.
+    // The loaded file with the digest of its bytes.
     let loaded = line(&file, json!({"event": "loaded", "file": "worker.wasm"})).await;
     let digest =
         |value: &Value| value.as_str().is_some_and(|text| text.starts_with("sha256:") && text.len() == 71);
     assert!(digest(&loaded["bytes"]) && digest(&loaded["policy"]), "{loaded}");
 
-    // What a token may not do, and what is not there.
+    // Calls beyond the token's rights, and calls of missing tools.
     let probe = async |tool: &str, arguments: Value| -> Result<String> {
         let told = wire::answered(host, &mallory.header(), tool, &arguments).await?;
         Ok(told.header("x-request-id").context("a name")?.to_owned())
@@ -74,7 +74,7 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
         (&json!("call"), &json!("add"), &json!("ok"))
     );
 
-    // Who is nobody, in each way.
+    // Unauthenticated requests of each kind.
     wire::answered(host, "", "echo", &json!({})).await?;
     wire::answered(host, "Authorization: Bearer loggia_guessed\r\n", "echo", &json!({})).await?;
     line(&file, json!({"event": "authentication", "outcome": "missing", "address": "127.0.0.1"})).await;
@@ -87,7 +87,7 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
     let told = lines(&file)?.iter().filter(missing).count();
     assert!((10..=66).contains(&told), "{told} lines");
 
-    // What a person said.
+    // Answers of a person.
     let person = Kind::person([accepted(json!({"confirm": true})), accepted(json!({}))]);
     let client = Client::http_by(host, Era::Stateful, person, &ops).await?;
     client.envelope("worker", json!({"action": "clean_all"})).await?;
@@ -96,7 +96,7 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
     line(&file, json!({"event": "question", "action": "clean_all", "outcome": "accepted"})).await;
     client.end().await?;
 
-    // What the operator, or somebody else, changed.
+    // Changes by the operator or others.
     folder.write("worker.toml", "[grants]\nelicit = true\n");
     let swapped = line(&file, json!({"event": "loaded", "old_policy": loaded["policy"]})).await;
     assert_eq!((&swapped["old_bytes"], &swapped["bytes"]), (&loaded["bytes"], &loaded["bytes"]));
@@ -105,7 +105,7 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
     let told = line(&file, json!({"event": "tokens"})).await;
     assert_eq!((&told["came"], &told["went"]), (&json!(""), &json!("mallory")));
 
-    // No value stands in it, and the host writes the last line before it ends.
+    // The log contains no values, and the host writes the last line before it exits.
     wire::answered(host, &ops.header(), "echo", &json!({"action": "say", "text": canary})).await?;
     let mut served = served;
     signal(&served.host.child, Signal::TERM)?;
@@ -119,7 +119,7 @@ async fn a_token_that_probes_leaves_a_trace_by_name() -> Result<()> {
 
 /// H93.
 #[tokio::test]
-async fn a_host_whose_trail_cannot_be_kept_does_not_start() -> Result<()> {
+async fn without_a_writable_audit_log_startup_fails() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let log = folder.beside("log");
     let file = log.join("audit.jsonl");

@@ -1,33 +1,34 @@
-//! Guests that no compiler makes: a whole facade in the text format, of which a test says what is peculiar.
+//! Guests that no compiler produces: a whole facade in the text format, parametrised by each test.
 
 use std::fmt::Write;
 
 use loggia_tests::Folder;
 
-/// A component that fulfils the contract. What it says of itself, and what it answers, lies in its memory from the start.
+/// A component that implements the contract. Its surface and its answer are static data.
 pub struct Guest {
     /// The facade's name.
     pub name: &'static str,
-    /// Its only action's.
+    /// Name of its only action.
     pub action: &'static str,
-    /// What its core module imports.
+    /// Imports of the core module.
     pub imports: String,
     /// Arguments of its core module's instance.
     pub with: String,
-    /// Fields of the core module, beside those that each guest has.
+    /// Additional fields of the core module.
     pub fields: String,
-    /// What `describe` does before it gives its answer.
+    /// Instructions at the start of `describe`.
     pub describe: String,
-    /// What `dispatch` does before it gives its answer: it may use the locals `$a`, `$b`, `$c`, and store another answer
-    /// at [`REPLY`].
+    /// Instructions at the start of `dispatch`: they may use the locals `$a`, `$b`, `$c`, and store another answer at
+    /// [`REPLY`].
     pub dispatch: String,
-    /// Items of the component, beside those that each has.
+    /// Additional items of the component.
     pub items: String,
-    /// How its strings are encoded.
+    /// Encoding of its strings.
     pub encoding: &'static str,
 }
 
-/// Where the answer of `dispatch` lies: `result<reply, failure>`, so its data's pointer is at + 8 and their length at + 12.
+/// Address of the answer of `dispatch`: `result<reply, failure>`, so its data's pointer is at + 8 and their length at +
+/// 12.
 pub const REPLY: u32 = 1536;
 
 impl Default for Guest {
@@ -90,17 +91,17 @@ const TYPES: &str = r#"
     (export $failure "failure" (type $failure-type))
 "#;
 
-/// Where things lie: records first, then their texts.
+/// Addresses: records first, then their texts.
 const DESCRIPTION: u32 = 1024;
 const ACTION: u32 = 1152;
 const SCHEMA: u32 = 1280;
 const TEXTS: u32 = 2048;
-/// Where what the host passes goes.
+/// Start of the area for data from the host.
 const HEAP: u32 = 4096;
 
 impl Guest {
-    /// With further memories, each of one page and in a module of its own, since a module has one at most; and with functions of
-    /// these names, each of which grows its memory by a page.
+    /// Adds memories of one page, each in a separate module since a module has at most one, and functions of these
+    /// names that each grow their memory by a page.
     pub fn with_memories(mut self, names: &[&str]) -> Self {
         for name in names {
             write!(self.imports, r#"(import "{name}" "grow" (func ${name} (result i32)))"#).expect("written");
@@ -115,7 +116,7 @@ impl Guest {
         self
     }
 
-    /// As a component's bytes.
+    /// Encodes the component.
     pub fn bytes(&self) -> Vec<u8> {
         wat::parse_str(self.text()).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -127,7 +128,7 @@ impl Guest {
         std::fs::rename(&beside, folder.path().join(format!("{}.wasm", self.name))).expect("renamed");
     }
 
-    /// As text.
+    /// Renders the text format.
     fn text(&self) -> String {
         let Self { imports, with, fields, describe, dispatch, items, encoding, .. } = self;
         let data = self.data();
@@ -167,7 +168,7 @@ impl Guest {
         )
     }
 
-    /// What its memory holds at first. What is zero is absent or empty, so only texts have to be told of.
+    /// Initial memory. Zeros mean absent or empty, so only texts are listed.
     fn data(&self) -> String {
         let mut laid = Laid { text: String::new(), next: TEXTS, wide: self.encoding == "utf16" };
         let summary = "Does something odd.";
@@ -207,7 +208,7 @@ impl Laid {
         self.bytes(at, &bytes);
     }
 
-    /// A string whose pointer and length are at that place.
+    /// Writes the pointer and length of a string at that address.
     fn string(&mut self, at: u32, text: &str) {
         let units = u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.words(at, &[self.next, units]);

@@ -1,4 +1,4 @@
-//! Seed 002: a result that names the call that must follow, so that no model has to think of it.
+//! Seed 002: a result names the next call, so that the model need not work it out.
 
 use anyhow::Result;
 use loggia_tests::{Client, ERAS, Kind, accepted, heard};
@@ -26,13 +26,13 @@ async fn a_locked_account_names_the_next_call() -> Result<()> {
     let stage = bank();
     let host = stage.host().await?;
     for (which, client) in stage.clients(&host).await? {
-        // The same call leads to the same call, each time.
+        // Deterministic: the same call suggests the same next call each time.
         for _ in 0..3 {
             let told = result(&client, "bank", transfer("checking")).await?;
             for key in ["nextTool", "loggia/nextTool"] {
                 assert_eq!(told["_meta"][key], handoff(), "{which} {key}");
             }
-            // For a model, which does not see `_meta`.
+            // For a model, which cannot see `_meta`.
             assert_eq!(told["structuredContent"]["next"], handoff(), "{which}");
             assert!(holds(&told["structuredContent"], &json!({"ok": true, "data": {"status": "locked"}})));
         }
@@ -42,7 +42,7 @@ async fn a_locked_account_names_the_next_call() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_person_is_told_in_a_text_of_its_own() -> Result<()> {
+async fn the_person_gets_a_separate_text() -> Result<()> {
     let stage = bank();
     for era in ERAS {
         let client = stage.client_in(era).await?;
@@ -67,7 +67,7 @@ async fn a_client_that_knows_no_chains_loses_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_account_that_is_not_locked_leads_nowhere() -> Result<()> {
+async fn an_unlocked_account_suggests_no_call() -> Result<()> {
     let stage = bank();
     let client = stage.client().await?;
     let told = result(&client, "bank", transfer("savings")).await?;
@@ -78,7 +78,7 @@ async fn an_account_that_is_not_locked_leads_nowhere() -> Result<()> {
 }
 
 #[tokio::test]
-async fn who_makes_the_next_call_arrives_with_the_reason() -> Result<()> {
+async fn the_next_call_carries_the_reason() -> Result<()> {
     let stage = bank();
     for era in ERAS {
         let client = stage.client_in(era).await?;
@@ -91,7 +91,7 @@ async fn who_makes_the_next_call_arrives_with_the_reason() -> Result<()> {
 }
 
 #[tokio::test]
-async fn two_actions_share_what_follows() -> Result<()> {
+async fn two_actions_share_a_next_call() -> Result<()> {
     let stage = bank();
     let client = stage.client().await?;
     let close = json!({"action": "close_account", "id": "checking"});
@@ -107,7 +107,7 @@ async fn two_actions_share_what_follows() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_failure_may_name_the_call_that_mends_it() -> Result<()> {
+async fn a_failure_can_name_a_recovery_call() -> Result<()> {
     let stage = bank();
     let client = stage.client().await?;
     let told = result(&client, "bank", transfer("nowhere")).await?;
@@ -118,7 +118,7 @@ async fn a_failure_may_name_the_call_that_mends_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_person_is_asked_for_what_is_missing() -> Result<()> {
+async fn the_person_is_asked_for_missing_values() -> Result<()> {
     let stage = bank();
     stage.policy("bank", "elicit = true", "");
     for era in ERAS {

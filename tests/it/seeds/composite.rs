@@ -1,4 +1,4 @@
-//! Seed 000: many operations behind one tool, and the five kinds of tests that such a tool needs.
+//! Seed 000: many operations in one tool, and the five kinds of tests for such a tool.
 
 use anyhow::{Context, Result};
 use loggia_tests::ERAS;
@@ -11,7 +11,7 @@ fn projects() -> Stage {
 }
 
 #[tokio::test]
-async fn one_tool_holds_the_operations_and_says_what_each_takes() -> Result<()> {
+async fn one_tool_holds_and_describes_the_operations() -> Result<()> {
     let stage = projects();
     for era in ERAS {
         let client = stage.client_in(era).await?;
@@ -42,7 +42,7 @@ async fn one_tool_holds_the_operations_and_says_what_each_takes() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_schema_can_stand_for_each_action() -> Result<()> {
+async fn each_action_can_have_a_schema() -> Result<()> {
     let stage = projects();
     stage.policy("projects", "", "[expose]\nschema = \"union\"");
     let tools = stage.tools().await?;
@@ -98,7 +98,7 @@ async fn each_action_works_alone() -> Result<()> {
 }
 
 #[tokio::test]
-async fn unknown_actions_are_refused_and_the_available_ones_listed() -> Result<()> {
+async fn unknown_actions_are_refused_with_the_available_ones() -> Result<()> {
     let stage = projects();
     for era in ERAS {
         let client = stage.client_in(era).await?;

@@ -1,4 +1,4 @@
-//! Seed 004, its second half: as much in an answer as is asked for.
+//! Seed 004, second half: replies with the requested level of detail.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ async fn a_memory_is_added_found_changed_and_forgotten() -> Result<()> {
 }
 
 #[tokio::test]
-async fn as_much_is_told_as_is_asked_for() -> Result<()> {
+async fn replies_follow_the_requested_detail() -> Result<()> {
     let stage = memories();
     let client = stage.client().await?;
     client.envelope("memories", add("Milk", &"Buy some milk, and then some more. ".repeat(20))).await?;
@@ -75,7 +75,7 @@ async fn as_much_is_told_as_is_asked_for() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_search_ranks_and_keeps_to_its_limit() -> Result<()> {
+async fn a_search_ranks_and_obeys_its_limit() -> Result<()> {
     let stage = memories();
     let client = stage.client().await?;
     for (title, body) in [("Tea", "Buy green tea."), ("Milk", "Buy oat milk."), ("Walk", "In the park.")] {
@@ -93,7 +93,7 @@ async fn a_search_ranks_and_keeps_to_its_limit() -> Result<()> {
 }
 
 #[tokio::test]
-async fn nothing_is_told_that_was_not_asked_for() -> Result<()> {
+async fn replies_hold_only_requested_data() -> Result<()> {
     let stage = memories();
     let client = stage.client().await?;
     let capabilities = client.service.peer_info().map(|info| serde_json::to_value(&info.capabilities));

@@ -1,4 +1,4 @@
-//! Seed 004: one tool for each domain, one shape for each answer, and as much in it as is asked for.
+//! Seed 004: one tool per domain, and one shape for all replies.
 
 use anyhow::Result;
 use loggia_tests::{ERAS, eventually};
@@ -39,7 +39,7 @@ async fn a_small_server_may_show_its_verbs() -> Result<()> {
     client.end().await
 }
 
-/// What an envelope may hold, and what it must.
+/// Checks an envelope for required and unknown members.
 fn is_an_envelope(told: &Value, key: &str) -> bool {
     let ok = told["ok"] == true;
     let may: &[&str] = match ok {
@@ -96,7 +96,7 @@ async fn the_command_is_echoed_under_the_callers_key() -> Result<()> {
 }
 
 #[tokio::test]
-async fn answers_are_told_apart_when_calls_overlap() -> Result<()> {
+async fn overlapping_calls_get_their_own_answers() -> Result<()> {
     let stage = Stage::with(&["memories_lite", "pipelines"]);
     for era in ERAS {
         let client = stage.client_in(era).await?;
@@ -128,7 +128,7 @@ async fn commands_are_found_in_any_case() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_domain_that_is_gone_says_so_and_the_others_go_on() -> Result<()> {
+async fn an_unavailable_domain_does_not_affect_the_others() -> Result<()> {
     let stage = Stage::with(&["memories_lite", "handoff"]);
     for era in ERAS {
         let client = stage.client_in(era).await?;

@@ -11,7 +11,7 @@ fn projects() -> Stage {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told_plainly_and_in_one_form() -> Result<()> {
+async fn failures_have_plain_texts_and_one_form() -> Result<()> {
     let stage = projects();
     let client = stage.client().await?;
     for (call, code, said) in [
@@ -26,7 +26,7 @@ async fn what_goes_wrong_is_told_plainly_and_in_one_form() -> Result<()> {
         let envelope = &told["structuredContent"];
         let expected = json!({"ok": false, "action": call["action"], "code": code});
         assert!(holds(envelope, &expected) && text(envelope, "error").contains(said), "{call}: {envelope}");
-        // The text that a client without structured content shows is the same JSON, with no word before it.
+        // The text for clients without structured content is the same JSON, without a prefix.
         assert_eq!(&serde_json::from_str::<Value>(text(&told["content"][0], "text"))?, envelope);
         assert_eq!(told["content"][0]["type"], "text");
     }
@@ -34,7 +34,7 @@ async fn what_goes_wrong_is_told_plainly_and_in_one_form() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_hangs_times_out() -> Result<()> {
+async fn slow_backends_time_out() -> Result<()> {
     let stage = projects();
     stage.policy("projects", "", "[limits]\nwall = \"300ms\"");
     for era in ERAS {
@@ -48,7 +48,7 @@ async fn what_hangs_times_out() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_breaks_is_an_error_without_its_insides() -> Result<()> {
+async fn faults_are_errors_without_internals() -> Result<()> {
     let stage = Stage::with(&["misbehaves"]);
     let client = stage.client().await?;
     let told = result(&client, "misbehaves", json!({"action": "panic"})).await?;

@@ -1,4 +1,4 @@
-//! Seed 002, its second half: who makes the next call, and in which words it may be named.
+//! Seed 002, second half: the host makes next calls, in every notation for them.
 
 use anyhow::Result;
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::{
 };
 
 #[tokio::test]
-async fn the_host_makes_the_next_call_where_the_policy_says_so() -> Result<()> {
+async fn the_host_makes_next_calls_by_policy() -> Result<()> {
     let stage = bank();
     stage.policy("bank", "invoke = [\"handoff:request_agent_handoff\"]", "[actions]\nchain = \"follow\"");
     let host = stage.host().await?;
@@ -27,7 +27,7 @@ async fn the_host_makes_the_next_call_where_the_policy_says_so() -> Result<()> {
             told["structuredContent"].get("next").is_none() && told.get("_meta").is_none(),
             "{which} {told}"
         );
-        // The person is told why, although the last call answers.
+        // The person sees the reason although the last call answers.
         let notice = json!({"annotations": {"audience": ["user"]}});
         assert!(
             holds(&told["content"][1], &notice) && text(&told["content"][1], "text").contains("is locked")
@@ -38,7 +38,7 @@ async fn the_host_makes_the_next_call_where_the_policy_says_so() -> Result<()> {
 }
 
 #[tokio::test]
-async fn only_what_the_policy_grants_is_followed() -> Result<()> {
+async fn only_granted_calls_are_followed() -> Result<()> {
     let stage = bank();
     for (grants, chain, next) in [
         ("", "advise", true),

@@ -1,4 +1,4 @@
-//! Seed 001, lessons 1 to 4 and 7 to 13: what a model sees of a tool, and what it is told.
+//! Seed 001, lessons 1 to 4 and 7 to 13: the tool and its results as a model sees them.
 
 use anyhow::{Context, Result};
 use loggia_sdk::testing;
@@ -16,7 +16,7 @@ fn pipelines() -> Stage {
 }
 
 #[tokio::test]
-async fn one_tool_can_show_two_fields_and_no_more() -> Result<()> {
+async fn one_tool_can_show_exactly_two_fields() -> Result<()> {
     let stage = pipelines();
     stage.policy("pipelines", "", "[expose]\nschema = \"signatures\"");
     for era in ERAS {
@@ -57,7 +57,7 @@ async fn results_are_not_encoded_twice() -> Result<()> {
         let told = result(&client, "pipelines", call.clone()).await?;
         let data = &told["structuredContent"]["data"];
         assert!(data.is_object() || data.is_array(), "{call}: {data}");
-        // Decoded once, the text is the same structure.
+        // Parsed once, the text is the same structure.
         assert_eq!(
             serde_json::from_str::<Value>(text(&told["content"][0], "text"))?,
             told["structuredContent"]
@@ -67,7 +67,7 @@ async fn results_are_not_encoded_twice() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_a_plugin_notes_for_itself_stays_inside() -> Result<()> {
+async fn internal_fields_are_removed() -> Result<()> {
     let stage = pipelines();
     let host = stage.host().await?;
     for (which, client) in stage.clients(&host).await? {
@@ -103,7 +103,7 @@ async fn what_a_plugin_notes_for_itself_stays_inside() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_call_itself_is_no_parameter_wherever_it_stands() -> Result<()> {
+async fn the_call_context_is_never_a_parameter() -> Result<()> {
     let stage = pipelines();
     let client = stage.client().await?;
     // First in `run`, last in `restart`, where a parameter with a default goes before it.

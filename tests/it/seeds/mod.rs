@@ -1,8 +1,8 @@
-//! What the five seeds ask for, point by point, each with the test that shows it.
+//! Requirements of the five seeds, point by point, each with its test.
 //!
-//! The seeds are the texts that Loggia began with: 000 on composite tools, 001 on lessons from a server in use, 002 on
-//! tools that name the next one, 003 on workflows, 004 on domain facades. Their points stand in `points.rs`; `README.md`
-//! is that table to be read, and is written by a test (`LOGGIA_WRITE=1`).
+//! The seeds are the texts that Loggia started from: 000 on composite tools, 001 on lessons from a server in use, 002
+//! on tools that name the next one, 003 on workflows, 004 on domain facades. `points.rs` lists their points; a test
+//! renders it as `README.md` (`LOGGIA_WRITE=1`).
 
 mod chaining;
 mod composite;
@@ -24,18 +24,18 @@ use points::POINTS;
 
 /// Something that a seed asks for.
 pub struct Point {
-    /// Its number.
+    /// Number of the seed.
     pub seed: &'static str,
-    /// What it asks for.
+    /// Requirement.
     pub point: &'static str,
-    /// The test that shows it: `module::name` of this folder; `it::` before it for its neighbours, `schema::` for unit
-    /// tests of `loggia-schema`. Empty where the point is for later.
+    /// Test of the point: `module::name` of this folder; with the prefix `it::` for its neighbours, `schema::` for unit
+    /// tests of `loggia-schema`. Empty if the point is deferred.
     pub test: &'static str,
-    /// Where we do otherwise on purpose, or later.
+    /// Deliberate deviation, or deferral.
     pub deviation: Option<&'static str>,
 }
 
-/// How a deviation begins that is none but a matter of time.
+/// Prefix of a deviation that is only a deferral.
 const LATER: &str = "Later: ";
 
 fn path(relative: &str) -> PathBuf {
@@ -52,7 +52,7 @@ fn tests(file: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_point_has_a_test_or_says_that_it_is_for_later() {
+fn every_point_has_a_test_or_is_deferred() {
     for Point { seed, point, test, deviation } in POINTS {
         if test.is_empty() {
             assert!(deviation.is_some_and(|said| said.starts_with(LATER)), "{seed}: {point}");
@@ -98,8 +98,8 @@ fn the_seeds_are_all_there_and_in_order() {
 
 #[test]
 fn the_table_to_be_read_is_the_table() {
-    let mut table = "# The seeds' points\n\nWritten by a test from `points.rs`: `LOGGIA_WRITE=1 cargo test -p loggia-tests \
-        --test it seeds`.\n\n| seed | point | test | where we do otherwise |\n|---|---|---|---|\n"
+    let mut table = "# Requirements of the seeds\n\nA test generates this file from `points.rs`: `LOGGIA_WRITE=1 cargo test -p loggia-tests \
+        --test it seeds`.\n\n| seed | point | test | deviation |\n|---|---|---|---|\n"
         .to_owned();
     for Point { seed, point, test, deviation } in POINTS {
         let test = if test.is_empty() { String::new() } else { format!("`{test}`") };
@@ -112,5 +112,5 @@ fn the_table_to_be_read_is_the_table() {
         fs::write(&readme, &table).expect("written");
     }
     let read = fs::read_to_string(&readme).unwrap_or_default();
-    assert!(read == table, "README.md is another table; it has to be\n\n{table}");
+    assert!(read == table, "README.md is outdated; run with LOGGIA_WRITE=1; expected\n\n{table}");
 }

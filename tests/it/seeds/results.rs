@@ -10,7 +10,7 @@ fn projects() -> Stage {
 }
 
 #[tokio::test]
-async fn results_have_a_message_and_data_and_lists_a_page() -> Result<()> {
+async fn results_have_message_data_and_page() -> Result<()> {
     let stage = projects();
     let client = stage.client().await?;
     for n in 1..=5 {
@@ -33,7 +33,7 @@ async fn results_have_a_message_and_data_and_lists_a_page() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_hierarchy_is_made_in_one_call_or_not_at_all() -> Result<()> {
+async fn a_hierarchy_is_created_atomically() -> Result<()> {
     let stage = projects();
     let client = stage.client().await?;
     let all = |drafts: Value| json!({"action": "create_all", "drafts": drafts});
@@ -56,7 +56,7 @@ async fn a_hierarchy_is_made_in_one_call_or_not_at_all() -> Result<()> {
 }
 
 #[tokio::test]
-async fn completion_checks_first_and_says_what_is_open() -> Result<()> {
+async fn completion_validates_and_lists_open_items() -> Result<()> {
     let stage = projects();
     let client = stage.client().await?;
     let drafts = json!([{"name": "a"}, {"name": "b", "after": 0}]);
@@ -67,7 +67,7 @@ async fn completion_checks_first_and_says_what_is_open() -> Result<()> {
         (json!({"action": "create_all", "drafts": drafts}), json!({"count": 2})),
         (complete("p_2"), open),
         (json!({"action": "get", "id": "p_2"}), json!({"data": {"done": false}})),
-        // What builds on nothing needs no checks.
+        // A task without dependencies needs no checks.
         (complete("p_1"), json!({"data": {"done": true}})),
         (complete("p_2"), json!({"data": {"done": true}})),
     ];
@@ -76,7 +76,7 @@ async fn completion_checks_first_and_says_what_is_open() -> Result<()> {
 }
 
 #[tokio::test]
-async fn many_calls_go_in_one_and_are_checked_before_any_runs() -> Result<()> {
+async fn batches_are_checked_before_any_call_runs() -> Result<()> {
     let stage = projects();
     stage.policy("projects", "", "[actions]\nbatch = true");
     let client = stage.client().await?;
@@ -93,7 +93,7 @@ async fn many_calls_go_in_one_and_are_checked_before_any_runs() -> Result<()> {
 }
 
 #[tokio::test]
-async fn actions_of_other_rights_can_stand_apart() -> Result<()> {
+async fn actions_of_other_rights_can_be_separate() -> Result<()> {
     let stage = projects();
     stage.policy("projects", "", "[expose]\nsplit = \"effect\"\n[actions]\ndeny = [\"delete\"]");
     let client = stage.client().await?;

@@ -1,4 +1,4 @@
-//! Seed 001, lessons 5, 6 and 8: calls that are waited for or not, what they ran with, and how they stand.
+//! Seed 001, lessons 5, 6 and 8: calls with and without waiting, their inputs, and the state of runs.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn pipelines() -> Stage {
 }
 
 #[tokio::test]
-async fn a_run_is_waited_for_or_not_by_one_flag() -> Result<()> {
+async fn one_flag_selects_waiting_for_a_run() -> Result<()> {
     let stage = pipelines();
     let host = stage.host().await?;
     for (which, client) in stage.clients(&host).await? {
@@ -38,7 +38,7 @@ async fn a_run_is_waited_for_or_not_by_one_flag() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_run_is_ended_by_who_began_it() -> Result<()> {
+async fn a_run_is_cancelled_by_its_caller() -> Result<()> {
     let stage = pipelines();
     let client = stage.client().await?;
     let begin = json!({"action": "run", "prompt": "x", "rounds": 1000, "pause_ms": 1000, "wait": false});
@@ -60,7 +60,7 @@ async fn the_inputs_that_were_used_are_echoed() -> Result<()> {
         used
     };
     for (given, expected) in [
-        // A run tells all of its inputs, an answer those that the caller did not give like that.
+        // A run lists all of its inputs, a reply only those that differ from the caller's.
         (json!({"wait": false}), used(true, "m", 2)),
         (json!({"wait": false, "depth": "XS", "rounds": "1"}), used(true, "xs", 1)),
         (json!({}), used(false, "m", 2)),
@@ -78,7 +78,7 @@ async fn the_inputs_that_were_used_are_echoed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn one_action_tells_how_a_run_stands_and_what_came_of_it() -> Result<()> {
+async fn one_action_returns_a_runs_state_and_result() -> Result<()> {
     let stage = pipelines();
     let host = stage.host().await?;
     for (which, client) in stage.clients(&host).await? {
@@ -110,7 +110,7 @@ async fn one_action_tells_how_a_run_stands_and_what_came_of_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_list_of_runs_leaves_results_and_traces_out() -> Result<()> {
+async fn lists_of_runs_omit_results_and_traces() -> Result<()> {
     let stage = pipelines();
     let client = stage.client().await?;
     let begin = json!({"action": "run", "prompt": "x", "wait": false});

@@ -1,4 +1,4 @@
-//! What one tool for many actions saves: seeds 000 and 004.
+//! Tokens saved by one tool for many actions: seeds 000 and 004.
 //!
 //! In bytes of the list, as clients hand it to a model; o200k_base makes a token of about four of them.
 
@@ -20,14 +20,14 @@ async fn saved(names: &[&str], form: &str) -> Result<usize> {
 }
 
 #[tokio::test]
-async fn one_tool_costs_half_of_a_tool_for_each_action() -> Result<()> {
+async fn one_tool_costs_half_of_separate_tools() -> Result<()> {
     let flat = saved(&["projects"], "flat").await?;
     assert!((40..=70).contains(&flat), "{flat} percent");
     Ok(())
 }
 
 #[tokio::test]
-async fn all_domains_together_cost_a_fraction_of_their_verbs() -> Result<()> {
+async fn all_domains_cost_a_fraction_of_their_verbs() -> Result<()> {
     let domains = ["projects", "pipelines", "bank", "handoff", "memories_lite"];
     for (form, least) in [("flat", 40), ("signatures", 60), ("names", 60)] {
         let saved = saved(&domains, form).await?;

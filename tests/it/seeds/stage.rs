@@ -1,10 +1,10 @@
-//! What the seeds' tests share: a folder of plugins, a directory for what they keep, and a look at one result.
+//! Shared helpers: a folder of plugins, a data directory, and checks of results.
 
 use anyhow::{Context, Result};
 use loggia_tests::{Client, ERAS, Era, Folder, HttpHost};
 use serde_json::{Value, json};
 
-/// Plugins, and a directory for what they keep, which lies elsewhere: no grant may hold the plugins' own folder.
+/// Plugins and a data directory elsewhere, since no grant may contain the plugin folder.
 pub struct Stage {
     /// The plugins.
     pub plugins: Folder,
@@ -19,7 +19,7 @@ impl Stage {
         stage
     }
 
-    /// Writes the policy of one: further grants, and further tables.
+    /// Writes a plugin's policy: further grants and further tables.
     pub fn policy(&self, name: &str, grants: &str, tables: &str) {
         let kept = format!(
             "dirs = [{{ path = '{}', at = \"/data\", access = \"read-write\" }}]",
@@ -43,7 +43,7 @@ impl Stage {
         HttpHost::start(self.plugins.path()).await
     }
 
-    /// A client for each transport and lifecycle, with what to call it.
+    /// Connects a client for each transport and lifecycle, with a label.
     pub async fn clients(&self, host: &HttpHost) -> Result<Vec<(String, Client)>> {
         let mut clients = Vec::new();
         for era in ERAS {
@@ -73,18 +73,18 @@ pub async fn result(client: &Client, tool: &str, arguments: Value) -> Result<Val
     Ok(serde_json::to_value(client.call(tool, arguments).await?)?)
 }
 
-/// The id of the run that an envelope tells of.
+/// Run id of an envelope.
 pub fn run_id(envelope: &Value) -> Result<String> {
     Ok(envelope["data"]["run"]["id"].as_str().with_context(|| format!("no run in {envelope}"))?.to_owned())
 }
 
-/// A run, once it has ended.
+/// Polls a run until it has ended.
 pub async fn ended(client: &Client, tool: &str, id: &str) -> Result<Value> {
     let status = json!({"action": "run_status", "run_id": id, "wait": true});
     Ok(client.envelope(tool, status).await?["data"]["run"].clone())
 }
 
-/// Whether a value holds all members of another, as deep as that goes.
+/// Tests recursively whether a value contains all members of another.
 pub fn holds(value: &Value, expected: &Value) -> bool {
     match (value, expected) {
         (Value::Object(value), Value::Object(expected)) => {
@@ -94,7 +94,7 @@ pub fn holds(value: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Makes calls, and looks for what each answer must hold.
+/// Makes calls and checks that each answer contains the expected members.
 ///
 /// # Panics
 ///
@@ -111,7 +111,7 @@ pub async fn check(
     Ok(())
 }
 
-/// A text of a value; empty where there is none.
+/// Text of a member; empty if it is missing.
 pub fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }

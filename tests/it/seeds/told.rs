@@ -1,4 +1,4 @@
-//! Seed 001, lessons 4, 7, 9 and 12: what a caller is told so that its next call is right.
+//! Seed 001, lessons 4, 7, 9 and 12: information that a caller needs for a correct next call.
 
 use anyhow::{Context, Result};
 use loggia_tests::{Client, ERAS};
@@ -11,7 +11,7 @@ fn pipelines() -> Stage {
 }
 
 #[tokio::test]
-async fn describe_tells_what_a_caller_must_know_and_no_more() -> Result<()> {
+async fn describe_returns_only_what_callers_need() -> Result<()> {
     let stage = pipelines();
     let client = stage.client().await?;
     let list = client.envelope("pipelines", json!({"action": "describe"})).await?;
@@ -34,7 +34,7 @@ async fn describe_tells_what_a_caller_must_know_and_no_more() -> Result<()> {
 }
 
 #[tokio::test]
-async fn lists_are_brief_and_load_tells_the_whole() -> Result<()> {
+async fn lists_are_brief_and_load_is_complete() -> Result<()> {
     let stage = pipelines();
     let client = stage.client().await?;
     let listed = client.envelope("pipelines", json!({"action": "list"})).await?;
@@ -49,7 +49,7 @@ async fn lists_are_brief_and_load_tells_the_whole() -> Result<()> {
 }
 
 #[tokio::test]
-async fn errors_hold_what_the_next_call_needs() -> Result<()> {
+async fn errors_help_the_next_call() -> Result<()> {
     let stage = pipelines();
     let client = stage.client().await?;
     let run = |more: Value| {
@@ -70,7 +70,7 @@ async fn errors_hold_what_the_next_call_needs() -> Result<()> {
         let told = client.envelope("pipelines", call.clone()).await?;
         assert_eq!((text(&told, "error"), text(&told, "hint")), (error, hint), "{call}: {told}");
         assert!(text(&told, "expected").starts_with("run(prompt: string, depth?: xs|s|m|l"), "{told}");
-        // The call that the error shows works.
+        // The example in the error works.
         let mended = client.envelope("pipelines", told["example"].clone()).await?;
         assert_eq!(mended["ok"], true, "{mended}");
     }
@@ -78,12 +78,12 @@ async fn errors_hold_what_the_next_call_needs() -> Result<()> {
 }
 
 #[tokio::test]
-async fn instructions_say_in_which_order_to_call() -> Result<()> {
+async fn instructions_give_the_order_of_calls() -> Result<()> {
     for (fixture, runs) in [("pipelines", true), ("handoff", false)] {
         let stage = Stage::with(&[fixture]);
         let host = stage.host().await?;
         for era in ERAS {
-            // Instructions name what is loaded, so they are read by a second client.
+            // Instructions name loaded plugins, so a second client reads them.
             let first = Client::http(&host, era).await?;
             first.names_become(&[fixture]).await;
             let client = Client::http(&host, era).await?;

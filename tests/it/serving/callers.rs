@@ -1,4 +1,4 @@
-//! Who is let in by a token of the server's own, and that a token is seen by nobody else.
+//! Authentication by the server's own tokens, and confidentiality of tokens.
 
 use anyhow::{Context, Result};
 use loggia_tests::{
@@ -17,20 +17,20 @@ pub fn parts(secret: &str) -> impl Iterator<Item = &str> {
     secret.trim_start_matches("loggia_").split('.').filter(|part| part.len() >= 12)
 }
 
-/// That nothing of these is in the log, which has lines of the layers and of rmcp.
+/// Checks that the log, which includes lines of the layers and of rmcp, contains none of these.
 pub fn keeps_quiet(served: &Served, secrets: &[&str]) {
     let log = served.log.lock().expect("a log").join("\n");
     assert!(log.contains("not authenticated"), "it is logged at the finest level");
     for part in secrets.iter().flat_map(|secret| parts(secret)) {
         assert!(!log.contains(part), "{part} is in the log");
-        // Nor most of it: a log that cuts a secret in two has told it.
+        // Nor half of it: a log that splits a secret has leaked it.
         assert!(!log.contains(&part[..part.len() / 2]), "half of {part} is in the log");
     }
 }
 
 /// H48.
 #[tokio::test]
-async fn who_sends_no_token_that_counts_is_told_so_and_no_token_is_logged() -> Result<()> {
+async fn invalid_tokens_are_refused_and_never_logged() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let [good, old, unknown] =
         [Token::new("ada", &["*"]).await?, Token::new("old", &["*"]).await?, Token::new("x", &["*"]).await?];
@@ -43,7 +43,7 @@ async fn who_sends_no_token_that_counts_is_told_so_and_no_token_is_logged() -> R
     let host = &served.host;
     let bearer = |token: &str| format!("Authorization: Bearer {token}\r\n");
     let near = {
-        // The last is a checksum of the others.
+        // The last character is a checksum of the others.
         let (rest, last) = good.secret.split_at(good.secret.len() - 1);
         format!("{rest}{}", if last == "x" { "y" } else { "x" })
     };
@@ -79,7 +79,7 @@ async fn who_sends_no_token_that_counts_is_told_so_and_no_token_is_logged() -> R
             assert!(!format!("{told:?}").contains(part), "{what}: {told:?}");
         }
     }
-    // In the URL it is refused, right or wrong, and beside a right one in its place.
+    // Tokens in the URL are refused, valid or not, even next to a valid header.
     for (query, headers) in [
         ("access_token", String::new()),
         ("ACCESS_TOKEN", good.header()),
@@ -91,7 +91,7 @@ async fn who_sends_no_token_that_counts_is_told_so_and_no_token_is_logged() -> R
         assert_eq!(told.status, 401, "{query}: {told:?}");
         assert!(told.body.contains("never in the URL"), "{query}: {told:?}");
     }
-    // By a client of MCP, of either lifecycle, and for one whose token does not count.
+    // With an MCP client of either lifecycle, and with an invalid token.
     for era in ERAS {
         let client = Client::http_by(host, era, Kind::default(), &good).await?;
         assert_eq!(client.envelope("echo", add()).await?["data"], 3.0);
@@ -108,7 +108,7 @@ async fn tokens_come_and_go_while_the_server_runs() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
     let served = Served::configured(&folder, "", &[&ada]).await?;
-    // On which she listens for as long as she may.
+    // She keeps listening on it as long as she may.
     let session = wire::session(&served.host, &ada.header(), wire::INITIALIZE).await?;
     let mut stream = wire::listened(&served.host, &session).await?;
     let statuses = async || {
@@ -141,9 +141,9 @@ async fn tokens_come_and_go_while_the_server_runs() -> Result<()> {
     Ok(())
 }
 
-/// To close a door behind those who came in takes a start.
+/// Requiring tokens takes effect at the next start.
 #[tokio::test]
-async fn who_serves_everybody_goes_on_to_and_says_so() -> Result<()> {
+async fn adding_a_token_keeps_access_anonymous_until_restart() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let served = Served::configured(&folder, "", &[]).await?;
     Served::settings(&folder, "", &[&Token::new("ada", &["*"]).await?])?;
@@ -152,9 +152,9 @@ async fn who_serves_everybody_goes_on_to_and_says_so() -> Result<()> {
     Ok(())
 }
 
-/// H48: whatever is sent, a plugin sees none of it, nor does who it talks to.
+/// H48: plugins and their upstreams see none of the client's credentials.
 #[tokio::test]
-async fn a_token_reaches_no_plugin_and_nobody_that_it_talks_to() -> Result<()> {
+async fn a_token_reaches_no_plugin_or_upstream() -> Result<()> {
     let web = Web::start(Answer::echo).await?;
     let folder = Folder::with(&["reaches"]);
     folder.write("reaches.toml", &format!("[grants]\nhttp = [{:?}]\n", web.url("")));
@@ -178,7 +178,7 @@ async fn a_token_reaches_no_plugin_and_nobody_that_it_talks_to() -> Result<()> {
     for secret in parts(&token.secret).chain(["cookie-of-ada", "Bearer"]) {
         assert!(!seen.contains(secret), "{secret}: {seen}");
     }
-    // Who calls is told by a name that is its own with this plugin, not by the operator's.
+    // The caller has an opaque name that is specific to this plugin, not the operator's.
     let whoami = told[2].envelope()?["data"].clone();
     assert!(whoami.is_null() || !whoami.as_str().context("a name")?.contains("ada"), "{whoami}");
     Ok(())
@@ -186,7 +186,7 @@ async fn a_token_reaches_no_plugin_and_nobody_that_it_talks_to() -> Result<()> {
 
 /// H48: guesses cost no memory.
 #[tokio::test]
-async fn a_storm_of_guesses_takes_no_memory_and_keeps_nobody_waiting() -> Result<()> {
+async fn guessing_tokens_costs_no_memory_and_blocks_nobody() -> Result<()> {
     const GUESSES: usize = 2000;
     let folder = Folder::with(&["echo"]);
     let token = Token::new("ada", &["*"]).await?;

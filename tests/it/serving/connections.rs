@@ -1,4 +1,4 @@
-//! Clients that say nothing, or little, or never listen, and more of them than there may be.
+//! Clients that send nothing, or too little, or never read, and more of them than the connection limit.
 
 use anyhow::{Context, Result};
 use loggia_tests::{
@@ -15,7 +15,7 @@ fn add() -> Value {
 
 /// H47.
 #[tokio::test]
-async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
+async fn slow_requests_are_disconnected() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host =
         HttpHost::configured(&folder, "[http]\nheader-time = '3s'\nidle-time = '3s'\nbody-time = '3s'")
@@ -45,7 +45,7 @@ async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
     }
     for (begun, line) in slow {
         let told = line.end().await.with_context(|| begun.clone())?;
-        // hyper may say why.
+        // hyper may send a reason.
         assert!(told.is_empty() || told.starts_with("HTTP/1.1 408"), "{begun}: {told}");
     }
     for line in bodies {
@@ -56,9 +56,10 @@ async fn a_client_that_takes_too_long_to_ask_is_closed() -> Result<()> {
     Ok(())
 }
 
-/// H47: who rests may, but a head that has begun has to come, and who is not known rests no longer than a head takes.
+/// H47: authenticated connections may idle, but a request that has begun must arrive; unauthenticated ones time out
+/// like headers.
 #[tokio::test]
-async fn a_long_rest_is_for_known_callers_and_not_for_heads() -> Result<()> {
+async fn only_authenticated_connections_may_idle_long() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let ada = Token::new("ada", &["*"]).await?;
     let served = Served::configured(&folder, "[http]\nheader-time = '3s'\nidle-time = '1h'", &[&ada]).await?;
@@ -88,7 +89,7 @@ async fn a_long_rest_is_for_known_callers_and_not_for_heads() -> Result<()> {
     for line in over {
         line.end().await?;
     }
-    // It has rested for longer than all of them.
+    // It has been idle for longer than all of them.
     rests.write(&call).await?;
     assert_eq!(rests.answer().await?.envelope()?["data"], 3.0);
     Ok(())
@@ -96,7 +97,7 @@ async fn a_long_rest_is_for_known_callers_and_not_for_heads() -> Result<()> {
 
 /// H47: a client that sends a byte now and then sends something, but not a head in time.
 #[tokio::test]
-async fn a_head_a_byte_at_a_time_is_cut_off_too() -> Result<()> {
+async fn bytewise_headers_are_disconnected() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::configured(&folder, "[http]\nheader-time = '3s'\nidle-time = '3s'").await?;
     let call = wire::call(&host, "", 1, "echo", &add());
@@ -107,7 +108,7 @@ async fn a_head_a_byte_at_a_time_is_cut_off_too() -> Result<()> {
             line.answer().await?;
         }
         line.write("POST /mcp HTTP/1.1\r\nX: ").await?;
-        // As long as it takes: each byte is waited for, since that is what such a client does.
+        // Each byte is awaited, as such a client would do, however long it takes.
         let trickle = async {
             let mut clock = tokio::time::interval(std::time::Duration::from_millis(20));
             while line.write("x").await.is_ok() {
@@ -136,7 +137,7 @@ async fn further_connections_wait_until_one_is_closed() -> Result<()> {
     }
     let mut fifth = Line::open(host.authority()).await?;
     fifth.write(&call).await?;
-    // The others are answered as before, often enough that the fifth would have been.
+    // The others are answered as before, for longer than the fifth would have needed.
     for _ in 0..20 {
         for line in &mut there {
             line.write(&call).await?;
@@ -151,7 +152,7 @@ async fn further_connections_wait_until_one_is_closed() -> Result<()> {
     Ok(())
 }
 
-/// A client that takes as little as it can of what is sent.
+/// Connects a client with minimal receive buffers.
 async fn deaf(host: &HttpHost) -> Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(4096)?;
@@ -160,7 +161,7 @@ async fn deaf(host: &HttpHost) -> Result<TcpStream> {
 
 /// H47.
 #[tokio::test]
-async fn a_client_that_never_reads_is_closed_and_what_it_was_sent_is_given_up() -> Result<()> {
+async fn clients_that_never_read_are_disconnected() -> Result<()> {
     const DEAF: usize = 8;
     let folder = Folder::with(&["misbehaves", "echo"]);
     folder.write("misbehaves.toml", "[limits]\nresult = \"4MiB\"\n");
@@ -168,7 +169,7 @@ async fn a_client_that_never_reads_is_closed_and_what_it_was_sent_is_given_up() 
     let host = &served.host;
     let process = host.child.id().context("it ended")?;
     let flood = wire::call(host, "", 1, "misbehaves", &json!({"action": "flood"}));
-    // It is an answer, and a large one.
+    // A large answer.
     let told = wire::answered(host, "", "misbehaves", &json!({"action": "flood"})).await?;
     assert!(told.status == 200 && told.body.len() > 2 << 20, "{} {:.600}", told.head, told.body);
     let mut after = Vec::new();
@@ -179,12 +180,12 @@ async fn a_client_that_never_reads_is_closed_and_what_it_was_sent_is_given_up() 
             line.write(&flood).await?;
             kept.push(line);
         }
-        // Who does read is answered meanwhile.
+        // A client that reads is answered meanwhile.
         assert_eq!(wire::answered(host, "", "echo", &add()).await?.envelope()?["data"], 3.0);
         let name = "loggia_calls_total{tool=\"misbehaves\",action=\"flood\",outcome=\"ok\"}";
         served.figures(name, |calls| calls == (1 + (round + 1) * DEAF) as f64).await;
         served.figures("loggia_http_connections", |open| open == 0.0).await;
-        // What the allocator keeps for later is nobody's; SIGUSR1 gives it back.
+        // The allocator's spare memory does not count; SIGUSR1 releases it.
         let lines =
             || served.log.lock().expect("a log").iter().filter(|line| line.contains("vitals")).count();
         signal(&host.child, Signal::USR1)?;
@@ -197,20 +198,20 @@ async fn a_client_that_never_reads_is_closed_and_what_it_was_sent_is_given_up() 
 
 /// H47.
 #[tokio::test]
-async fn a_head_that_is_too_long_is_refused_with_its_limit() -> Result<()> {
+async fn oversized_headers_are_refused_with_the_limit() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let wide = HttpHost::configured(&folder, "[http]\nhead = '256KiB'").await?;
     let (long, many) = (format!("X-Long: {}\r\n", "x".repeat(100 << 10)), "X: 1\r\n".repeat(200));
     for (host, more, limit) in [(&host, &long, "32KiB"), (&host, &many, "32KiB"), (&wide, &many, "256KiB")] {
-        // The same after an answer on the same connection.
+        // Also after an answer on the same connection.
         for answered in [false, true] {
             let mut line = Line::open(host.authority()).await?;
             if answered {
                 line.write(wire::call(host, "", 1, "echo", &add())).await?;
                 assert_eq!(line.answer().await?.status, 200);
             }
-            // It may refuse the rest, and say why.
+            // It may refuse the rest with a reason.
             drop(line.write(wire::call(host, more, 2, "echo", &add())).await);
             let told = line.rest().await?;
             assert_eq!((told.status, told.header("connection")), (431, Some("close")), "{told:?}");
@@ -219,15 +220,15 @@ async fn a_head_that_is_too_long_is_refused_with_its_limit() -> Result<()> {
         }
     }
     assert_eq!(wire::answered(&wide, &long, "echo", &add()).await?.status, 200);
-    // A quarter of it is not too long: tokens are long.
+    // A quarter of it is allowed: tokens are long.
     let long = format!("X-Long: {}\r\n", "x".repeat(24 << 10));
     assert_eq!(wire::answered(&host, &long, "echo", &add()).await?.status, 200);
     Ok(())
 }
 
-/// Who looks at the server with a browser is told where it is, and so is a client that has the wrong path.
+/// Browsers, and clients with a wrong path, learn the endpoint's address.
 #[tokio::test]
-async fn what_is_not_there_says_where_the_protocol_is() -> Result<()> {
+async fn unknown_paths_point_to_the_endpoint() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let own = host.authority();
@@ -245,7 +246,7 @@ async fn what_is_not_there_says_where_the_protocol_is() -> Result<()> {
     Ok(())
 }
 
-/// They come and go all day: who runs the server is told of what is wrong, and nothing is.
+/// Disconnecting clients are normal: nothing is logged.
 #[tokio::test]
 async fn a_client_that_goes_away_is_no_error() -> Result<()> {
     let folder = Folder::with(&["echo"]);
@@ -254,7 +255,7 @@ async fn a_client_that_goes_away_is_no_error() -> Result<()> {
     })
     .await?;
     let host = &served.host;
-    // It says where it listens a moment before all of its tasks run.
+    // The address is logged a moment before all tasks run.
     assert_eq!(wire::answered(host, "", "echo", &add()).await?.status, 200);
     let tasks = "loggia_tasks{runtime=\"io\"}";
     let before = served.figure(tasks).await?.context("tasks")?;
@@ -276,7 +277,7 @@ async fn a_client_that_goes_away_is_no_error() -> Result<()> {
     );
     assert_eq!(wire::send(host.authority(), goodbye.as_bytes()).await?.status, 204);
     served.figures(tasks, |now| now <= before).await;
-    // What is logged is written in its order.
+    // Log lines are in order, so this line comes after all others.
     assert_eq!(wire::answered(host, "", "echo", &add()).await?.status, 200);
     served.logs(|line| line.contains("echo.add: ok")).await;
     let log = served.log.lock().expect("a log");

@@ -1,4 +1,4 @@
-//! Many clients at once, and many calls of one: each answer is right, and none is lost.
+//! Many clients at once, and many calls of one: every answer is right, and none is lost.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const CLIENTS: usize = 64;
 const CALLS: usize = 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_crowd_of_clients_gets_each_its_own_answers() -> Result<()> {
+async fn many_clients_get_their_own_answers() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = Arc::new(HttpHost::start(folder.path()).await?);
     let mut crowd = JoinSet::new();
@@ -42,7 +42,7 @@ async fn a_crowd_of_clients_gets_each_its_own_answers() -> Result<()> {
 }
 
 #[tokio::test]
-async fn one_call_after_another_is_answered_on_one_connection_and_on_new_ones() -> Result<()> {
+async fn sequential_calls_work_on_any_connection() -> Result<()> {
     const TIMES: usize = 300;
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;

@@ -1,5 +1,5 @@
-//! How a server ends: its listener at once, its readiness with it, then its calls, then its streams. H51 has more in
-//! `hostile/server.rs`.
+//! Shutdown of a server: first its listener and readiness, then calls, then streams. `hostile/server.rs` covers more of
+//! H51.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ async fn ends(served: &mut Served) -> Result<Option<i32>> {
 
 /// H51.
 #[tokio::test]
-async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Result<()> {
+async fn draining_answers_calls_and_closes_streams() -> Result<()> {
     let (folder, compiled) = (Folder::with(&["lingers", "echo"]), tempfile::tempdir()?);
     let data = lingers(&folder, "lingers");
     let mut served = Served::configured_with(&folder, "drain = '30s'\n[http]\n", &[], |command| {
@@ -29,8 +29,8 @@ async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Res
     })
     .await?;
     let host = &served.host;
-    // A stream of a session, one of `subscriptions/listen`, a call in a session and one without, a call that nobody waits
-    // for, a connection without a request.
+    // A session's stream, a `subscriptions/listen` stream, a call in a session and one without, a call that no client
+    // awaits, a connection without a request.
     let session = wire::session(host, "", INITIALIZE).await?;
     let own = host.authority().to_owned();
     let stream = wire::listened(host, &session).await?;
@@ -56,7 +56,7 @@ async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Res
     signal(&host.child, Signal::TERM)?;
     let (status, told) = served.readies(|_, told| told["draining"] == true).await;
     assert_eq!((status, &told["ready"]), (503, &json!(false)), "{told}");
-    // Nobody else is let in.
+    // New connections are refused.
     eventually(async || match Line::open(&own).await {
         Err(_) => Ok(()),
         Ok(_) => Err("it still listens".to_owned()),
@@ -84,7 +84,7 @@ async fn told_to_end_it_is_unready_answers_what_runs_and_closes_streams() -> Res
 
 /// H51.
 #[tokio::test]
-async fn a_call_that_takes_longer_than_the_drain_is_cut_off_and_that_is_no_error() -> Result<()> {
+async fn calls_beyond_the_drain_are_cancelled() -> Result<()> {
     let folder = Folder::with(&["lingers"]);
     let data = lingers(&folder, "lingers");
     let mut served = Served::configured(&folder, "drain = '1s'\n[http]\n", &[]).await?;
@@ -101,7 +101,7 @@ async fn a_call_that_takes_longer_than_the_drain_is_cut_off_and_that_is_no_error
 
 /// H51: nothing to wait for, nothing waited for.
 #[tokio::test]
-async fn with_nothing_under_way_it_ends_long_before_the_drain() -> Result<()> {
+async fn an_idle_server_stops_before_the_drain_ends() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let mut served = Served::configured(&folder, "drain = '1h'\n[http]\n", &[]).await?;
     let session = wire::session(&served.host, "", INITIALIZE).await?;

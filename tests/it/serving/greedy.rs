@@ -1,5 +1,5 @@
-//! A caller that asks for more than its share is told when to come again, and no other caller notices. The same of what a
-//! caller leaves unfinished, runs and questions, is in `hostile/fairness.rs`.
+//! A caller above its rate gets a `Retry-After`, and no other caller is affected. `hostile/fairness.rs` covers
+//! unfinished runs and questions.
 
 use std::{cell::Cell, fs};
 
@@ -13,7 +13,7 @@ use serde_json::json;
 
 /// H46.
 #[tokio::test]
-async fn who_fills_its_calls_is_refused_further_ones_and_another_is_answered() -> Result<()> {
+async fn concurrency_limits_apply_per_caller() -> Result<()> {
     let folder = Folder::with(&["lingers", "echo"]);
     let data = lingers(&folder, "lingers");
     let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
@@ -34,7 +34,7 @@ async fn who_fills_its_calls_is_refused_further_ones_and_another_is_answered() -
         assert!(told.body.contains("too many calls at once: try again in 1 s"), "{told:?}");
         let told = wire::answered(host, &bob.header(), "echo", &add).await?;
         assert_eq!((told.status, &told.envelope()?["data"]), (200, &json!(3.0)), "{told:?}");
-        // In sessions, too: it is the caller that is counted.
+        // In sessions too: limits count callers.
         assert_eq!(wire::ask(host, &ada.header(), wire::INITIALIZE).await?.status, 429);
         assert_eq!(wire::ask(host, &bob.header(), wire::INITIALIZE).await?.status, 200);
     }
@@ -53,7 +53,7 @@ async fn who_fills_its_calls_is_refused_further_ones_and_another_is_answered() -
 
 /// H46.
 #[tokio::test]
-async fn who_asks_too_fast_is_told_when_to_come_again_and_another_is_answered() -> Result<()> {
+async fn rate_limits_apply_per_caller() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
     let settings = "[http.per-caller]\nrate = 1\nburst = 5\n";
@@ -77,7 +77,7 @@ async fn who_asks_too_fast_is_told_when_to_come_again_and_another_is_answered() 
         let told = wire::answered(host, &bob.header(), "echo", &add).await?;
         assert_eq!((told.status, &told.envelope()?["data"]), (200, &json!(3.0)), "{told:?}");
     }
-    // And it is true: a little later it is answered.
+    // The retry time is correct: the request succeeds a little later.
     eventually(async || match wire::answered(host, &ada.header(), "echo", &add).await {
         Ok(told) if told.status == 200 => Ok(()),
         other => Err(format!("{other:?}")),

@@ -1,4 +1,4 @@
-//! The order of the layers of HTTP, as `host/server/src/http/mod.rs` lists them.
+//! The order of the HTTP layers, as documented in `host/server/src/http/mod.rs`.
 
 use anyhow::{Context, Result};
 use futures_util::future::join_all;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::oauth;
 
-/// What can be wrong with a request, from what is looked at first to what is looked at last.
+/// Faults of a request, in the order in which they are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     TooLarge,
@@ -31,7 +31,8 @@ enum Fault {
 const PLAIN: &str = "text/plain; charset=utf-8";
 const PAGE: &str = "https://chat.example.com";
 
-/// Callers: one who may all, one of the authorization server's who may nothing, one who asks too often, and one who has a call running and may have no other.
+/// Callers: one with all scopes, one of the authorization server without scopes, one above its rate, and one whose only
+/// allowed call is running.
 struct Callers {
     calm: Token,
     nobody: Token,
@@ -67,7 +68,7 @@ fn request(own: &str, from: Fault, callers: &Callers) -> String {
     head.push_str(&caller.map(Token::header).unwrap_or_default());
     let length = match from {
         _ if has(Fault::TooLarge) => 5000,
-        // A byte of it never comes.
+        // One byte never arrives.
         _ if has(Fault::SlowBody) => body.len() + 1,
         _ => body.len(),
     };
@@ -80,7 +81,7 @@ fn settings(more: &str) -> String {
 }
 
 #[tokio::test]
-async fn of_all_that_is_wrong_with_a_request_the_outermost_is_told() -> Result<()> {
+async fn the_outermost_problem_is_reported_first() -> Result<()> {
     let folder = Folder::with(&["echo", "lingers"]);
     let data = lingers(&folder, "lingers");
     let key = oauth::Key::new()?;
@@ -118,7 +119,7 @@ async fn of_all_that_is_wrong_with_a_request_the_outermost_is_told() -> Result<(
         (Fault::None, 200, "\"data\":3"),
     ] {
         let told = match from {
-            // The first few are answered by what lies further in, slowly; so more of them are sent at once.
+            // The first few pass to inner, slower layers; so more of them are sent at once.
             Fault::RateUsedUp => {
                 eventually(async || {
                     let told = join_all((0..8).map(|_| told(from))).await;
@@ -144,9 +145,9 @@ async fn of_all_that_is_wrong_with_a_request_the_outermost_is_told() -> Result<(
     Ok(())
 }
 
-/// H54, over HTTP: every refusal says what is wrong, and what kind of text says so.
+/// H54, over HTTP: every refusal has a reason and a content type.
 #[tokio::test]
-async fn what_is_no_message_is_told_so_in_words_of_the_protocol() -> Result<()> {
+async fn malformed_messages_get_protocol_errors() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;
     let batch = format!("[{}]", wire::INITIALIZE);
@@ -189,7 +190,7 @@ async fn what_is_no_message_is_told_so_in_words_of_the_protocol() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_browser_is_told_which_pages_may_call_before_it_has_a_token() -> Result<()> {
+async fn cors_preflights_need_no_token() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let token = Token::new("ada", &["*"]).await?;
     let served = Served::configured(&folder, &settings(""), &[&token]).await?;
@@ -216,7 +217,7 @@ async fn a_browser_is_told_which_pages_may_call_before_it_has_a_token() -> Resul
             "{page}: {told:?}"
         );
     }
-    // A page can read why it was refused, and the name of its session.
+    // A page can read the reason for a refusal and the session's id.
     let origin = format!("Origin: {PAGE}\r\n");
     for (headers, status) in [(origin.clone(), 401), (format!("{origin}{}", token.header()), 200)] {
         let told = wire::ask(&served.host, &headers, wire::INITIALIZE).await?;
@@ -226,7 +227,7 @@ async fn a_browser_is_told_which_pages_may_call_before_it_has_a_token() -> Resul
             assert!(exposed.contains(name), "{name}: {exposed}");
         }
     }
-    // Where no page is named, browsers are told nothing.
+    // Without configured origins, browsers get no CORS headers.
     let plain = Served::configured(&folder, "", &[&token]).await?;
     let own = plain.host.authority();
     let page = format!("http://{own}");
@@ -237,14 +238,14 @@ async fn a_browser_is_told_which_pages_may_call_before_it_has_a_token() -> Resul
 }
 
 #[tokio::test]
-async fn who_is_not_known_causes_no_work() -> Result<()> {
+async fn unauthenticated_requests_cause_no_work() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let token = Token::new("ada", &["*"]).await?;
     let served = Served::configured(&folder, "", &[&token]).await?;
     let host = &served.host;
     let add = json!({"action": "add", "a": 1, "b": 2});
     for headers in ["", "Authorization: Bearer garbage\r\n", "Authorization: Basic YWRhOng=\r\n"] {
-        // Three mebibytes that are announced, and of which none comes: nobody waits for them.
+        // Three announced mebibytes that never arrive: the server does not wait for them.
         let mut line = Line::open(host.authority()).await?;
         let head = wire::post(host, headers, "").replace("Content-Length: 0", "Content-Length: 3145728");
         line.write(head).await?;
@@ -268,7 +269,7 @@ async fn who_is_not_known_causes_no_work() -> Result<()> {
     assert_eq!(served.figure("loggia_sessions").await?, Some(0.0));
     assert_eq!(served.figure("loggia_auth_failures_total{reason=\"invalid_token\"}").await?, Some(6.0));
     assert_eq!(served.figure("loggia_auth_failures_total{reason=\"missing\"}").await?, Some(12.0));
-    // It is not the counting that fails.
+    // The rate limit is not the cause.
     assert_eq!(wire::ask(host, &token.header(), wire::INITIALIZE).await?.status, 200);
     assert_eq!(wire::answered(host, &token.header(), "echo", &add).await?.envelope()?["data"], 3.0);
     assert_eq!(served.figure("loggia_sessions").await?, Some(1.0));

@@ -17,11 +17,11 @@ async fn call(host: &mut Raw, id: u64, tool: &str, arguments: Value) -> Result<V
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn servers_that_share_everything_lose_nothing_and_all_see_what_is_new() -> Result<()> {
+async fn servers_can_share_all_folders() -> Result<()> {
     let folder = Folder::with(&["keeps", "echo"]);
     folder.put("version", &fixture("version_one"));
     folder.write("keeps.toml", "[grants]\nstore = true\n");
-    // Nothing is compiled yet: all of them begin with it at once.
+    // Nothing is compiled yet: all of them start at once.
     let compiled = tempfile::tempdir()?;
     let mut starting = JoinSet::new();
     for n in 0..SERVERS {
@@ -35,7 +35,7 @@ async fn servers_that_share_everything_lose_nothing_and_all_see_what_is_new() ->
                 let id = 10 + 4 * time;
                 let told = call(&mut host, id, "echo", json!({"action": "add", "a": n, "b": time})).await?;
                 anyhow::ensure!(told["data"] == (n + time) as f64, "{told}");
-                // Others change it, too; who lost often enough is told so, and tries again.
+                // Other hosts change it too; after several conflicts the call fails and is repeated.
                 loop {
                     let told = call(&mut host, id + 1, "keeps", json!({"action": "increment", "key": "sum"}))
                         .await?;
@@ -69,7 +69,7 @@ async fn servers_that_share_everything_lose_nothing_and_all_see_what_is_new() ->
                 let told = call(host, id, "version", json!({"action": "get"})).await?;
                 match told["data"].as_str() {
                     Some("two") => break,
-                    // Neither the old one nor the new one would be a call that was lost.
+                    // Neither version answering would mean a lost call.
                     old => anyhow::ensure!(old == Some("one"), "{told}"),
                 }
             }

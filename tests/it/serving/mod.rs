@@ -2,14 +2,14 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `layers.rs` | what a request passes before it is answered, in which order |
-//! | `callers.rs` | tokens: who is let in, and that nobody else sees one |
+//! | `layers.rs` | order of the checks of a request |
+//! | `callers.rs` | authentication by tokens, and their confidentiality |
 //! | `oauth.rs` | tokens of an authorization server |
-//! | `scopes.rs` | what a caller sees and may call, by every way to a call |
-//! | `greedy.rs` | who asks for too much is refused, and nobody else |
+//! | `scopes.rs` | visible and callable actions of a caller, by every path to a call |
+//! | `greedy.rs` | limits per caller |
 //! | `connections.rs` | clients that are slow, or too many |
 //! | `sessions.rs` | sessions that sleep, wake and end |
-//! | `drain.rs` | how a server ends |
+//! | `drain.rs` | shutdown |
 //! | `unit.rs` | the systemd unit of the documentation |
 //! | `crowd.rs` | many clients at once |
 //! | `many.rs` | many servers on one folder |

@@ -1,4 +1,4 @@
-//! Tokens of an authorization server: what is true of one that counts, and what is told to who has none.
+//! Tokens of an authorization server: requirements, and the response to requests without one.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -32,18 +32,18 @@ impl Key {
         Ok(Self(Ed25519KeyPair::from_pkcs8(made.as_ref()).map_err(|_| anyhow::anyhow!("no key"))?))
     }
 
-    /// Its public half, as such servers publish it.
+    /// Public key set, as an authorization server publishes it.
     pub(super) fn set(&self) -> String {
         let x = B64.encode(self.0.public_key());
         json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "one", "use": "sig", "x": x}]}).to_string()
     }
 
-    /// A token with this header and these claims, signed as its `alg` says.
+    /// Signs a token with this header and these claims by the `alg` of the header.
     fn sign(&self, header: &Value, claims: &Value) -> String {
         let message = format!("{}.{}", B64.encode(header.to_string()), B64.encode(claims.to_string()));
         let signature = match header["alg"].as_str() {
             Some("EdDSA") => self.0.sign(message.as_bytes()).as_ref().to_vec(),
-            // By what everybody can read.
+            // With public data as the key.
             Some("HS256") => {
                 let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.public_key().as_ref());
                 hmac::sign(&key, message.as_bytes()).as_ref().to_vec()
@@ -53,7 +53,7 @@ impl Key {
         format!("{message}.{}", B64.encode(signature))
     }
 
-    /// A token that counts but for what is other in its header or its claims.
+    /// A valid token except for these changes of header and claims.
     pub(super) fn token(&self, header: Value, claims: Value) -> String {
         let now = now();
         let mut its = json!({"iss": ISSUER, "aud": RESOURCE, "sub": "ada", "exp": now + 600, "iat": now,
@@ -81,7 +81,7 @@ pub(super) fn settings(jwks: &str) -> String {
 
 /// H48.
 #[tokio::test]
-async fn only_a_token_of_that_issuer_for_this_server_counts() -> Result<()> {
+async fn issuer_and_audience_are_required() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let (key, other) = (Key::new()?, Key::new()?);
     std::fs::write(folder.beside("config").join("keys.json"), key.set())?;
@@ -153,13 +153,13 @@ async fn only_a_token_of_that_issuer_for_this_server_counts() -> Result<()> {
     let secrets: Vec<&str> = cases.iter().map(|(_, token, _, _)| token.as_str()).collect();
     served.logs(|line| line.contains("CallToolRequest")).await;
     keeps_quiet(&served, &secrets);
-    // Whose it is stands in the log, as issuer and subject.
+    // The log names the issuer and the subject.
     served.logs(|line| line.contains("https://id.example.com/#ada")).await;
     Ok(())
 }
 
 #[tokio::test]
-async fn where_to_get_a_token_is_told_to_everybody() -> Result<()> {
+async fn resource_metadata_is_public() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     std::fs::write(folder.beside("config").join("keys.json"), Key::new()?.set())?;
     let served = Served::configured(&folder, &settings("keys.json"), &[]).await?;
@@ -171,22 +171,22 @@ async fn where_to_get_a_token_is_told_to_everybody() -> Result<()> {
         let expected = json!({"resource": RESOURCE, "authorization_servers": [ISSUER], "bearer_methods_supported": ["header"],
             "resource_name": "Loggia", "scopes_supported": ["echo:add"]});
         assert_eq!(told.message()?, expected);
-        // No page of anybody's reads it by a name that leads here.
+        // DNS rebinding is rejected.
         assert_eq!(wire::send(own, asked("evil.example.com").as_bytes()).await?.status, 403);
     }
     let told = wire::ask(&served.host, "", wire::INITIALIZE).await?;
     let challenge = told.header("www-authenticate").context("a challenge")?;
     assert!(told.status == 401 && challenge.contains(METADATA) && !challenge.contains("error="), "{told:?}");
-    // What is not named is not there, and says so to nobody without a token.
+    // Other paths do not exist, and return 401 to requests without a token.
     let elsewhere =
         format!("GET /.well-known/openid-configuration HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n");
     assert!([401, 404].contains(&wire::send(own, elsewhere.as_bytes()).await?.status));
     Ok(())
 }
 
-/// H48: whoever makes names of keys up gets no more work done than anybody else.
+/// H48: made-up key ids cause no additional work.
 #[tokio::test]
-async fn a_flood_of_unknown_keys_is_one_look_at_the_authorization_server() -> Result<()> {
+async fn unknown_keys_trigger_one_fetch() -> Result<()> {
     const FLOOD: usize = 200;
     let folder = Folder::with(&["echo"]);
     let key = Key::new()?;

@@ -1,4 +1,4 @@
-//! What a caller sees and may call is what its scopes hold, by every way that leads to a call.
+//! Scopes limit visible and callable actions by every path to a call.
 
 use anyhow::{Context, Result};
 use loggia_tests::{
@@ -7,7 +7,7 @@ use loggia_tests::{
 };
 use serde_json::{Value, json};
 
-/// Two steps, the second of which not everybody may take.
+/// Two steps; the second needs a further scope.
 const FLOW: &str = "
 name: sum_up
 description: Adds, then says so.
@@ -16,7 +16,7 @@ steps:
   - {id: say, tool: echo.say, arguments: {text: done}, dependsOn: [add]}
 ";
 
-/// Facades that call each other, workflows, batches and runs, for these callers.
+/// Serves facades that call each other, workflows, batches and runs to these callers.
 async fn served(tokens: &[&Token]) -> Result<(Folder, Served)> {
     let folder = Folder::with(&["echo", "worker", "reaches"]);
     folder.write("echo.toml", "[actions]\nbatch = true\n");
@@ -39,7 +39,7 @@ fn add() -> Value {
 }
 
 #[tokio::test]
-async fn a_caller_sees_what_its_scopes_hold_and_nothing_of_the_rest() -> Result<()> {
+async fn callers_see_only_what_scopes_allow() -> Result<()> {
     let [ada, all, none] = [
         Token::new("ada", &["echo:add"]).await?,
         Token::new("all", &["*"]).await?,
@@ -76,7 +76,7 @@ async fn a_caller_sees_what_its_scopes_hold_and_nothing_of_the_rest() -> Result<
 }
 
 #[tokio::test]
-async fn no_way_leads_past_a_callers_scopes() -> Result<()> {
+async fn nothing_bypasses_a_callers_scopes() -> Result<()> {
     let scopes = ["echo:add", "reaches:*", "flow:*"];
     let [ada, all] = [Token::new("ada", &scopes).await?, Token::new("all", &["*"]).await?];
     let (_folder, served) = served(&[&ada, &all]).await?;
@@ -90,14 +90,14 @@ async fn no_way_leads_past_a_callers_scopes() -> Result<()> {
         "{denied}"
     );
     assert_eq!(denied["hint"], "the token needs the scope `echo:say`");
-    // A tool that it does not reach is one that never was.
+    // A tool outside the scopes is treated as nonexistent.
     let work = json!({"action": "work", "steps": 0});
     let hidden = told(&served, &ada, "worker", work.clone()).await?;
     let never = told(&served, &ada, "workex", work.clone()).await?;
     assert_eq!(hidden["error"]["code"], -32602, "{hidden}");
     assert_eq!(hidden.to_string().replace("worker", "workex"), never.to_string());
 
-    // By a plugin that calls others, and by what it asks of them.
+    // Through a plugin that calls others, and through the calls that it makes.
     let by_plugin = |facade: &str, what: &str, with: Value| json!({"action": "call", "facade": facade, "what": what, "with": with});
     let cases = [
         (by_plugin("echo", "add", json!({"a": 1, "b": 2})), None),
@@ -125,7 +125,7 @@ async fn no_way_leads_past_a_callers_scopes() -> Result<()> {
     let peers = envelope(&served, &ada, "reaches", json!({"action": "facades"})).await?;
     assert_eq!(peers["data"], json!({"echo": ["add"]}), "{peers}");
 
-    // By a workflow: before its first step.
+    // Through a workflow: refused before its first step.
     let flow = json!({"action": "sum_up"});
     assert_eq!(envelope(&served, &all, "flow", flow.clone()).await?["ok"], true);
     let before = served.figure("loggia_calls_total{tool=\"echo\",action=\"add\",outcome=\"ok\"}").await?;
@@ -134,7 +134,7 @@ async fn no_way_leads_past_a_callers_scopes() -> Result<()> {
     let after = served.figure("loggia_calls_total{tool=\"echo\",action=\"add\",outcome=\"ok\"}").await?;
     assert!(before.is_some() && before == after, "nothing ran: {before:?} {after:?}");
 
-    // By a batch: nothing of it runs.
+    // Through a batch: none of its calls runs.
     let batch = |second: Value| json!({"action": "batch", "items": [add(), second]});
     assert_eq!(envelope(&served, &ada, "echo", batch(add())).await?["ok"], true);
     let before = served.figure("loggia_calls_total{tool=\"echo\",action=\"add\",outcome=\"ok\"}").await?;
@@ -154,7 +154,7 @@ async fn sessions_and_runs_are_their_callers_own() -> Result<()> {
     let his = hers.replace(&ada.secret, &bob.secret);
     let call = wire::in_session(2, "echo", &add());
     assert_eq!(wire::ask(host, &hers, &call).await?.envelope()?["data"], 3.0);
-    // Neither a message nor a stream nor the end of it.
+    // Neither messages nor streams nor its deletion.
     assert_eq!(wire::ask(host, &his, &call).await?.status, 404);
     assert_eq!(wire::ask(host, &his, wire::INITIALIZED).await?.status, 404);
     let method = |method: &str, session: &str| {
@@ -167,7 +167,7 @@ async fn sessions_and_runs_are_their_callers_own() -> Result<()> {
     assert_eq!(told.status, 404, "{told:?}");
     let told = wire::send(host.authority(), method("DELETE", &his).as_bytes()).await?;
     assert!(told.status == 404 || told.status == 204, "{told:?}");
-    // All that was asked of it by somebody else left it as it was: its stream hears what is new.
+    // These attempts had no effect: the stream still gets notifications.
     let mut stream = Line::open(host.authority()).await?;
     stream.write(method("GET", &hers)).await?;
     assert_eq!(stream.head().await?.status, 200);

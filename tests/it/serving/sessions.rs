@@ -17,21 +17,21 @@ async fn tasks(served: &Served) -> Result<f64> {
     served.figure("loggia_tasks{runtime=\"io\"}").await?.context("tasks")
 }
 
-/// Begins sessions and waits until they sleep, as then do all that were silent before; `floor` is how many tasks there were
-/// without those that are to sleep.
+/// Starts sessions and waits until they hibernate, along with all that were idle before; `floor` is the number of tasks
+/// without them.
 async fn others_sleep(served: &Served, floor: f64) -> Result<Vec<String>> {
     const OTHERS: usize = 8;
     let mut sessions = Vec::new();
     for _ in 0..OTHERS {
         sessions.push(wire::session(&served.host, "", INITIALIZE).await?);
     }
-    // Two of rmcp's go on for each that is awake; some come and go with the question.
+    // An active session has two tasks of rmcp; some come and go with the request for metrics.
     served.figures("loggia_tasks{runtime=\"io\"}", |tasks| tasks <= floor + 4.0).await;
     Ok(sessions)
 }
 
 #[tokio::test]
-async fn a_silent_session_sleeps_and_its_next_request_wakes_it() -> Result<()> {
+async fn idle_sessions_hibernate_and_wake() -> Result<()> {
     let folder = Folder::with(&["echo", "worker"]);
     folder.write("worker.toml", "[grants]\nelicit = true\n");
     let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
@@ -45,7 +45,7 @@ async fn a_silent_session_sleeps_and_its_next_request_wakes_it() -> Result<()> {
         let told = wire::ask(host, session, &wire::in_session(n, "echo", &add())).await?;
         assert_eq!((&told.message()?["id"], &told.envelope()?["data"]), (&json!(n), &json!(3.0)), "{told:?}");
     }
-    // It knows what its client can do: the person is asked.
+    // It knows the client's capabilities: the person is asked.
     let mut call = Line::open(host.authority()).await?;
     let clean = wire::in_session(2, "worker", &json!({"action": "clean"}));
     call.write(wire::post(host, &person, &clean)).await?;
@@ -57,7 +57,7 @@ async fn a_silent_session_sleeps_and_its_next_request_wakes_it() -> Result<()> {
     assert_eq!(wire::ask(host, &person, &answer).await?.status, 202);
     let told = call.event().await?;
     assert_eq!(told["result"]["structuredContent"]["data"], "kept 3 because dust", "{told}");
-    // What changed while it slept is in the list.
+    // Changes during hibernation are in the list.
     others_sleep(&served, floor).await?;
     folder.put("version", &fixture("version_one"));
     served.readies(|_, told| told["serving"] == 3).await;
@@ -66,7 +66,7 @@ async fn a_silent_session_sleeps_and_its_next_request_wakes_it() -> Result<()> {
     let tools = told["result"]["tools"].as_array().with_context(|| told.to_string())?;
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap_or_default()).collect();
     assert_eq!(names, ["echo", "version", "worker"]);
-    // Who said goodbye is gone, awake or asleep.
+    // A deleted session is gone, active or hibernated.
     others_sleep(&served, floor).await?;
     let own = host.authority();
     for session in [&sessions[0], &person] {
@@ -77,9 +77,9 @@ async fn a_silent_session_sleeps_and_its_next_request_wakes_it() -> Result<()> {
     Ok(())
 }
 
-/// One of them wakes it, and the others wait for that one.
+/// One request wakes the session, and the others wait for it.
 #[tokio::test]
-async fn requests_that_come_together_all_find_a_session_that_slept() -> Result<()> {
+async fn concurrent_requests_find_a_hibernated_session() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
     let floor = tasks(&served).await?;
@@ -97,7 +97,7 @@ async fn requests_that_come_together_all_find_a_session_that_slept() -> Result<(
 }
 
 #[tokio::test]
-async fn what_is_under_way_keeps_its_session_awake() -> Result<()> {
+async fn running_calls_keep_their_session_awake() -> Result<()> {
     let folder = Folder::with(&["echo", "lingers"]);
     let data = folder.beside("data");
     folder.write(
@@ -108,7 +108,7 @@ async fn what_is_under_way_keeps_its_session_awake() -> Result<()> {
     );
     let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
     let host = &served.host;
-    // A call whose client stays, and one whose client goes away.
+    // One call whose client stays, and one whose client disconnects.
     let mut waiting = Vec::new();
     for name in ["stays", "goes"] {
         let session = wire::session(host, "", INITIALIZE).await?;
@@ -123,7 +123,7 @@ async fn what_is_under_way_keeps_its_session_awake() -> Result<()> {
     drop(line);
     let floor = tasks(&served).await?;
     others_sleep(&served, floor).await?;
-    // Both calls come to their end, also the one that nobody waits for.
+    // Both calls finish, including the one without a client.
     let calls = "loggia_calls_in_flight{tool=\"lingers\"}";
     assert_eq!(served.figure(calls).await?, Some(2.0));
     fs::write(data.join("go"), "gone")?;
@@ -141,7 +141,7 @@ async fn what_is_under_way_keeps_its_session_awake() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() -> Result<()> {
+async fn hibernated_listeners_get_notifications() -> Result<()> {
     const CHANGED: &str = "notifications/tools/list_changed";
     let folder = Folder::with(&["echo"]);
     let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
@@ -153,7 +153,7 @@ async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() 
         streams.push(wire::listened(host, &session).await?);
         sessions.push(session);
     }
-    // A task for each connection and one for its stream; while it is awake, a session has two more.
+    // One task per connection and one for its stream; an active session has two more.
     let asleep = floor + 8.0;
     for round in 0..2 {
         let silent = others_sleep(&served, asleep).await?;
@@ -172,14 +172,14 @@ async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() 
         for stream in &mut streams {
             stream.until(CHANGED).await.with_context(|| format!("awake, round {round}"))?;
         }
-        // Who did not listen at the time hears of it later, and again where it may not have been heard.
+        // Listeners that were not connected get the notification later, possibly twice.
         for session in &silent {
             for time in ["first", "again"] {
                 wire::listened(host, session).await?.until(CHANGED).await.context(time)?;
             }
         }
     }
-    // What ends a session ends its streams, asleep or awake.
+    // The end of a session ends its streams, active or hibernated.
     others_sleep(&served, asleep).await?;
     for (session, mut stream) in sessions.iter().zip(streams) {
         let own = host.authority();
@@ -190,12 +190,12 @@ async fn a_session_that_only_listens_sleeps_and_hears_of_changes_all_the_same() 
     Ok(())
 }
 
-/// How a stream ends.
+/// End of a chunked stream.
 const ENDED: &str = "\r\n0\r\n\r\n";
 
-/// rmcp ends the oldest but one where there are more than it keeps.
+/// Beyond its limit, rmcp ends the second-oldest stream.
 #[tokio::test]
-async fn too_many_streams_of_one_session_end_and_do_not_come_back() -> Result<()> {
+async fn excess_streams_of_a_session_stay_closed() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let served = Served::configured(&folder, "[http]\nsession-sleep = '5s'", &[]).await?;
     let host = &served.host;
@@ -207,7 +207,7 @@ async fn too_many_streams_of_one_session_end_and_do_not_come_back() -> Result<()
     for stream in &mut streams[1..8] {
         stream.until(ENDED).await?;
     }
-    // The others last, through a sleep too.
+    // The others persist, also through hibernation.
     let floor = tasks(&served).await?;
     others_sleep(&served, floor).await?;
     folder.put("version", &fixture("version_one"));
@@ -218,7 +218,7 @@ async fn too_many_streams_of_one_session_end_and_do_not_come_back() -> Result<()
 }
 
 #[tokio::test]
-async fn a_session_ends_of_which_nothing_is_heard_for_long() -> Result<()> {
+async fn idle_sessions_expire() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     // Asleep before its end, and not.
     for sleep in ["1s", "1h"] {
@@ -231,7 +231,7 @@ async fn a_session_ends_of_which_nothing_is_heard_for_long() -> Result<()> {
         served.figures("loggia_sessions", |sessions| sessions == 0.0).await;
         let told = wire::ask(host, &session, &call).await?;
         assert_eq!(told.status, 404, "{sleep}: {told:?}");
-        // It begins anew, as the protocol has it.
+        // The client starts a new session, as the protocol requires.
         let session = wire::session(host, "", INITIALIZE).await?;
         assert_eq!(wire::ask(host, &session, &call).await?.envelope()?["data"], 3.0);
     }

@@ -1,5 +1,5 @@
-//! The systemd unit of the documentation: its command line is one that the server takes, and what a greedy plugin, a load balancer
-//! and a stranger need of it is there.
+//! The systemd unit of the documentation: the server accepts its command line, and it contains the keys that greedy
+//! plugins, load balancers and unauthenticated clients require.
 
 use std::{collections::BTreeMap, fs, path::Path, process::Stdio};
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use loggia_tests::{Folder, Served, binary, eventually};
 use tokio::process::Command;
 
-/// The keys of a section and their values; a key that stands several times has all of them.
+/// Keys of a section with all of their values.
 fn section(unit: &str, name: &str) -> BTreeMap<String, Vec<String>> {
     let lines = unit.lines().skip_while(|line| *line != format!("[{name}]")).skip(1);
     let mut keys: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -22,7 +22,7 @@ fn section(unit: &str, name: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 #[tokio::test]
-async fn the_unit_starts_a_server_that_ends_in_its_time_and_outlives_a_greedy_compiler() -> Result<()> {
+async fn the_unit_limits_and_stops_the_server() -> Result<()> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
     let unit = fs::read_to_string(docs.join("loggia.service"))?;
     let service = section(&unit, "Service");
@@ -45,7 +45,7 @@ async fn the_unit_starts_a_server_that_ends_in_its_time_and_outlives_a_greedy_co
     let words: Vec<&str> = line.split(' ').collect();
     let delay = words.iter().skip_while(|word| **word != "--drain-delay").nth(1).context("a drain-delay")?;
     assert!(seconds(&key("TimeoutStopSec"))? >= seconds(delay)? + 25 + 5, "the drain takes 25 s");
-    // What the test chooses itself is left out of its command line.
+    // The test sets these options itself.
     let own = ["--http", "127.0.0.1:8080", "--admin", "127.0.0.1:9090"];
     assert_eq!(&words[..3], ["/usr/local/bin/loggia", "serve", "/srv/plugins"]);
     assert!(own.iter().all(|word| words.contains(word)), "{line}");
@@ -60,12 +60,12 @@ async fn the_unit_starts_a_server_that_ends_in_its_time_and_outlives_a_greedy_co
     Ok(())
 }
 
-/// Where memory is short, the kernel ends a compiler rather than the host.
+/// When memory is short, the kernel kills a compiler rather than the host.
 #[tokio::test]
 async fn a_compiler_goes_before_the_host() -> Result<()> {
     let mut command = Command::new(binary());
     command.args(["compile-component", "60000", "4294967296"]);
-    // It waits for the component.
+    // It waits for the component on stdin.
     let compiler = command.stdin(Stdio::piped()).stdout(Stdio::null()).kill_on_drop(true).spawn()?;
     let score = format!("/proc/{}/oom_score_adj", compiler.id().context("it ended")?);
     eventually(async || match fs::read_to_string(&score) {

@@ -43,7 +43,7 @@ async fn a_deployment_waits_for_its_approval() -> Result<()> {
             let question = heard("a question", &mut client.questions).await?;
             assert_eq!(question["message"], "[deploy_with_approval] Deploy PR #42 to production?");
             assert_eq!(question["requestedSchema"]["properties"], json!({"approved": {"type": "boolean"}}));
-            // The text became a number: that is what the server takes. And nothing was done twice.
+            // The text was converted to the number that the server takes. And no call was repeated.
             let pr = ("get_pull_request".to_owned(), json!({"pr": 42}));
             assert_eq!(stage.calls()[before..], [pr, ("trigger_deployment".to_owned(), asked)]);
             client.end().await?;
@@ -53,7 +53,7 @@ async fn a_deployment_waits_for_its_approval() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_not_approved_is_skipped() -> Result<()> {
+async fn unapproved_steps_are_skipped() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     for era in ERAS {
         let client = stage.client_as(era, Kind::person([accepted(json!({"approved": false}))])).await?;
@@ -71,7 +71,7 @@ async fn what_is_not_approved_is_skipped() -> Result<()> {
 }
 
 #[tokio::test]
-async fn who_says_no_or_closes_the_form_ends_the_workflow() -> Result<()> {
+async fn declining_or_closing_ends_the_workflow() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let mut told = Vec::new();
     for action in [ElicitationAction::Decline, ElicitationAction::Cancel] {
@@ -89,7 +89,7 @@ async fn who_says_no_or_closes_the_form_ends_the_workflow() -> Result<()> {
 }
 
 #[tokio::test]
-async fn who_cannot_be_asked_is_told_what_to_do() -> Result<()> {
+async fn clients_without_elicitation_get_a_hint() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     for era in ERAS {
         let client = stage.client_as(era, Kind::default()).await?;
@@ -117,7 +117,7 @@ async fn a_question_may_be_the_only_step() -> Result<()> {
     Ok(())
 }
 
-/// A workflow that asks, and goes on in this way where the answer is no.
+/// A workflow with a question, which handles a declined answer in this way.
 fn asks(otherwise: &str) -> String {
     format!(
         "name: asks\ndescription: Asks.\nsteps:\n  - id: sure\n    type: elicitation\n    message: Sure?\n    \
@@ -127,7 +127,7 @@ fn asks(otherwise: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_follows_a_no_is_the_authors_choice() -> Result<()> {
+async fn authors_handle_declined_questions() -> Result<()> {
     for (otherwise, ok, calls) in [("abort", false, 0), ("continue", true, 1), ("skip_remaining", true, 0)] {
         for action in [ElicitationAction::Decline, ElicitationAction::Cancel] {
             let stage = Stage::of("asks", &asks(otherwise)).await?;
@@ -144,7 +144,7 @@ async fn what_follows_a_no_is_the_authors_choice() -> Result<()> {
     Ok(())
 }
 
-/// A workflow that asks two things at once.
+/// A workflow with two concurrent questions.
 fn two() -> String {
     let ask = |id: &str| {
         format!(
@@ -181,10 +181,10 @@ async fn two_questions_at_once_are_both_answered() -> Result<()> {
     Ok(())
 }
 
-/// Nobody answers in time: as if the form had been closed, so `onCancel` says what follows. Several times, since two clocks
-/// run out at once, the workflow's and the gate's.
+/// A question that times out counts as closed, so `onCancel` applies. Repeated, since two clocks expire at once, the
+/// workflow's and the gate's.
 #[tokio::test]
-async fn a_question_that_stays_open_too_long_is_closed() -> Result<()> {
+async fn a_question_times_out() -> Result<()> {
     for (otherwise, ok, calls) in [("abort", false, 0), ("continue", true, 1), ("skip_remaining", true, 0)] {
         let text = asks(otherwise).replace("    onDecline", "    timeout: 50ms\n    onDecline");
         let stage = Stage::of("asks", &text).await?;
@@ -206,8 +206,7 @@ async fn a_question_that_stays_open_too_long_is_closed() -> Result<()> {
     Ok(())
 }
 
-/// A form that nobody waits for any more is not left open before the person. (In the other lifecycle the client asks
-/// again itself.)
+/// A form that is no longer awaited is withdrawn. (In the other lifecycle the client asks again itself.)
 #[tokio::test]
 async fn a_question_that_is_closed_is_taken_back() -> Result<()> {
     let text = asks("abort").replace("    onDecline", "    timeout: 2s\n    onDecline");
@@ -220,7 +219,7 @@ async fn a_question_that_is_closed_is_taken_back() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_approval_is_answered_through_its_status() -> Result<()> {
+async fn approvals_are_answered_through_run_status() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let host = stage.host().await?;
     for era in ERAS {
@@ -242,7 +241,7 @@ async fn a_run_that_waits_for_approval_is_answered_through_its_status() -> Resul
 }
 
 #[tokio::test]
-async fn a_client_that_follows_tasks_is_asked_through_its_task() -> Result<()> {
+async fn clients_with_tasks_answer_through_the_task() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let client = stage.client_as(Era::Stateless, Kind::person([]).tasks()).await?;
     let peer = client.service.peer();
@@ -280,7 +279,7 @@ async fn once(client: &Client, tool: &str, answers: Option<(Value, String)>) -> 
     Ok(soon("an answer or a question", client.service.peer().call_tool_once(request)).await??)
 }
 
-/// The keys of what is asked, and the state to come back with.
+/// Keys of the questions, and the state for the continuation.
 fn asked(response: CallToolResponse) -> Result<(Vec<String>, String)> {
     let CallToolResponse::InputRequired(asked) = response else { anyhow::bail!("it asks: {response:?}") };
     let requests = asked.input_requests.context("questions")?;
@@ -297,7 +296,7 @@ async fn questions_may_be_answered_one_after_the_other() -> Result<()> {
     let stage = Stage::of("asks", &two()).await?;
     let client = stage.client_as(Era::Stateless, Kind::person([])).await?;
     let yes = |why: &str| json!({"action": "accept", "content": {"why": why}});
-    // Both ask at once, and the client may hear of the one before the other.
+    // Both questions are open at once, and the client may receive one before the other.
     let (keys, state) = asked(once(&client, "asks", None).await?)?;
     let first = json!({keys[0].as_str(): yes("x")});
     let (left, state) = asked(once(&client, "asks", Some((first, state))).await?)?;
@@ -308,9 +307,9 @@ async fn questions_may_be_answered_one_after_the_other() -> Result<()> {
     client.end().await
 }
 
-/// The person answers when the workflow has gone on without them: they hear what came of it.
+/// The person answers after the workflow has continued without them, and gets its result.
 #[tokio::test]
-async fn an_answer_that_comes_too_late_is_told_the_result() -> Result<()> {
+async fn a_late_answer_gets_the_result() -> Result<()> {
     let text = asks("continue").replace("    onDecline", "    timeout: 2s\n    onDecline");
     let stage = Stage::of("asks", &text).await?;
     let client = stage.client_as(Era::Stateless, Kind::person([])).await?;

@@ -55,7 +55,7 @@ fn path(name: &str) -> String {
 }
 
 #[tokio::test]
-async fn check_is_silent_about_nothing_in_a_good_file() -> Result<()> {
+async fn check_accepts_valid_files() -> Result<()> {
     for name in ["research_topic", "investigate_incident", "multi_source_data", "steps", "template_syntax"] {
         let ended = workflow(["check", &path(name)]).await?;
         assert_eq!(ended.code, Some(0), "{name}: {}", ended.told());
@@ -64,16 +64,16 @@ async fn check_is_silent_about_nothing_in_a_good_file() -> Result<()> {
 }
 
 #[tokio::test]
-async fn check_tells_all_that_is_wrong_with_its_lines() -> Result<()> {
+async fn check_reports_all_problems_with_lines() -> Result<()> {
     let ended = workflow(["check", &path("validation_error")]).await?;
     assert_ne!(ended.code, Some(0));
     insta::assert_snapshot!("check_validation_error", ended.told());
     Ok(())
 }
 
-/// What ToolHive would make of a file that was written for it: its approval example never worked there.
+/// Differences from ToolHive: its approval example never worked there.
 #[tokio::test]
-async fn check_tells_what_never_worked_in_toolhive() -> Result<()> {
+async fn check_reports_differences_from_toolhive() -> Result<()> {
     let ended = workflow(["check", &path("deploy_with_approval")]).await?;
     assert_eq!(ended.code, Some(0), "{}", ended.told());
     insta::assert_snapshot!("check_deploy_with_approval", ended.told());
@@ -81,7 +81,7 @@ async fn check_tells_what_never_worked_in_toolhive() -> Result<()> {
 }
 
 #[tokio::test]
-async fn check_takes_several_files_and_fails_where_one_is_wrong() -> Result<()> {
+async fn check_fails_if_any_file_is_invalid() -> Result<()> {
     let good = workflow(["check", &path("research_topic"), &path("retry")]).await?;
     assert_eq!(good.code, Some(0), "{}", good.told());
     let bad = workflow(["check", &path("research_topic"), &path("validation_error")]).await?;
@@ -92,7 +92,7 @@ async fn check_takes_several_files_and_fails_where_one_is_wrong() -> Result<()> 
     Ok(())
 }
 
-/// The files that the guide shows are right.
+/// The example files of the guide are valid.
 #[tokio::test]
 async fn check_agrees_with_the_guide() -> Result<()> {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/authors/workflows.md");
@@ -110,9 +110,9 @@ async fn check_agrees_with_the_guide() -> Result<()> {
     Ok(())
 }
 
-/// What the host would not serve is told by the file's own check, too: names that are the host's, or no tool's.
+/// `check` also reports names that the host reserves and names that no tool may have.
 #[tokio::test]
-async fn check_tells_what_the_host_would_refuse() -> Result<()> {
+async fn check_reports_refused_plugins() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let named =
         |name: &str| format!("name: {name}\ndescription: D.\nsteps: [{{id: a, tool: backend.fetch}}]\n");
@@ -150,7 +150,7 @@ fn run_words(stage: &Stage, name: &str, words: &[&str]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn run_prints_the_result_and_its_exit_code_tells_how_it_went() -> Result<()> {
+async fn run_prints_the_result_and_sets_exit_codes() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     let words = run_words(&stage, "research_topic", &["research_topic", "query=tea"]);
     let ended = workflow(&words).await?;
@@ -170,7 +170,7 @@ async fn run_prints_the_result_and_its_exit_code_tells_how_it_went() -> Result<(
     Ok(())
 }
 
-/// A file that does not lie in the folder, whose only workflow needs no name.
+/// A file outside of the folder, whose only workflow needs no name.
 #[tokio::test]
 async fn run_takes_a_file_from_elsewhere() -> Result<()> {
     let stage = Stage::with(&["retry"]).await?;
@@ -184,7 +184,7 @@ async fn run_takes_a_file_from_elsewhere() -> Result<()> {
 }
 
 #[tokio::test]
-async fn run_asks_nobody_in_a_script_but_takes_answers() -> Result<()> {
+async fn run_in_a_script_uses_given_answers() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     for (answer, code, deployments) in [
         (Some("{\"approved\": true}"), 0, 1),
@@ -202,7 +202,7 @@ async fn run_asks_nobody_in_a_script_but_takes_answers() -> Result<()> {
     Ok(())
 }
 
-/// Ctrl-C stops the steps under way, and tells what was done.
+/// Ctrl-C stops the running steps and prints the completed ones.
 #[tokio::test]
 async fn run_is_interrupted() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
@@ -230,7 +230,7 @@ async fn run_is_interrupted() -> Result<()> {
 }
 
 #[tokio::test]
-async fn run_says_what_it_cannot_run() -> Result<()> {
+async fn run_reports_invalid_requests() -> Result<()> {
     let stage = Stage::with(&["research_topic", "validation_error"]).await?;
     let folder = stage.plugins.path().display().to_string();
     let of = |name: &str, words: &[&str]| run_words(&stage, name, words);
@@ -245,7 +245,7 @@ async fn run_says_what_it_cannot_run() -> Result<()> {
         assert!(ended.code.is_some_and(|code| code != 0), "{words:?}: {}", ended.told());
         assert!(ended.told().contains(expected), "{words:?}: {}", ended.told());
     }
-    // A server that the file needs is not there.
+    // A server that the file needs is missing.
     stage.plugins.remove("arxiv.wasm");
     let ended = workflow(of("research_topic", &["query=tea"])).await?;
     assert!(ended.code.is_some_and(|code| code != 0), "{}", ended.told());
@@ -255,7 +255,7 @@ async fn run_says_what_it_cannot_run() -> Result<()> {
 }
 
 #[tokio::test]
-async fn check_of_a_folder_tells_which_workflows_cannot_run_now() -> Result<()> {
+async fn check_names_workflows_that_cannot_run_now() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     stage.plugins.remove("arxiv.wasm");
     let checked = loggia(&["check"], stage.plugins.path()).await?;
@@ -270,7 +270,7 @@ fn tool(name: &str, more: &str, step: &str) -> String {
 }
 
 #[tokio::test]
-async fn check_fails_where_a_workflow_can_never_run() -> Result<()> {
+async fn check_fails_for_workflows_that_never_run() -> Result<()> {
     let folder = Folder::with(&["tasks"]);
     let delete = "tool: tasks.delete, arguments: {id: 1}";
     for (file, more, step, expected) in [
@@ -332,9 +332,9 @@ async fn check_prints_json() -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with one tool does not keep the others from being checked.
+/// A problem of one tool does not prevent the checks of the others.
 #[tokio::test]
-async fn workflow_check_tells_of_all_tools_at_once() -> Result<()> {
+async fn workflow_check_reports_all_tools() -> Result<()> {
     let folder = Folder::with(&["tasks"]);
     let tools = [
         tool("first", "    nonsense: 1\n", "tool: tasks.nothing"),
@@ -357,7 +357,7 @@ async fn workflow_check_tells_of_all_tools_at_once() -> Result<()> {
 }
 
 #[tokio::test]
-async fn workflow_check_says_in_a_pipe_what_it_did_not_check() -> Result<()> {
+async fn piped_check_reports_what_was_not_checked() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("misspelt.workflow.yaml");
     std::fs::write(&file, format!("compositeTools:\n{}", tool("find", "", "tool: memorys.serch")))?;
@@ -373,7 +373,7 @@ async fn workflow_check_says_in_a_pipe_what_it_did_not_check() -> Result<()> {
 
 /// The commands for plugins know workflows, too.
 #[tokio::test]
-async fn check_and_call_take_workflows_as_they_take_plugins() -> Result<()> {
+async fn check_and_call_accept_workflows() -> Result<()> {
     let stage = Stage::with(&["research_topic", "validation_error"]).await?;
     let checked = loggia(&["check"], stage.plugins.path()).await?;
     assert_eq!(checked.code, Some(10), "{}", checked.told());
@@ -388,7 +388,7 @@ async fn check_and_call_take_workflows_as_they_take_plugins() -> Result<()> {
 }
 
 #[tokio::test]
-async fn eval_expands_a_template_or_says_why_not() -> Result<()> {
+async fn eval_expands_a_template_or_explains() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let context = folder.path().join("context.json");
     let steps = json!({"s": {"output": {"items": ["a", "b"], "n": 1_234_567}}});

@@ -1,4 +1,4 @@
-//! Each example of the page runs, and its servers are called with what the page means.
+//! Each example of the page runs, and calls its servers as the page describes.
 
 use anyhow::Result;
 use loggia_tests::{Client, ERAS, Kind, accepted, heard};
@@ -11,7 +11,7 @@ fn call(action: &str, params: Value) -> (String, Value) {
     (action.to_owned(), params)
 }
 
-/// Calls that were made at once come in any order.
+/// Concurrent calls arrive in any order.
 fn sorted(mut calls: Vec<(String, Value)>) -> Vec<(String, Value)> {
     calls.sort_by(|a, b| a.0.cmp(&b.0));
     calls
@@ -25,7 +25,7 @@ fn research() -> Vec<(String, Value)> {
     ]
 }
 
-/// What `read_paper` answers, which is text.
+/// Answer of `read_paper`, a text.
 const PAPER: &str =
     r##"{"status":"success","content":"# Paper 2401.00001\n\nIt works.","asked":{"paper_id":"2401.00001"}}"##;
 
@@ -65,7 +65,7 @@ async fn the_complete_example_runs_with_everything_around_it() -> Result<()> {
 #[tokio::test]
 async fn an_incident_is_investigated_in_parallel() -> Result<()> {
     let stage = Stage::with(&["investigate_incident"]).await?;
-    // None of the three is answered before all are there.
+    // None of the three is answered before all have arrived.
     for action in ["search_logs", "get_metrics", "list_alerts"] {
         stage.says(action, Word::Meets(3));
     }
@@ -88,7 +88,7 @@ async fn an_incident_is_investigated_in_parallel() -> Result<()> {
 }
 
 #[tokio::test]
-async fn scans_are_reported_in_one_issue_that_may_fail() -> Result<()> {
+async fn scans_are_reported_in_one_issue() -> Result<()> {
     let stage = Stage::with(&["security_scan_report"]).await?;
     let params = json!({"package_name": "left-pad", "ecosystem": "npm", "repo": "acme/shop"});
     for action in ["query_vulnerability", "scan_repo"] {
@@ -110,7 +110,7 @@ async fn scans_are_reported_in_one_issue_that_may_fail() -> Result<()> {
         ]
     );
 
-    // `onError: continue`: the workflow goes on, and its result is that of the last step that worked.
+    // `onError: continue`: the workflow continues, and its result is that of the last successful step.
     stage.says("create_issue", Word::Fails(1, "unavailable"));
     let told = stage.run("security_scan_report", params).await?;
     let scanned = json!({"findings": [], "asked": {"repository": "acme/shop"}});
@@ -119,7 +119,7 @@ async fn scans_are_reported_in_one_issue_that_may_fail() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_scan_that_is_left_out_has_default_results() -> Result<()> {
+async fn a_skipped_scan_has_default_results() -> Result<()> {
     let stage = Stage::with(&["optional_security_check"]).await?;
     for (scan, found, scans) in [(None, 0, 0), (Some(false), 0, 0), (Some(true), 2, 1)] {
         let mut params = json!({"package_name": "left-pad", "ecosystem": "npm"});
@@ -142,7 +142,7 @@ async fn a_source_that_fails_has_default_results() -> Result<()> {
     stage.says("get_data", Word::Fails(1, "unavailable"));
     for primary in [Value::Null, fresh] {
         let told = stage.run("multi_source_data", json!({})).await?;
-        // A null stays null, and an object an object.
+        // A null stays null, and an object stays an object.
         let expected = json!({"asked": {"primary": primary}});
         assert_eq!(told, json!({"ok": true, "action": "multi_source_data", "data": expected}));
     }
@@ -150,9 +150,9 @@ async fn a_source_that_fails_has_default_results() -> Result<()> {
     Ok(())
 }
 
-/// The caller hears that it cannot be used; the operator hears in the log what is wrong, as `check` tells it.
+/// The caller learns that it is unavailable; the operator sees the reasons in the log, as `check` reports them.
 #[tokio::test]
-async fn an_example_without_default_results_is_refused_with_the_reason() -> Result<()> {
+async fn missing_default_results_are_refused() -> Result<()> {
     let stage = Stage::with(&["validation_error"]).await?;
     let (client, log) = Client::stdio_logged(stage.plugins.path(), |_| {}).await?;
     client.names_become(&["backend"]).await;
@@ -190,7 +190,7 @@ async fn references_lead_to_other_files() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_server_is_read_where_its_tools_stand() -> Result<()> {
+async fn the_tools_of_a_server_are_found() -> Result<()> {
     let stage = Stage::with(&["configuration_location"]).await?;
     let client = stage.client().await?;
     let told = client.envelope("configuration_location", json!({"action": "my_workflow"})).await?;
@@ -221,7 +221,7 @@ async fn parameters_have_types_and_defaults() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_step_waits_for_others_and_for_its_condition() -> Result<()> {
+async fn steps_wait_for_dependencies_and_conditions() -> Result<()> {
     let stage = Stage::with(&["steps"]).await?;
     let told = stage.run("steps", json!({"input": "milk"})).await?;
     assert_eq!(told["data"], json!({"asked": {"arg1": "milk", "key": null}}), "{told}");
@@ -242,7 +242,7 @@ async fn a_step_waits_for_others_and_for_its_condition() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_step_is_tried_again_as_often_as_it_says() -> Result<()> {
+async fn a_step_is_retried_as_configured() -> Result<()> {
     let stage = Stage::with(&["retry"]).await?;
     for (fails, calls, ok) in [(0, 1, true), (3, 4, true), (4, 4, false)] {
         stage.says("fetch", Word::Fails(fails, "unavailable"));
@@ -293,7 +293,7 @@ async fn every_template_of_the_page_expands() -> Result<()> {
             if action == "accept" {
                 assert_eq!(*asked, expected, "{era:?}: {told}");
             } else {
-                // Nobody filled the form in, so there is no content.
+                // The form was not filled in, so there is no content.
                 assert_eq!(asked["action"], action, "{era:?}: {told}");
                 assert_eq!(asked["action_in_output"], action, "{era:?}: {told}");
             }

@@ -1,4 +1,4 @@
-//! What a failure tells: where, why, what was done before, and what to do. And what follows it.
+//! Reports of failures: location, cause, completed steps and a remedy; and handling of errors.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::stage::{Stage, Word};
 
 #[tokio::test]
-async fn a_step_that_fails_ends_the_workflow_with_a_report() -> Result<()> {
+async fn a_failed_step_ends_with_a_report() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     stage.says("download_paper", Word::Fails(1, "unavailable"));
     let told = stage.run("research_topic", json!({"query": "tea"})).await?;
@@ -17,7 +17,7 @@ async fn a_step_that_fails_ends_the_workflow_with_a_report() -> Result<()> {
 
 /// `get_alerts` fails while the others wait: these are stopped.
 #[tokio::test]
-async fn steps_under_way_are_stopped_when_one_ends_the_workflow() -> Result<()> {
+async fn running_steps_stop_when_the_workflow_aborts() -> Result<()> {
     let stage = Stage::with(&["investigate_incident"]).await?;
     stage.says("search_logs", Word::Waits);
     stage.says("get_metrics", Word::Waits);
@@ -32,7 +32,7 @@ async fn steps_under_way_are_stopped_when_one_ends_the_workflow() -> Result<()> 
     assert_eq!(details["completed"], json!([]), "{told}");
     let stopped = details["stopped"].as_array().map_or(0, Vec::len);
     let not_run = details["not_run"].as_array().map_or(0, Vec::len);
-    // Those that had not reached their server were stopped, too.
+    // Steps that had not reached their server were stopped too.
     assert_eq!((stopped, not_run), (2, 1), "{told}");
     stage.quiet().await;
     assert_eq!(stage.times("create_document"), 0);
@@ -40,7 +40,7 @@ async fn steps_under_way_are_stopped_when_one_ends_the_workflow() -> Result<()> 
 }
 
 #[tokio::test]
-async fn tries_end_with_what_the_last_one_said() -> Result<()> {
+async fn retries_end_with_the_last_error() -> Result<()> {
     let stage = Stage::with(&["retry"]).await?;
     stage.says("fetch", Word::Fails(9, "unavailable"));
     let told = stage.run("retry", json!({})).await?;
@@ -89,7 +89,7 @@ async fn a_report_holds_no_secret() -> Result<()> {
         arguments:\n      arg1: plain\n      key: '{{.params.key}}'\n";
     let stage = Stage::of("hush", workflow).await?;
     let told = stage.run("hush", json!({"key": "swordfish"})).await?;
-    // It reached the server.
+    // The server received it.
     assert_eq!(told["data"]["asked"], json!({"arg1": "plain", "key": "9 bytes"}), "{told}");
     stage.says("tool", Word::Fails(1, "denied"));
     let told = stage.run("hush", json!({"key": "swordfish"})).await?;
@@ -99,7 +99,7 @@ async fn a_report_holds_no_secret() -> Result<()> {
 }
 
 #[tokio::test]
-async fn arguments_that_do_not_fit_are_told_by_their_names() -> Result<()> {
+async fn invalid_arguments_are_named() -> Result<()> {
     let workflow = "name: unfit\ndescription: Unfit.\nparameters:\n  type: object\n  properties: {n: {type: string}}\n\
         steps:\n  - id: take\n    tool: backend.kinds\n    arguments:\n      whole: '{{.params.n}}'\n";
     let stage = Stage::of("unfit", workflow).await?;
@@ -112,7 +112,7 @@ async fn arguments_that_do_not_fit_are_told_by_their_names() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_reference_to_nothing_is_an_error_that_names_it() -> Result<()> {
+async fn unresolved_references_are_named() -> Result<()> {
     // Our own files are strict; those written for ToolHive print `<no value>`, as it does.
     let tool = |indent: &str| {
         format!(
@@ -136,9 +136,9 @@ async fn a_reference_to_nothing_is_an_error_that_names_it() -> Result<()> {
     Ok(())
 }
 
-/// A call for each item: at most two at once, results in the items' order, failures counted.
+/// One call per item: at most two at once, results in the items' order, failures counted.
 #[tokio::test]
-async fn a_call_is_made_for_each_item_of_a_list() -> Result<()> {
+async fn for_each_calls_once_per_item() -> Result<()> {
     let workflow = |then: &str| {
         format!(
             "name: each\ndescription: Each.\nsteps:\n  - id: fetch\n    tool: backend.fetch\n  - id: all\n    type: forEach\n    \
@@ -171,7 +171,7 @@ async fn a_call_is_made_for_each_item_of_a_list() -> Result<()> {
     Ok(())
 }
 
-/// Nothing compares them with what the step would have given.
+/// Default results are not validated against the step's output.
 #[tokio::test]
 async fn default_results_are_of_any_type() -> Result<()> {
     for default in
@@ -202,9 +202,9 @@ async fn a_failure_mode_holds_for_all_steps() -> Result<()> {
     Ok(())
 }
 
-/// What a step's server does not take is told before anything runs.
+/// Arguments that a step's server does not accept are reported before any call.
 #[tokio::test]
-async fn arguments_that_the_server_does_not_know_are_told_before_anything_runs() -> Result<()> {
+async fn unknown_arguments_are_reported_before_any_call() -> Result<()> {
     for (step, said) in [
         ("tool: backend.tool", "needs the argument `arg1`"),
         ("tool: backend.tool, arguments: {arg1: x, kye: y}", "has no argument `kye`"),
@@ -226,7 +226,7 @@ async fn arguments_that_the_server_does_not_know_are_told_before_anything_runs()
     Ok(())
 }
 
-/// The operator's limit holds whatever the file says.
+/// The operator's limit applies whatever the file requests.
 #[tokio::test]
 async fn the_policys_clock_holds_for_workflows() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;

@@ -16,7 +16,7 @@ fn research() -> Value {
 }
 
 #[tokio::test]
-async fn a_workflow_goes_on_as_a_run_and_its_status_tells_the_result() -> Result<()> {
+async fn a_workflow_continues_as_a_run() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     for era in ERAS {
         let client = stage.client_as(era, Kind::default()).await?;
@@ -52,7 +52,7 @@ async fn progress_names_the_steps_under_way() -> Result<()> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
         let call =
             client.service.peer().send_cancellable_request(request, PeerRequestOptions::default()).await?;
-        // News that comes quickly is told together; what holds on is told in any case.
+        // Messages in quick succession are merged; the last one is always delivered.
         let mut told = Vec::new();
         let named = async {
             while let Some(progress) = client.progress.recv().await {
@@ -79,7 +79,7 @@ async fn progress_names_the_steps_under_way() -> Result<()> {
     Ok(())
 }
 
-/// The steps under way are stopped, and no further one begins.
+/// Running steps are stopped, and no further one starts.
 #[tokio::test]
 async fn a_cancelled_call_stops_its_steps() -> Result<()> {
     let stage = Stage::with(&["investigate_incident"]).await?;
@@ -128,7 +128,7 @@ async fn a_client_that_leaves_stops_its_steps() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_cancelled_run_says_what_was_done_and_stops_its_steps() -> Result<()> {
+async fn a_cancelled_run_stops_steps_and_reports() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     stage.says("download_paper", Word::Waits);
     let client = stage.client().await?;

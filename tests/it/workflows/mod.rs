@@ -1,17 +1,17 @@
 //! Workflows from end to end: files in the folder, the servers that they call, and real clients.
 //!
-//! | file | what it shows |
+//! | file | subject |
 //! |---|---|
-//! | `stage.rs` | what the others share |
+//! | `stage.rs` | shared helpers |
 //! | `pages.rs` | the examples are the page's, to the letter |
 //! | `examples.rs` | each example of the page runs |
 //! | `approvals.rs` | questions to the person, in both lifecycles |
-//! | `shown.rs` | how workflows are published and described |
+//! | `shown.rs` | publication and description of workflows |
 //! | `follows.rs` | runs, progress and cancelling |
-//! | `failures.rs` | what a failure tells, and what follows it |
+//! | `failures.rs` | reports and handling of failures |
 //! | `together.rs` | many steps, and workflows that call workflows |
-//! | `reloads.rs` | files that come, change, break and go |
-//! | `policies.rs` | what an operator narrows |
+//! | `reloads.rs` | files that are added, changed, broken and removed |
+//! | `policies.rs` | restrictions by the operator |
 //! | `commands.rs` | the commands, as a person or a script uses them |
 
 mod approvals;

@@ -1,4 +1,4 @@
-//! The examples say what the page of seed 003 says, to the letter: it lost its indentation, and only that was added.
+//! The examples match the page of seed 003 to the letter, except for its lost indentation.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ const PAGE: &[(&str, usize, &str)] = &[
 const COMPLETED: [&str; 6] =
     ["configuration_location", "parameters", "steps", "elicitation", "retry", "validation_error"];
 
-/// Files of our own: what `refs` refers to, and the page's table of templates as a workflow.
+/// Our own files: the targets of `refs`, and the page's table of templates as a workflow.
 const OWN: [&str; 3] = ["another", "reusable", "template_syntax"];
 
 fn digest(lines: &[&str]) -> String {
@@ -50,7 +50,7 @@ fn the_examples_are_the_pages_to_the_letter() {
 }
 
 #[test]
-fn there_are_no_examples_but_the_pages_and_what_they_need() {
+fn all_examples_come_from_the_page() {
     let folder = example("refs");
     let files = fs::read_dir(folder.parent().expect("the folder")).expect("read");
     let names = files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! What an operator narrows: `<name>.toml` beside `<name>.workflow.yaml`, and the servers' own policies.
+//! Restrictions by the operator: `<name>.toml` next to `<name>.workflow.yaml`, and the servers' own policies.
 
 use anyhow::Result;
 use loggia_tests::{Era, Kind, accepted, heard};
@@ -21,21 +21,21 @@ async fn under(policy: &str) -> Result<(Stage, Value)> {
 }
 
 #[tokio::test]
-async fn without_a_policy_a_workflow_calls_what_its_steps_name_and_nothing_else() -> Result<()> {
+async fn without_a_policy_only_steps_are_callable() -> Result<()> {
     let (_, told) = under("").await?;
     assert_eq!(told["ok"], true, "{told}");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_policy_narrows_what_steps_may_call() -> Result<()> {
+async fn a_policy_restricts_the_calls_of_steps() -> Result<()> {
     let (_, told) = under("[grants]\ninvoke = [\"arxiv:*\"]\n").await?;
     assert_eq!(told["ok"], true, "{told}");
     let (stage, told) = under("[grants]\ninvoke = [\"arxiv:search_papers\"]\n").await?;
     assert_eq!(told["ok"], false, "{told}");
     let error = told["error"].as_str().unwrap_or_default();
     assert!(error.contains("step `download`") && error.contains("the policy does not let"), "{told}");
-    // Nothing is begun that cannot be ended.
+    // Nothing starts.
     assert_eq!(stage.calls(), []);
     Ok(())
 }
@@ -56,7 +56,7 @@ async fn a_policy_may_forbid_questions() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_policy_denies_a_workflow_or_has_it_confirmed() -> Result<()> {
+async fn a_policy_denies_or_confirms_a_workflow() -> Result<()> {
     let (stage, told) = under("[actions]\nconfirm = [\"research_topic\"]\n").await?;
     assert_eq!((&told["ok"], &told["code"]), (&json!(false), &json!("denied")), "{told}");
     assert_eq!(stage.calls(), []);
@@ -70,7 +70,7 @@ async fn a_policy_denies_a_workflow_or_has_it_confirmed() -> Result<()> {
     client.end().await
 }
 
-/// What a server's own policy denies, a workflow cannot do either.
+/// Actions that a server's own policy denies are denied to workflows too.
 #[tokio::test]
 async fn a_servers_own_policy_holds_for_steps() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
@@ -83,9 +83,9 @@ async fn a_servers_own_policy_holds_for_steps() -> Result<()> {
     client.end().await
 }
 
-/// The person is asked before such an action runs, also where a step runs it.
+/// The person confirms such an action before it runs, in steps too.
 #[tokio::test]
-async fn an_action_that_must_be_confirmed_is_confirmed_within_a_workflow_too() -> Result<()> {
+async fn confirmation_applies_within_workflows() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     stage.server("arxiv", "[actions]\nconfirm = [\"download_paper\"]\n");
     let kind = Kind::person([accepted(json!({"confirm": true}))]);
@@ -102,9 +102,9 @@ async fn an_action_that_must_be_confirmed_is_confirmed_within_a_workflow_too() -
     client.end().await
 }
 
-/// The host's audit tells each step as a call that the workflow made.
+/// The audit log records each step as a call by the workflow.
 #[tokio::test]
-async fn every_step_stands_in_the_audit() -> Result<()> {
+async fn every_step_is_audited() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     let (client, log) = loggia_tests::Client::stdio_logged(stage.plugins.path(), |command| {
         command.env("LOGGIA_LOG", "info,loggia::audit=debug");
@@ -122,9 +122,9 @@ async fn every_step_stands_in_the_audit() -> Result<()> {
     Ok(())
 }
 
-/// A call that was begun stands there, however it ended.
+/// A started call is recorded however it ended.
 #[tokio::test]
-async fn a_step_that_is_stopped_under_way_stands_in_the_audit_too() -> Result<()> {
+async fn a_cancelled_step_is_audited() -> Result<()> {
     let stage = Stage::with(&["investigate_incident"]).await?;
     stage.says("search_logs", Word::Waits);
     stage.says("get_metrics", Word::Waits);
@@ -149,9 +149,9 @@ async fn a_step_that_is_stopped_under_way_stands_in_the_audit_too() -> Result<()
     Ok(())
 }
 
-/// What means nothing to a workflow is refused rather than ignored.
+/// Grants without meaning for a workflow are refused instead of ignored.
 #[tokio::test]
-async fn grants_that_mean_nothing_here_are_refused() -> Result<()> {
+async fn grants_without_meaning_are_refused() -> Result<()> {
     let (_, told) = under("[grants]\nconfig = { a = 1 }\n").await?;
     assert_eq!(told["code"], "unavailable", "{told}");
     assert!(told["error"].as_str().unwrap_or_default().contains("policy"), "{told}");
@@ -159,7 +159,7 @@ async fn grants_that_mean_nothing_here_are_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_policy_with_a_slip_leaves_the_workflow_as_it_was() -> Result<()> {
+async fn an_invalid_policy_keeps_the_previous_one() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     stage.plugins.write("research_topic.toml", "[grants]\ninvok = []\n");
     let client = stage.client().await?;

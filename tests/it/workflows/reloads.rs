@@ -1,4 +1,4 @@
-//! Workflow files that come, change, break and go, and facades that come later.
+//! Workflow files that are added, changed, broken and removed, and facades that are added later.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -27,7 +27,7 @@ async fn becomes(client: &Client, expected: &str) {
     .await;
 }
 
-/// A call's envelope, once it holds this text.
+/// Repeats a call until its envelope contains this text.
 async fn tells(client: &Client, tool: &str, call: Value, expected: &str) -> Value {
     eventually(async || {
         let told = client.envelope(tool, call.clone()).await.map_err(|error| error.to_string())?;
@@ -37,7 +37,7 @@ async fn tells(client: &Client, tool: &str, call: Value, expected: &str) -> Valu
 }
 
 #[tokio::test]
-async fn a_workflow_comes_changes_and_goes() -> Result<()> {
+async fn a_workflow_is_added_changed_and_removed() -> Result<()> {
     let stage = Stage::empty().await?;
     stage.server("backend", "");
     let mut client = stage.client().await?;
@@ -79,7 +79,7 @@ async fn a_broken_version_leaves_the_old_one_serving() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_file_that_never_was_right_answers_with_the_reason() -> Result<()> {
+async fn invalid_files_answer_with_the_reason() -> Result<()> {
     let stage = Stage::of("says", &says("one").replace("arguments", "argumnets")).await?;
     let client = stage.client().await?;
     client.names_become(&["backend"]).await;
@@ -91,7 +91,7 @@ async fn a_file_that_never_was_right_answers_with_the_reason() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_workflow_whose_facade_is_missing_comes_alive_with_it() -> Result<()> {
+async fn a_missing_facade_activates_its_workflow() -> Result<()> {
     let stage = Stage::empty().await?;
     stage.write("says", &says("one"));
     let client = stage.client().await?;
@@ -100,16 +100,16 @@ async fn a_workflow_whose_facade_is_missing_comes_alive_with_it() -> Result<()> 
     insta::assert_json_snapshot!("facade_missing", told);
     stage.server("backend", "");
     becomes(&client, "one").await;
-    // And the other way round.
+    // And vice versa.
     stage.plugins.remove("backend.wasm");
     let told = tells(&client, "says", call, "\"unavailable\"").await;
     assert!(told["error"].as_str().unwrap_or_default().contains("`backend`"), "{told}");
     client.end().await
 }
 
-/// Of a facade's actions, only those whose servers are there answer.
+/// Of a facade's actions, only those with available servers answer.
 #[tokio::test]
-async fn what_one_workflow_lacks_does_not_stop_its_neighbour() -> Result<()> {
+async fn unavailable_workflows_do_not_affect_others() -> Result<()> {
     let both = format!(
         "compositeTools:\n  - name: here\n    description: Here.\n    steps:\n      - {{id: a, tool: backend.fetch}}\n  \
          - name: there\n    description: There.\n    steps:\n      - {{id: a, tool: {}.search_papers, arguments: {{query: x}}}}\n",
@@ -130,7 +130,7 @@ async fn what_one_workflow_lacks_does_not_stop_its_neighbour() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_reference_follows_the_file_that_it_leads_to() -> Result<()> {
+async fn references_follow_changes_of_their_file() -> Result<()> {
     let stage = Stage::with(&["refs", "reusable", "another"]).await?;
     let client = stage.client().await?;
     let call = json!({"action": "count_vulnerabilities", "package_name": "left-pad"});
@@ -139,7 +139,7 @@ async fn a_reference_follows_the_file_that_it_leads_to() -> Result<()> {
     stage.write("reusable", &text("reusable").replace("value: '{{len .steps.scan.output.vulns}}'", more));
     tells(&client, "refs", call.clone(), "\"count\":20").await;
 
-    // It goes: what refers to it cannot be read any more, so it stays as it was. It comes again.
+    // It is removed: its referrer cannot be read any more and stays as it was. Then it is restored.
     stage.plugins.remove("reusable.workflow.yaml");
     client.names_become(&["another", "gitleaks", "osv", "refs"]).await;
     for call in [call.clone(), json!({"action": "count_leaks", "repo": "acme/shop"})] {
@@ -152,7 +152,7 @@ async fn a_reference_follows_the_file_that_it_leads_to() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_run_ends_on_the_version_that_it_began_with() -> Result<()> {
+async fn a_run_finishes_on_its_version() -> Result<()> {
     let asks = "name: says\ndescription: Says.\nsteps:\n  - id: sure\n    type: elicitation\n    message: Sure?\n    \
         schema: {type: object, properties: {why: {type: string}}}\n  - id: say\n    tool: backend.tool\n    \
         dependsOn: [sure]\n    arguments: {arg1: one}\n";
@@ -160,7 +160,7 @@ async fn a_run_ends_on_the_version_that_it_began_with() -> Result<()> {
     let client = stage.client_as(Era::Stateful, Kind::person([accepted(json!({}))])).await?;
     let (_, id) = run(&client.envelope("says", json!({"action": "says", "wait": false})).await?)?;
     stage::becomes(&client, "says", &id, "waiting").await;
-    // The list tells when the second version serves. (The first one would ask the person.)
+    // The tool list shows when the second version serves. (The first one would ask the person.)
     stage.write("says", &says("two").replace("description: Says.", "description: Says something else."));
     eventually(async || {
         let tools = client.service.list_all_tools().await.map_err(|error| error.to_string())?;
@@ -175,9 +175,9 @@ async fn a_run_ends_on_the_version_that_it_began_with() -> Result<()> {
     client.end().await
 }
 
-/// A `.wasm` and a workflow that claim one name: the first stays, the other is told of.
+/// A `.wasm` and a workflow claim one name: the first keeps it, the other is reported.
 #[tokio::test]
-async fn a_name_that_is_taken_stays_with_who_has_it() -> Result<()> {
+async fn a_taken_name_stays_with_its_owner() -> Result<()> {
     let stage = Stage::of("says", &says("one")).await?;
     let served = Served::start(&stage.plugins, |_| {}).await?;
     let client = Client::http(&served.host, Era::Stateful).await?;
@@ -191,9 +191,9 @@ async fn a_name_that_is_taken_stays_with_who_has_it() -> Result<()> {
     client.end().await
 }
 
-/// Files that nobody means well with cost their own place only.
+/// Hostile files affect only themselves.
 #[tokio::test]
-async fn hostile_files_stop_nobody() -> Result<()> {
+async fn hostile_files_do_no_harm() -> Result<()> {
     let bomb = (0..40).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
         format!("{text}a{}: &a{} [*a{n}, *a{n}, *a{n}]\n", n + 1, n + 1)
     });
@@ -223,9 +223,9 @@ async fn hostile_files_stop_nobody() -> Result<()> {
     client.end().await
 }
 
-/// As Kubernetes mounts a ConfigMap: the files are links into `..data`, which is a link that is exchanged.
+/// As Kubernetes mounts a ConfigMap: the files are links into `..data`, a link that is replaced.
 #[tokio::test]
-async fn a_folder_of_links_is_followed_when_they_lead_elsewhere() -> Result<()> {
+async fn changed_links_in_a_folder_are_followed() -> Result<()> {
     let stage = Stage::empty().await?;
     stage.server("backend", "");
     let mount = stage.plugins.path();
@@ -244,9 +244,9 @@ async fn a_folder_of_links_is_followed_when_they_lead_elsewhere() -> Result<()> 
     client.end().await
 }
 
-/// A server's surface changes under a workflow: what it says of itself follows.
+/// A server's surface changes under a workflow: the workflow's annotations follow.
 #[tokio::test]
-async fn a_workflow_is_as_harmful_as_its_servers_are_now() -> Result<()> {
+async fn a_workflows_effect_follows_its_servers() -> Result<()> {
     let stage = Stage::empty().await?;
     stage.write(
         "says",

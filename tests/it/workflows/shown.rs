@@ -1,4 +1,4 @@
-//! How workflows are shown: as a facade with actions, or each under its own name, as ToolHive does.
+//! Publication of workflows: as a facade with actions, or each under its own name, as ToolHive does.
 
 use anyhow::{Context, Result};
 use loggia_tests::{ERAS, Kind};
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::stage::Stage;
 
 #[tokio::test]
-async fn each_composite_tool_can_be_published_under_its_own_name() -> Result<()> {
+async fn composite_tools_can_have_their_own_names() -> Result<()> {
     let stage = Stage::with(&["research_topic"]).await?;
     stage.plugins.write("research_topic.toml", "[expose]\nschema = \"granular\"\n");
     for era in ERAS {
@@ -27,7 +27,7 @@ async fn each_composite_tool_can_be_published_under_its_own_name() -> Result<()>
 }
 
 #[tokio::test]
-async fn tools_of_their_own_names_are_followed_as_runs() -> Result<()> {
+async fn separately_named_tools_can_be_runs() -> Result<()> {
     let stage = Stage::with(&["refs", "reusable", "another"]).await?;
     stage.plugins.write("refs.toml", "[expose]\nschema = \"granular\"\n");
     let client = stage.client().await?;
@@ -44,7 +44,7 @@ async fn tools_of_their_own_names_are_followed_as_runs() -> Result<()> {
     client.end().await
 }
 
-/// A facade's name is nobody else's: a composite tool that is called like one is not shown.
+/// A composite tool with a facade's name is not published.
 #[tokio::test]
 async fn a_composite_tool_takes_no_facades_name() -> Result<()> {
     let stage = Stage::empty().await?;
@@ -62,7 +62,7 @@ async fn a_composite_tool_takes_no_facades_name() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_published_composite_tool_shows_its_parameters_and_effects() -> Result<()> {
+async fn composite_tools_publish_parameters_and_effects() -> Result<()> {
     let stage = Stage::with(&["research_topic", "multi_source_data"]).await?;
     for name in ["research_topic", "multi_source_data"] {
         stage.plugins.write(&format!("{name}.toml"), "[expose]\nschema = \"granular\"\n");
@@ -79,7 +79,7 @@ async fn a_published_composite_tool_shows_its_parameters_and_effects() -> Result
     assert_eq!(research["inputSchema"]["required"], json!(["query"]), "{research}");
     let description = research["description"].as_str().unwrap_or_default();
     assert!(description.contains("Search arXiv for papers and read the top result"), "{research}");
-    // `download_paper` writes, and reaches out; `get_data` and `combine_data` only read.
+    // `download_paper` writes, and accesses the network; `get_data` and `combine_data` only read.
     assert_eq!(research["annotations"]["readOnlyHint"], false, "{research}");
     assert_eq!(research["annotations"]["openWorldHint"], true, "{research}");
     assert_eq!(tool("multi_source_data")?["annotations"]["readOnlyHint"], true);
@@ -87,7 +87,7 @@ async fn a_published_composite_tool_shows_its_parameters_and_effects() -> Result
 }
 
 #[tokio::test]
-async fn a_file_is_a_facade_whose_actions_are_its_composite_tools() -> Result<()> {
+async fn composite_tools_are_actions_of_their_file() -> Result<()> {
     let tools = |name: &str| {
         format!(
             "  - name: {name}\n    description: Fetch by {name}.\n    steps:\n      - id: fetch\n        tool: backend.fetch\n"
@@ -115,7 +115,7 @@ async fn a_file_is_a_facade_whose_actions_are_its_composite_tools() -> Result<()
 async fn a_workflow_is_described_like_any_action() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let client = stage.client().await?;
-    // What it does is known when its servers are there: the list waits for these.
+    // Its effect is known once its servers are loaded: the list waits for them.
     client.names().await?;
     let told = client
         .envelope("deploy_with_approval", json!({"action": "describe", "of": "deploy_with_approval"}))
@@ -124,7 +124,7 @@ async fn a_workflow_is_described_like_any_action() -> Result<()> {
     client.end().await
 }
 
-/// A bare composite tool, a list, a definition and a server say the same.
+/// A bare composite tool, a list, a definition and a server are equivalent.
 #[tokio::test]
 async fn every_form_of_a_file_serves_the_same() -> Result<()> {
     let bare = "name: fetch\ndescription: Fetch.\nsteps:\n  - id: one\n    tool: backend.fetch\n";
@@ -154,7 +154,7 @@ async fn every_form_of_a_file_serves_the_same() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_output_is_made_as_the_file_says() -> Result<()> {
+async fn an_output_follows_the_file() -> Result<()> {
     let stage = Stage::with(&["reusable"]).await?;
     let client = stage.client().await?;
     let call = json!({"action": "count_vulnerabilities", "package_name": "left-pad"});
@@ -163,9 +163,9 @@ async fn an_output_is_made_as_the_file_says() -> Result<()> {
     client.end().await
 }
 
-/// A result that lacks what the file requires is none; what may be missing has its default.
+/// A result without required members fails; optional members have defaults.
 #[tokio::test]
-async fn an_output_that_cannot_be_made_is_a_failure() -> Result<()> {
+async fn an_invalid_output_is_a_failure() -> Result<()> {
     let workflow = |more: &str| {
         format!(
             "strict: false\nname: made\ndescription: Made.\nsteps:\n  - id: fetch\n    tool: backend.fetch\noutput:\n  \
@@ -189,7 +189,7 @@ async fn an_output_that_cannot_be_made_is_a_failure() -> Result<()> {
 
 /// ToolHive's `server.tool`, this host's facade with an action as an argument, and the name of a granular tool.
 #[tokio::test]
-async fn a_step_names_its_tool_in_any_of_the_ways() -> Result<()> {
+async fn every_tool_notation_is_accepted() -> Result<()> {
     for tool in [
         "tool: backend.tool, arguments: {arg1: x}",
         "tool: backend, arguments: {action: tool, arg1: x}",
@@ -205,9 +205,9 @@ async fn a_step_names_its_tool_in_any_of_the_ways() -> Result<()> {
     Ok(())
 }
 
-/// Clients approve by the annotations, so these may not say less than the steps do.
+/// Clients approve by annotations, so these must not promise less than the steps do.
 #[tokio::test]
-async fn annotations_may_say_more_but_not_less() -> Result<()> {
+async fn annotations_may_only_be_stricter() -> Result<()> {
     let workflow = |tool: &str, annotations: &str| {
         format!(
             "name: said\ndescription: Said.\nannotations: {{{annotations}}}\nsteps:\n  - {{id: a, tool: backend.{tool}}}\n"
@@ -242,9 +242,9 @@ async fn annotations_may_say_more_but_not_less() -> Result<()> {
     Ok(())
 }
 
-/// What a step gets keeps its kind where the server's schema names one, as the file's literals do.
+/// A step's argument keeps its type if the server's schema names one, as do literals in the file.
 #[tokio::test]
-async fn arguments_arrive_in_the_kinds_that_the_server_takes() -> Result<()> {
+async fn arguments_are_converted_to_the_servers_types() -> Result<()> {
     let workflow = "name: kinds\ndescription: All kinds.\nsteps:\n  - id: fetch\n    tool: backend.fetch\n  - id: take\n    \
         tool: backend.kinds\n    dependsOn: [fetch]\n    arguments:\n      whole: '{{.steps.fetch.output.value}}'\n      \
         real: '{{len .steps.fetch.output.items}}.5'\n      flag: '{{.steps.fetch.output.approved}}'\n      \

@@ -1,4 +1,4 @@
-//! What the tests of workflows share: the servers that they call, and a desk that sees each call and may hold it up.
+//! Shared helpers: servers for workflows, and a desk that sees each call and can delay it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,16 +14,16 @@ use loggia_tests::{
 };
 use serde_json::{Value, json};
 
-/// What the desk does about the calls of an action.
+/// Handling of an action's calls at the desk.
 #[derive(Debug, Clone)]
 pub enum Word {
-    /// So many fail, with this code; the others go their way.
+    /// The first calls fail, with this code; later ones succeed.
     Fails(usize, &'static str),
-    /// They answer this.
+    /// Calls get this answer.
     Answers(Value),
-    /// They wait until they are stopped.
+    /// Calls wait until they are cancelled.
     Waits,
-    /// They wait until so many calls, of whatever action, are there at once.
+    /// Calls wait until this many calls, of any action, are in progress.
     Meets(usize),
 }
 
@@ -33,7 +33,7 @@ type Words = Arc<Mutex<BTreeMap<String, Word>>>;
 pub struct Stage {
     /// The folder.
     pub plugins: Folder,
-    /// Where the servers' calls are told.
+    /// Server that receives a report of each call.
     pub desk: Web,
     words: Words,
 }
@@ -43,7 +43,7 @@ pub fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/workflows/{name}.workflow.yaml"))
 }
 
-/// Its text.
+/// Text of an example.
 pub fn text(name: &str) -> String {
     fs::read_to_string(example(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
@@ -103,12 +103,12 @@ impl Stage {
         self.plugins.put(name, &fixture("backends"));
     }
 
-    /// Says what becomes of an action's calls from now on.
+    /// Sets the handling of an action's calls from now on.
     pub fn says(&self, action: &str, word: Word) {
         self.words.lock().unwrap_or_else(PoisonError::into_inner).insert(action.to_owned(), word);
     }
 
-    /// The calls that reached the servers, in the order in which they came.
+    /// Calls that reached the servers, in order of arrival.
     pub fn calls(&self) -> Vec<(String, Value)> {
         let call = |asked: Asked| {
             let body = serde_json::from_slice(&asked.body).unwrap_or_default();
@@ -117,7 +117,7 @@ impl Stage {
         self.desk.asked().into_iter().map(call).collect()
     }
 
-    /// How often an action was called.
+    /// Number of calls of an action.
     pub fn times(&self, action: &str) -> usize {
         self.calls().iter().filter(|(called, _)| called == action).count()
     }
@@ -131,7 +131,7 @@ impl Stage {
         .await;
     }
 
-    /// Waits until no call is under way.
+    /// Waits until no call is in progress.
     pub async fn quiet(&self) {
         eventually(async || match self.desk.now() {
             0 => Ok(()),
@@ -179,14 +179,14 @@ fn answer(asked: &Asked, words: &Words) -> Answer {
     }
 }
 
-/// The run that an envelope tells of.
+/// Run of an envelope.
 pub fn run(envelope: &Value) -> Result<(Value, String)> {
     let run = envelope["data"]["run"].clone();
     let id = run["id"].as_str().with_context(|| format!("no run in {envelope}"))?.to_owned();
     Ok((run, id))
 }
 
-/// A run, once it has this status.
+/// Polls a run until it has this status.
 pub async fn becomes(client: &Client, tool: &str, id: &str, status: &str) -> Value {
     eventually(async || {
         let told = client.envelope(tool, json!({"action": "run_status", "run_id": id})).await;
@@ -197,7 +197,7 @@ pub async fn becomes(client: &Client, tool: &str, id: &str, status: &str) -> Val
 }
 
 #[tokio::test]
-async fn the_servers_answer_under_their_names_and_the_desk_has_its_say() -> Result<()> {
+async fn servers_answer_under_their_names() -> Result<()> {
     let stage = Stage::empty().await?;
     stage.server("github", "");
     stage.server("arxiv", "");

@@ -1,4 +1,4 @@
-//! Many steps at once, and workflows that call workflows.
+//! Many concurrent steps, and workflows that call workflows.
 
 use std::fmt::Write;
 
@@ -27,13 +27,13 @@ async fn ten_steps_run_at_once_and_no_more() -> Result<()> {
         (&json!(true), 10, 14),
         "{told}"
     );
-    // Whatever ended last: the last step in the file's order.
+    // The result is that of the last step in the file's order, whichever ended last.
     assert_eq!(told["data"]["asked"]["data"], 13, "{told}");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_hundred_steps_run_and_one_more_is_refused() -> Result<()> {
+async fn a_workflow_has_at_most_100_steps() -> Result<()> {
     let stage = Stage::of("many", &many(100)).await?;
     let told = stage.run("many", json!({})).await?;
     assert_eq!((&told["ok"], stage.times("process")), (&json!(true), 100), "{told}");
@@ -44,7 +44,7 @@ async fn a_hundred_steps_run_and_one_more_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_call_that_is_made_again_has_the_same_key() -> Result<()> {
+async fn retries_keep_their_idempotency_key() -> Result<()> {
     let workflow = "name: again\ndescription: Again.\nsteps:\n  - id: once\n    tool: backend.once\n    \
         onError: {action: retry, retryCount: 2, retryDelay: 1ms}\n  - id: other\n    tool: backend.once\n    \
         dependsOn: [once]\n";
@@ -63,7 +63,7 @@ async fn a_call_that_is_made_again_has_the_same_key() -> Result<()> {
     Ok(())
 }
 
-/// One that calls a workflow of another file.
+/// A workflow that calls a workflow of another file.
 fn calls(name: &str, tool: &str, arguments: &Value) -> String {
     format!(
         "name: {name}\ndescription: Calls another.\nsteps:\n  - id: inner\n    tool: {tool}\n    arguments: {arguments}\n"
@@ -76,7 +76,7 @@ async fn a_workflow_may_call_one_of_another_file() -> Result<()> {
     stage.write("outer", &calls("outer", "research_topic.research_topic", &json!({"query": "tea"})));
     let told = stage.run("outer", json!({})).await?;
     assert!(told["data"]["text"].as_str().unwrap_or_default().contains("It works."), "{told}");
-    // Its failure is told with both steps.
+    // Its failure report names both steps.
     stage.says("read_paper", Word::Fails(1, "not_found"));
     let told = stage.run("outer", json!({})).await?;
     assert_eq!((&told["ok"], &told["details"]["step"]), (&json!(false), &json!("inner")), "{told}");
@@ -85,7 +85,7 @@ async fn a_workflow_may_call_one_of_another_file() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_question_within_a_workflow_within_a_workflow_is_asked() -> Result<()> {
+async fn nested_workflows_can_ask_questions() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
     let deploy = json!({"pr_number": "42", "environment": "test"});
     stage.write("outer", &calls("outer", "deploy_with_approval.deploy_with_approval", &deploy));
@@ -103,7 +103,7 @@ async fn a_question_within_a_workflow_within_a_workflow_is_asked() -> Result<()>
 }
 
 #[tokio::test]
-async fn workflows_that_call_one_another_in_a_circle_end() -> Result<()> {
+async fn cyclic_workflows_end() -> Result<()> {
     let stage = Stage::empty().await?;
     stage.write("left", &calls("left", "right.right", &json!({})));
     stage.write("right", &calls("right", "left.left", &json!({})));
@@ -126,7 +126,7 @@ async fn a_plugin_that_a_step_calls_may_ask() -> Result<()> {
         let kind = Kind::person([accepted(json!({"newest": 3, "why": "dust"}))]);
         let mut client = stage.client_as(era, kind).await?;
         let told = client.envelope("outer", json!({"action": "outer"})).await?;
-        // A text is no object, so it stands under `data`.
+        // A text is not an object, so it is under `data`.
         assert_eq!(told["data"]["data"], "kept 3 because dust", "{era:?}: {told}");
         let question = heard("a question", &mut client.questions).await?;
         assert_eq!(question["message"], "[worker] Delete the old notes?", "{era:?}");
@@ -135,7 +135,7 @@ async fn a_plugin_that_a_step_calls_may_ask() -> Result<()> {
     Ok(())
 }
 
-/// Several runs may wait for one person, and hold up nobody; so many that nobody could answer them do not.
+/// Several runs may wait for one person without blocking others; there is a limit.
 #[tokio::test]
 async fn several_runs_wait_for_a_person_at_once() -> Result<()> {
     let stage = Stage::with(&["deploy_with_approval"]).await?;
@@ -160,9 +160,9 @@ async fn several_runs_wait_for_a_person_at_once() -> Result<()> {
     client.end().await
 }
 
-/// While the person thinks, the other steps go on; what they did is not done again when the answer comes.
+/// While a question is open, the other steps continue; they are not repeated after the answer.
 #[tokio::test]
-async fn steps_go_on_while_a_question_is_open() -> Result<()> {
+async fn steps_continue_while_a_question_is_open() -> Result<()> {
     let workflow = "name: both\ndescription: Both.\nsteps:\n  - id: sure\n    type: elicitation\n    message: Sure?\n    \
         schema: {type: object, properties: {why: {type: string}}}\n  - id: fetch\n    tool: backend.fetch\n  - id: twice\n    \
         tool: backend.process\n    dependsOn: [fetch]\n    arguments: {data: 1}\n  - id: after\n    tool: backend.tool\n    \

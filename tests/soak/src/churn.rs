@@ -1,4 +1,4 @@
-//! What changes in the folder all the time.
+//! Continuous changes of the folder.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{door::Door, host::Entrance, ledger::Ledger, random::Random, site::Site};
 
-/// Two versions that alternate, files that go and come, and broken ones.
+/// Two alternating versions, files that are removed and restored, and broken ones.
 pub struct Churn {
     random: Random,
     site: Arc<Site>,
@@ -58,7 +58,7 @@ impl Churn {
         Ok(())
     }
 
-    /// The folder as it is at each rest: by then the second version is to be served.
+    /// Restores the folder for a pause: the second version is served then.
     pub fn tidy(&mut self) -> Result<()> {
         self.site.remove("broken.wasm");
         self.site.remove("echo.toml");
@@ -68,7 +68,7 @@ impl Churn {
     }
 }
 
-/// Waits until a host serves what [`Churn::tidy`] has put there.
+/// Waits until a host serves the state that [`Churn::tidy`] restored.
 pub async fn settled(entrance: &Entrance) -> Result<()> {
     let until = tokio::time::Instant::now() + PATIENCE;
     let door = Door::open(entrance, &mut Random::new(0, 0)).await?;

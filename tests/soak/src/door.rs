@@ -21,7 +21,7 @@ pub enum Door {
 }
 
 impl Door {
-    /// Comes in.
+    /// Connects a client.
     pub async fn open(entrance: &Entrance, random: &mut Random) -> Result<Self> {
         Ok(match entrance {
             Entrance::Stdio(pipe) => Self::Pipe(Arc::clone(pipe)),
@@ -46,7 +46,7 @@ impl Door {
         Ok(envelope.clone())
     }
 
-    /// Begins a call and gives it up: by saying so, or by going away.
+    /// Starts a call and abandons it: by cancellation or by disconnecting.
     pub async fn give_up(self, tool: &str, arguments: &Value, after: Duration) -> Result<Option<Self>> {
         match &self {
             Self::Pipe(pipe) => {
@@ -69,7 +69,7 @@ impl Door {
     }
 }
 
-/// Begins a session and goes without a goodbye, as most clients do.
+/// Starts a session and leaves without ending it, as most clients do.
 pub async fn abandon(host: &HttpHost) -> Result<()> {
     let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"gone","version":"0"}}}"#;
     let mut stream = TcpStream::connect(host.authority()).await?;

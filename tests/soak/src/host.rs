@@ -1,4 +1,4 @@
-//! A host's process, and what it holds.
+//! A host's process and its resources.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::pipe::Pipe;
 
-/// Over what a host is spoken to.
+/// Transport of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// One client.
@@ -29,12 +29,12 @@ pub enum Transport {
     Http,
 }
 
-/// How clients get in. Holds the process.
+/// Way to connect clients. Owns the process.
 #[derive(Clone)]
 pub enum Entrance {
     /// The one client's.
     Stdio(Arc<Pipe>),
-    /// Whoever knows where.
+    /// A shared HTTP server.
     Http(Arc<HttpHost>),
 }
 
@@ -43,13 +43,13 @@ pub struct Host {
     pub transport: Transport,
     entrance: Entrance,
     pid: Pid,
-    /// Lines that tell what it holds.
+    /// Log lines with vitals.
     vitals: mpsc::UnboundedReceiver<String>,
     /// The last lines of its log.
     tail: Arc<Mutex<VecDeque<String>>>,
 }
 
-/// What a host holds.
+/// Resources of a host.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Vitals {
     pub resident_mib: f64,
@@ -60,7 +60,7 @@ pub struct Vitals {
     pub tasks: f64,
 }
 
-/// Lines of the log that are kept.
+/// Number of log lines that are kept.
 const TAIL: usize = 20;
 
 impl Host {
@@ -72,7 +72,7 @@ impl Host {
             .arg(folder)
             .env("LOGGIA_CACHE", cache())
             .env("LOGGIA_STATE", state(folder))
-            // As in use: what a developer's shell sets would make every fault read debug information.
+            // As in production: these variables of a developer's shell would make every fault read debug information.
             .env_remove("RUST_BACKTRACE")
             .env_remove("LOGGIA_LOG")
             .stdin(Stdio::null())
@@ -100,12 +100,12 @@ impl Host {
         Ok(Self { transport, entrance, pid, vitals, tail })
     }
 
-    /// The way in.
+    /// Returns the way to connect.
     pub fn entrance(&self) -> Entrance {
         self.entrance.clone()
     }
 
-    /// Asks what it holds.
+    /// Requests the vitals.
     pub async fn vitals(&mut self) -> Result<Vitals> {
         kill_process(self.pid, Signal::USR1)?;
         let line = tokio::time::timeout(PATIENCE, self.vitals.recv()).await.ok().flatten();
@@ -143,7 +143,7 @@ impl Host {
         Duration::from_nanos(nanos.sum())
     }
 
-    /// Waits until it has nothing to do, but not for ever.
+    /// Waits until the host is idle, up to a limit.
     pub async fn quiet(&self) {
         const LOOK: Duration = Duration::from_millis(50);
         let looking = async {
@@ -165,7 +165,7 @@ impl Host {
     }
 }
 
-/// Somebody must read what it logs.
+/// Drains the log.
 async fn read_log(
     stderr: ChildStderr,
     vitals: mpsc::UnboundedSender<String>,

@@ -1,4 +1,4 @@
-//! What is called, and which answers are right.
+//! Kinds of calls and their correct answers.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use crate::{
     site::{FILES, Site},
 };
 
-/// What a call must come to.
+/// Expected result of a call.
 pub enum Right {
     /// This, as `data`.
     Data(Value),
     /// This, as the member `text` of `data`.
     Content(String),
-    /// One of two versions, or, while the plugin is away, nothing.
+    /// One of two versions, or unavailable while the plugin is removed.
     Version,
     /// A failure with this code; or `unavailable`, where the breaker is open; or `timed_out`, where the machine is so busy
     /// that the short clocks end first.
@@ -31,7 +31,7 @@ pub struct Asked {
 }
 
 impl Right {
-    /// In a word, what an envelope is; or what is wrong with it.
+    /// Classifies an envelope; an error describes the problem.
     pub fn check(&self, envelope: &Value) -> Result<String, String> {
         let (ok, code) = (envelope["ok"] == true, envelope["code"].as_str());
         let data = &envelope["data"];
@@ -56,7 +56,7 @@ pub fn endless(random: &mut Random) -> Asked {
     Asked { kind: "given up", tool, arguments, right: Right::Either }
 }
 
-/// Calls by which a plugin makes its host hold the most at one moment.
+/// Calls with the largest memory use in the host.
 pub fn largest(site: &Site) -> Vec<(&'static str, Value)> {
     vec![
         ("hoards", json!({"action": "bodies", "n": 40})),

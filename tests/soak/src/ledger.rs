@@ -1,18 +1,18 @@
-//! What came of all calls.
+//! Results of all calls.
 
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Calls by kind and outcome, changes of the folder, and what went wrong.
+/// Counts of calls by kind and outcome, changes of the folder, and problems.
 #[derive(Default)]
 pub struct Ledger {
     counts: Mutex<BTreeMap<(&'static str, String), u64>>,
     problems: Mutex<Vec<String>>,
 }
 
-/// Problems that are kept; one is enough to fail.
+/// Maximum number of recorded problems; one is enough to fail.
 const MOST: usize = 20;
 
 impl Ledger {

@@ -1,20 +1,20 @@
-//! Hosts under misbehaving plugins and clients for as long as one likes: nothing may grow, no answer may be wrong.
+//! Hosts under misbehaving plugins and clients for any duration: no growth, no wrong answers.
 //!
-//! Two hosts serve one folder, one over stdio and one over HTTP. Calls that must work, calls that trap, loop, hoard, flood and
-//! sleep, cancellations, clients that come and go, and a folder that changes all the time meet in both. At moments of
-//! quiet each host is asked by SIGUSR1 what it holds.
+//! Two hosts serve one folder, one over stdio and one over HTTP. Both get valid calls, calls that trap, loop, allocate,
+//! flood and sleep, cancellations, short-lived clients, and a changing folder. During pauses SIGUSR1 requests each
+//! host's vitals.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `site.rs` | the folder: its plugins and their policies |
-//! | `churn.rs` | what changes in it all the time |
-//! | `host.rs` | a host's process, and what it holds |
+//! | `churn.rs` | continuous changes of the folder |
+//! | `host.rs` | a host's process and its resources |
 //! | `door.rs`, `pipe.rs` | a client over HTTP or stdio |
-//! | `kinds.rs` | what is called, and which answers are right |
-//! | `traffic.rs` | clients that call until told to rest |
+//! | `kinds.rs` | kinds of calls and their correct answers |
+//! | `traffic.rs` | clients that call until a pause |
 //! | `upstream.rs` | where requests of plugins go |
 //! | `random.rs` | chance that a seed repeats |
-//! | `ledger.rs`, `verdict.rs` | what came of it, and whether that is well |
+//! | `ledger.rs`, `verdict.rs` | results and their evaluation |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
 mod churn;
@@ -48,23 +48,23 @@ use crate::{
     verdict::Watched,
 };
 
-/// Lets plugins and clients misbehave, and fails if a host holds more and more, answers wrongly, or dies.
+/// Lets plugins and clients misbehave, and fails if a host grows, answers wrongly, or exits.
 #[derive(Parser)]
 struct Cli {
-    /// How long
+    /// Duration
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
     /// Repeats the choices of another run (not its timing)
     #[arg(long)]
     seed: Option<u64>,
-    /// Clients of each host that call at once
+    /// Number of concurrent clients of each host
     #[arg(long, default_value_t = 10)]
     clients: usize,
 }
 
-/// How often the hosts are asked what they hold, after the warm-up.
+/// Number of checkpoints after the warm-up.
 const CHECKPOINTS: u32 = 5;
-/// The warm-up's share of the time, and the most that it takes: until pools, caches and arenas hold what they ever will.
+/// Share of the warm-up, and its maximum: until pools, caches and arenas have reached their final size.
 const WARM_UP: (f64, Duration) = (0.3, Duration::from_secs(180));
 
 #[tokio::main]

@@ -28,9 +28,9 @@ pub struct Pipe {
 #[derive(Default)]
 struct Calls {
     open: HashMap<u64, oneshot::Sender<Value>>,
-    /// Calls that nobody waits for any more; a last answer may come all the same.
+    /// Abandoned calls, which may still be answered.
     given_up: HashSet<u64>,
-    /// What was read and makes no sense.
+    /// Malformed input.
     nonsense: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Pipe {
         Ok(answer["result"].take())
     }
 
-    /// Begins a call and cancels it after a while.
+    /// Starts a call and cancels it after a while.
     pub async fn cancelled(&self, tool: &str, arguments: &Value, after: std::time::Duration) -> Result<()> {
         let params = json!({"name": tool, "arguments": arguments});
         let (id, _answer) = self.request("tools/call", &params).await?;
@@ -80,7 +80,7 @@ impl Pipe {
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})).await
     }
 
-    /// What was read and makes no sense, since this was last asked.
+    /// Malformed input since the last call of this function.
     pub fn nonsense(&self) -> Vec<String> {
         std::mem::take(&mut self.calls().nonsense)
     }
@@ -127,7 +127,7 @@ async fn read(stdout: ChildStdout, pipe: std::sync::Weak<Pipe>) {
         let Some(pipe) = pipe.upgrade() else { return };
         pipe.take(&line);
     }
-    // Whoever waits is told.
+    // Wake all waiting calls.
     if let Some(pipe) = pipe.upgrade() {
         pipe.calls().open.clear();
     }

@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The same numbers for the same seed and place.
+    /// Deterministic numbers for a seed and a place.
     pub fn new(seed: u64, place: u64) -> Self {
         let mut mixed = Self(seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         mixed.next();

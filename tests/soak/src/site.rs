@@ -9,14 +9,14 @@ use std::{
 use anyhow::Result;
 use loggia_tests::{Folder, fixture, plugin};
 
-/// What `files` finds in the directory that it is granted.
+/// Content of the directory that `files` is granted.
 pub const FILES: [(&str, &str); 3] =
     [("a.txt", "the first\n"), ("b.txt", "another\n"), ("c.txt", "the last one\n")];
 
-/// Calls that never end are ended soon, so that many can be made.
+/// Short limits for endless calls, so that many can be made.
 const HASTY: &str = "cpu = \"200ms\"\nwall = \"2s\"\n";
 
-/// A folder of plugins, what they are granted, and where their requests go.
+/// A folder of plugins, their grants, and the server for their requests.
 pub struct Site {
     folder: Folder,
     /// `http://127.0.0.1:PORT`.
@@ -62,12 +62,12 @@ impl Site {
         self.folder.put("version", &fixture(if version == 1 { "version_one" } else { "version_two" }));
     }
 
-    /// Writes a file that is read at once.
+    /// Writes a file in the plugin folder.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         Ok(fs::write(self.path(name), bytes)?)
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     pub fn remove(&self, name: &str) {
         let _ = fs::remove_file(self.path(name));
     }
@@ -77,5 +77,5 @@ impl Site {
     }
 }
 
-/// Faults are what this is about.
+/// Disables the breaker: faults are intended.
 const UNBROKEN: &str = "breaker-faults = 1000000\n";

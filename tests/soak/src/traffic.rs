@@ -1,4 +1,4 @@
-//! Clients that call, and a folder that changes, until told to rest.
+//! Clients that call, and a folder that changes, until a pause.
 
 use std::{
     sync::Arc,
@@ -23,22 +23,22 @@ use crate::{
     site::Site,
 };
 
-/// What everybody is to do.
+/// Phase for all clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     Go,
     Rest,
 }
 
-/// Sessions of HTTP that a host keeps at most: as many are left behind at every rest, so that each is like the other.
+/// Maximum number of HTTP sessions of a host: as many are abandoned before every pause, so that all pauses are alike.
 const SESSIONS: usize = 256;
 
-/// Calls of one plugin at once, as many as it may have by default.
+/// Concurrent calls of one plugin: its default limit.
 const AT_ONCE: usize = 8;
-/// How often each of the worst moments is made.
+/// Number of repetitions of each peak.
 const TIMES: usize = 4;
 
-/// What is shared by all.
+/// State shared by all clients.
 struct Shared {
     site: Arc<Site>,
     ledger: Arc<Ledger>,
@@ -55,7 +55,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// So many clients of each host, who rest yet.
+    /// Creates this many clients for each host, paused.
     pub async fn new(
         seed: u64,
         clients: usize,
@@ -106,8 +106,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Makes each host hold at once, a few times, the most that plugins can make it hold. The allocator keeps some of what
-    /// it once had: were that left to chance, a host would seem to grow for as long as worse moments come.
+    /// Drives each host to its memory peak a few times. The allocator keeps some of its peak: if peaks came by chance,
+    /// a host would seem to grow with each new one.
     pub async fn at_worst(&self, seed: u64) -> Result<()> {
         for entrance in &self.entrances {
             let together = Arc::new(Barrier::new(AT_ONCE));
@@ -139,7 +139,7 @@ impl Traffic {
         self.shared.broken.notified().await;
     }
 
-    /// Waits until all rest, and the folder's last change has come through.
+    /// Waits until all clients are paused and the folder's last change is served.
     pub async fn rest(&mut self) {
         let mut active = self.shared.active.subscribe();
         let all = active.wait_for(|active| *active == 0);
@@ -159,7 +159,7 @@ impl Traffic {
         }
     }
 
-    /// Ends; the phases are over.
+    /// Ends all clients.
     pub async fn end(mut self) {
         while self.workers.join_next().await.is_some() {}
     }
@@ -186,7 +186,7 @@ impl Shared {
     }
 }
 
-/// Changes the folder while the phase says so, and puts it in order at each rest.
+/// Changes the folder during a phase, and restores it before each pause.
 async fn churn(mut churn: Churn, shared: Arc<Shared>) {
     let mut phases = shared.phases.clone();
     while phases.wait_for(|phase| *phase == Phase::Go).await.is_ok() {
@@ -209,7 +209,7 @@ struct Worker {
     random: Random,
     entrance: Entrance,
     shared: Arc<Shared>,
-    /// What its own number in the state is.
+    /// Expected value of its counter in the plugin's state.
     count: i64,
     door: Option<Door>,
 }
@@ -275,7 +275,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Its own number in the state of a plugin is one more each time.
+    /// Increments its counter in the plugin's state and checks the result.
     async fn increment(&mut self, door: &Door) -> Result<()> {
         self.count += 1;
         let arguments = json!({"action": "increment", "key": self.name});
@@ -283,7 +283,7 @@ impl Worker {
         self.check(door, Asked { kind: "state", tool: "keeps", arguments, right }).await
     }
 
-    /// A file of its own: written, read, deleted.
+    /// Writes, reads and deletes a file of its own.
     async fn write(&mut self, door: &Door) -> Result<()> {
         let path = format!("/data/{}.txt", self.name);
         let text = format!("{}\n", self.random.below(1 << 40));

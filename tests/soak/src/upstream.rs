@@ -11,9 +11,9 @@ use tokio::{
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok";
 
-/// Answers every request at once, until the process ends.
+/// Answers every request immediately, until the process ends.
 pub struct Upstream {
-    /// Where.
+    /// Listening address.
     pub address: SocketAddr,
     hang_up: watch::Sender<()>,
 }
@@ -39,14 +39,14 @@ impl Upstream {
         Ok(Self { address, hang_up })
     }
 
-    /// Closes all connections. Hosts keep idle ones for half a minute, and what they hold at rest must not depend on how
-    /// many those are.
+    /// Closes all connections. Hosts keep idle ones for half a minute, and their memory during pauses must not depend
+    /// on their number.
     pub fn hang_up(&self) {
         self.hang_up.send_replace(());
     }
 }
 
-/// Requests without bodies, one after another, until the other end closes.
+/// Serves requests without bodies in sequence until the client closes.
 async fn serve(mut stream: TcpStream) {
     let mut head = Vec::new();
     while let Ok(1..) = stream.read_buf(&mut head).await {

@@ -1,4 +1,4 @@
-//! What hosts held at each moment of quiet, and whether that is well.
+//! Resources of hosts at each pause, and their evaluation.
 
 use std::{fmt::Write, process::ExitCode, time::Duration};
 
@@ -7,27 +7,27 @@ use crate::{
     ledger::Ledger,
 };
 
-/// Threads for blocking work end when they had none for 10 s.
+/// Blocking threads end after 10 s without work.
 const SETTLE: Duration = Duration::from_secs(11);
 /// A shorter run than this does not wait for them.
 const SHORT: Duration = Duration::from_secs(10);
-/// With less traffic than this between two looks the allocator's own ways look like a slope.
+/// With less traffic than this between two checkpoints, the allocator's normal behaviour looks like growth.
 const LONG: Duration = Duration::from_secs(45);
-/// Where there is more than there was, it may still go.
+/// Time for a temporary excess to disappear.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Growth that is none, in descriptors, threads and tasks.
+/// Tolerated growth in descriptors, threads and tasks.
 const FEW: f64 = 8.0;
-/// The same in memory: a share, or so many MiB, whichever is more.
+/// Like [`FEW`] for memory: a share, or a number of MiB, whichever is more.
 const MEMORY: (f64, f64) = (0.10, 8.0);
 
-/// A host, and what it held.
+/// A host and its checkpoints.
 pub struct Watched {
     pub host: Host,
     looks: Vec<Vitals>,
     /// The shortest traffic between two looks.
     between: Duration,
-    /// Why it could not be asked.
+    /// Reason why a checkpoint failed.
     lost: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Watched {
         Self { host, looks: Vec::new(), between: Duration::MAX, lost: None }
     }
 
-    /// Waits until it is quiet, and asks it.
+    /// Waits until the host is idle and takes a checkpoint.
     pub async fn look(&mut self, traffic: Duration) {
         self.between = self.between.min(traffic);
         self.host.quiet().await;
@@ -62,7 +62,7 @@ impl Watched {
         }
     }
 
-    /// What is wrong with what it held.
+    /// Problems of the checkpoints.
     fn faults(&self) -> Vec<String> {
         let mut faults: Vec<String> = self.lost.iter().cloned().collect();
         let Some((first, later)) = self.looks.split_first() else { return faults };
@@ -77,7 +77,7 @@ impl Watched {
     }
 }
 
-/// What is more than it was, by more than a little.
+/// Resources that grew by more than the tolerance.
 fn growth(first: &Vitals, now: &Vitals) -> Vec<String> {
     let memory = (first.resident_mib * MEMORY.0).max(MEMORY.1);
     [
@@ -92,7 +92,7 @@ fn growth(first: &Vitals, now: &Vitals) -> Vec<String> {
     .collect()
 }
 
-/// Memory that grew between all checkpoints, by half of what is allowed in all: it would go on.
+/// Memory that grew between all checkpoints, by half of the tolerance in total: it would continue.
 fn slope(looks: &[Vitals]) -> Option<String> {
     let (first, last) = (looks.get(1)?, looks.last()?);
     let allowed = (first.resident_mib * MEMORY.0).max(MEMORY.1) / 2.0;
@@ -105,7 +105,7 @@ fn slope(looks: &[Vitals]) -> Option<String> {
     })
 }
 
-/// The latest look at all of them, on one line.
+/// Last checkpoint of all hosts, on one line.
 pub fn latest(watched: &[Watched]) -> String {
     let said = watched.iter().map(|watched| {
         let name = format!("{:?}", watched.host.transport).to_lowercase();
@@ -119,7 +119,7 @@ pub fn latest(watched: &[Watched]) -> String {
     said.collect::<Vec<_>>().join("; ")
 }
 
-/// Prints what came of it; the exit code.
+/// Prints the results; returns the exit code.
 pub async fn tell(watched: Vec<Watched>, ledger: &Ledger) -> ExitCode {
     let mut text = String::from("\n              start    end   most\n");
     let mut reasons = ledger.problems();
@@ -160,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn a_little_more_is_no_growth_and_more_is() {
+    fn growth_needs_more_than_noise() {
         assert_eq!(growth(&held(30.0, 9.0), &held(37.9, 17.0)), [""; 0]);
         assert_eq!(growth(&held(200.0, 9.0), &held(219.0, 9.0)), [""; 0]);
         assert_eq!(growth(&held(30.0, 9.0), &held(38.1, 18.0)).len(), 2);
     }
 
     #[test]
-    fn memory_that_always_grows_is_a_slope_before_it_is_too_much() {
+    fn steady_growth_is_found_before_the_limit() {
         let looks = |values: [f64; 6]| values.map(|mib| held(mib, 9.0));
         assert!(slope(&looks([30.0, 31.0, 32.0, 33.0, 34.0, 35.5])).is_some());
         assert!(slope(&looks([30.0, 31.0, 32.0, 31.5, 34.0, 35.5])).is_none());

@@ -97,7 +97,7 @@ async fn what_is_large_is_refused() {
     let call = EgressClient::new(grants(&[&upstream.url()]), small).call(Writes);
     let response = SendError::TooLarge { what: MessagePart::Response, limit: 1000 };
     let head = SendError::TooLarge { what: MessagePart::ResponseHead, limit: 32 << 10 };
-    let junk = SendError::Protocol("it is no HTTP response");
+    let junk = SendError::Protocol("it is not HTTP");
     let answers = [
         ("/endless", response.clone()),
         ("/declared", response.clone()),

@@ -1,4 +1,4 @@
-//! What a plugin may send, by tables, by an oracle, and over sockets of this machine.
+//! Outgoing requests, tested by tables, by an oracle, and over local sockets.
 
 mod bounds;
 mod hosts;

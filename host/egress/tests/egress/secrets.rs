@@ -1,4 +1,4 @@
-//! TLS by name, and secrets: who is sent them, and that nobody reads them back.
+//! TLS by name, and secrets: their destinations, and that responses do not leak them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -231,7 +231,7 @@ async fn compressed_answers_and_unusable_secrets_are_refused() {
         assert_eq!(error, SendError::Secret("api.test".into()));
         assert!(!format!("{error} {error:?}").contains("canary"));
     }
-    // Read anew, so a rotation needs no restart.
+    // Read for each request, so a rotation needs no restart.
     for turn in ["first-token", "second-token"] {
         std::fs::write(&path, format!("  {turn}\n")).expect("written");
         let _ = fetch(&client.call(Reads), get(&url)).await;
@@ -255,7 +255,7 @@ fn secrets_are_checked_before_they_are_needed() {
         (|s| s.port = 0, "port"),
         (|s| s.header = "Authorization".into(), "lower case"),
         (|s| s.header = "host".into(), "own"),
-        (|s| s.header = "a b".into(), "no header"),
+        (|s| s.header = "a b".into(), "not a header"),
         (|s| s.format = "Bearer".into(), "{} once"),
         (|s| s.source = SecretSource::Value("TOKEN".into(), "canary".into()), "$TOKEN must have from 8"),
         (|s| s.source = SecretSource::Value("TOKEN".into(), "canary\r\nx: y".into()), "cannot carry"),

@@ -1,4 +1,4 @@
-//! Upstreams of this machine that do what a test tells them, and count.
+//! Local upstreams that behave as a test requires, and count requests.
 
 use std::{
     collections::HashMap,
@@ -22,17 +22,17 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// What an upstream answers.
+/// Response of an upstream.
 pub enum Answer {
     /// These parts, each flushed, on a connection that stays open.
     Parts(Vec<Vec<u8>>),
     /// Nothing.
     Silence,
-    /// This, then zeros for ever.
+    /// This, then zeros endlessly.
     Endless(Vec<u8>),
     /// This, then nothing more.
     Stall(Vec<u8>),
-    /// This, then a byte now and then, for ever.
+    /// This, then a byte now and then, endlessly.
     Drip(Vec<u8>),
     /// 200, as soon as this many requests wait for it together.
     Together(Arc<tokio::sync::Barrier>),
@@ -176,7 +176,7 @@ async fn hold<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers from a list per name, the last of them for ever.
+/// Answers from a list per name, repeating the last one.
 #[derive(Default)]
 pub struct Names {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,

@@ -100,7 +100,7 @@ async fn the_connection_goes_to_what_was_checked_and_to_nothing_else() {
     let refused = fetch(&call, get(&url)).await.expect_err("rebound");
     assert!(matches!(refused, SendError::Denied(RequestRefusal::Leads { .. })), "{refused}");
     assert!(
-        refused.to_string().contains("leads to an address that is not public")
+        refused.to_string().contains("resolves to an address that is not public")
             && !refused.to_string().contains("127.")
     );
     fetch(&call, get(&url)).await.expect("the public one of two");
@@ -325,7 +325,7 @@ async fn a_ticket_is_for_the_request_that_was_admitted() {
 
 #[tokio::test]
 async fn failures_have_names() {
-    // Nobody listens on it, and nobody else can take it meanwhile.
+    // A port without a listener, which no other process can take.
     let gone = tokio::net::TcpSocket::new_v4().expect("a socket");
     gone.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     let url = format!("http://{}", gone.local_addr().expect("an address"));

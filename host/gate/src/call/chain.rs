@@ -127,7 +127,7 @@ fn keep_data(hop: &mut Hop, data: Value, room: &mut usize) {
         return;
     }
     let reason = hop.message.take().map_or_else(String::new, |reason| format!("{reason} "));
-    let advice = "call it by itself to get that, with less detail or without what follows";
+    let advice = "call it separately to get it, with less detail or without following";
     hop.message = Some(format!("{reason}(its data, {} KiB, does not fit here: {advice})", bytes >> 10));
 }
 

@@ -57,7 +57,7 @@ impl CallFrame {
         if self.state.can_ask {
             return Ok(());
         }
-        let hint = "ask the person yourself and pass what they say as a parameter, if there is one for it; \
+        let hint = "ask the person and pass the answer as a parameter, if there is one for it; \
                     otherwise use a client with elicitation";
         Err(unavailable("this client cannot ask the person").hint(hint))
     }

@@ -117,7 +117,7 @@ impl Gate {
         let planned = run_cpu_bound(long, || plan::plan_request(snapshot, request, view, &origin.rights));
         let draining = self.state.draining.load(Ordering::Relaxed);
         if let (true, plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (draining, &planned) {
-            let failure = failures::unavailable("the server is being ended");
+            let failure = failures::unavailable("the server is shutting down");
             let command = Command { key: "action", name: None };
             return answered(&origin, Envelope::new(command, Err(failure)));
         }

@@ -218,5 +218,5 @@ fn check_params(params: &Object) -> Result<(), Failure> {
     let named = ["action", "cmd", "params"].into_iter().find(|name| params.contains_key(*name));
     let Some(name) = named else { return Ok(()) };
     let message = format!("`{name}` cannot be a parameter of a call that a plugin makes");
-    Err(invalid_params(message).hint("Name the action in the request, beside its parameters."))
+    Err(invalid_params(message).hint("Name the action in the request, next to its parameters."))
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::{access::CallerRights, tokens};
 
 /// Reason for a hidden tool, for the operator. Follows the tool's name.
-pub const HIDDEN_REASON: &str = "is not shown: another facade or tool has its name; rename one of them";
+pub const HIDDEN_REASON: &str = "is not published: another facade or tool has its name; rename one of them";
 
 /// Settings of the server for the tools of all facades. Policies override them.
 #[derive(Debug, Clone, Copy, Default)]

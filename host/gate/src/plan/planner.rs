@@ -175,7 +175,7 @@ fn validate_item(entry: &Arc<CatalogEntry>, item: Object, view: &ToolView) -> Re
     };
     if wait == Some(false) {
         let failure = failures::invalid_params("`wait` cannot be false inside a batch");
-        return Err(failure.hint("Give `wait` beside `items`, for the batch as a whole."));
+        return Err(failure.hint("Pass `wait` next to `items`, for the whole batch."));
     }
     let call = RoutedRequest { command, action, params, detail, wait: None, confirm };
     validate_call(entry, view, call).map_err(|(_, failure)| failure)

@@ -56,7 +56,7 @@ pub(crate) fn render_detached(id: &RunId, run: &CallState) -> Envelope {
     params.insert("wait".into(), true.into());
     let next = Next { facade: run.facade.clone(), action: "run_status".into(), params, reason: None };
     let name = run.command.name.as_deref().unwrap_or("the call");
-    let message = format!("`{name}` goes on as a run; `run_status` tells how it stands, and its result");
+    let message = format!("`{name}` continues as a run; `run_status` returns its state and result");
     let reply = Reply { message: Some(message), next: Some(next), ..render_run(id, run, false) };
     Envelope { resolved_inputs: run.inputs.clone(), ..Envelope::new(run.command.clone(), Ok(reply)) }
 }

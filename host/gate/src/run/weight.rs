@@ -28,7 +28,7 @@ pub(super) fn optional(maybe: &Option<String>) -> usize {
     maybe.as_ref().map_or(0, text)
 }
 
-/// Heap use of a value, beside its own `size_of::<Value>()`.
+/// Heap use of a value, in addition to its own `size_of::<Value>()`.
 pub(super) fn value(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,

@@ -181,7 +181,7 @@ async fn repeated_faults_open_the_breaker() {
     for call_of in [
         request("a", "smash"),
         request("a", "look"),
-        // Whoever asks for little time cannot make it rest.
+        // Short timeouts chosen by callers cannot open it.
         within(second, request("a", "touch")),
         within(second, request("a", "touch")),
         request("a", "touch"),

@@ -1,9 +1,9 @@
-//! What is counted of calls.
+//! Counters of calls.
 
 use super::*;
 use crate::call::GateSnapshot;
 
-/// What was counted, as words.
+/// Counters, as words.
 fn counted(gate: &Gate) -> Vec<String> {
     let calls = gate.meters().calls.load();
     let mut words = Vec::new();

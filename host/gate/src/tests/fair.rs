@@ -1,4 +1,4 @@
-//! What one caller may have of what all share.
+//! Limits of one caller for shared resources.
 
 use super::*;
 
@@ -43,7 +43,7 @@ async fn a_caller_has_ten_runs() {
     }
     // One that is waited for counts as well, and a batch.
     assert_eq!(failed(&finish(dig(named("ada"), true)).await).0, "unavailable");
-    // Others, and what ends within its request, go on as if she were not there.
+    // Other callers, and calls that end within their request, are not affected.
     assert_eq!(json_of(dig(named("bob"), false).detach_as_run().unwrap())["ok"], true);
     for who in ["ada", "bob"] {
         let look = call_of(&gate, named(who), "a", json!({"action": "look"}));
@@ -53,7 +53,7 @@ async fn a_caller_has_ten_runs() {
     let local: Vec<Value> =
         (0..20).map(|_| json_of(dig(CallOrigin::local(), false).detach_as_run().unwrap())).collect();
     assert!(local.iter().all(|reply| reply["ok"] == true));
-    // What ends makes room.
+    // Ended calls free their places.
     let id = began[0]["data"]["run"]["id"].clone();
     finish(call_of(&gate, named("ada"), "a", json!({"action": "run_cancel", "run_id": id}))).await;
     finish(call_of(&gate, named("ada"), "a", json!({"action": "run_status", "run_id": id, "wait": true})))

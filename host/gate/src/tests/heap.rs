@@ -1,4 +1,4 @@
-//! What a value takes of the heap, as the allocator knows it.
+//! Heap use of a value, as the allocator reports it.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// What a function makes, and how many bytes of the heap are taken since.
+/// Result of a function, and the number of heap bytes allocated since.
 pub(crate) fn taken_by<T>(make: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.get();
     let made = make();

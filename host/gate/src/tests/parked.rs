@@ -218,8 +218,8 @@ async fn questions_need_grant_and_client() {
     );
     assert_eq!(
         reply_of(asking(&[]), CallOrigin::local()).await,
-        "unavailable: unavailable: this client cannot ask the person (ask the person yourself and pass what they say \
-         as a parameter, if there is one for it; otherwise use a client with elicitation)"
+        "unavailable: unavailable: this client cannot ask the person (ask the person and pass the answer as a \
+         parameter, if there is one for it; otherwise use a client with elicitation)"
     );
 }
 

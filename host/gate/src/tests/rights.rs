@@ -1,4 +1,4 @@
-//! What callers may call whose rights are not all, wherever a call comes from.
+//! Calls with limited rights, from every origin.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -58,7 +58,7 @@ async fn without_a_scope_nothing_exists() {
     check("a:look", "a", json!({"action": "describe", "of": "touch"}), Some(denied)).await;
     check("a:look", "a", json!({"action": "x"}), Some(unknown)).await;
     check("a:look", "a", json!({"action": "describe"}), Some("data")).await;
-    // As one that never was.
+    // Treated as nonexistent.
     for scopes in ["", "a:look", "a:* broken:*"] {
         check(scopes, "hidden", look.clone(), None).await;
         check(scopes, "never", look.clone(), None).await;
@@ -380,7 +380,7 @@ async fn a_workflow_needs_rights_to_its_steps() {
         assert!(error.starts_with(&format!("access denied: `pay` was not run: step `{step}`: ")), "{error}");
         match hint {
             Some(hint) => assert_eq!(reply["hint"], hint),
-            // What is not there for the caller is not named.
+            // Facades outside the caller's rights are not named.
             None => assert!(error.ends_with(UNREACHED), "{scopes}: {reply}"),
         }
     }

@@ -5,7 +5,7 @@ use loggia_workflow::{WorkflowFacade, definition, surface::build_surface};
 
 use super::*;
 
-/// The facade `flow` of these workflows' text, beside these puppets.
+/// The facade `flow` of these workflows' text, with these puppets.
 pub(super) fn beside(text: &str, concurrency: usize, puppets: Vec<PuppetFacade>) -> Gate {
     let invoke: Vec<String> = puppets.iter().map(|puppet| format!("{}:*", puppet.surface.name)).collect();
     let invoke: Vec<&str> = invoke.iter().map(String::as_str).collect();

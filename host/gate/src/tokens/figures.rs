@@ -42,7 +42,7 @@ pub struct ServedFacade {
 }
 
 impl ServedList {
-    /// What these facades cost, each by its name, in its form and with its tools.
+    /// Measures these facades, each by its name, in its form and with its tools.
     pub fn measure<'a, T: Borrow<PublishedTool>>(
         facades: impl IntoIterator<Item = (&'a str, SchemaForm, Vec<T>)>,
     ) -> Self {

@@ -133,12 +133,12 @@ fn to_failure(error: StateError) -> Failure {
     let message = error.to_string();
     match error {
         StateError::Conflict(keys) => {
-            let failure = Failure::new(code::CONFLICT, message).hint("read the keys again and decide anew");
+            let failure = Failure::new(code::CONFLICT, message).hint("read the keys again and retry");
             Failure { details: Some(json!({ "keys": keys })), ..failure }
         }
-        StateError::Moved => Failure::new(code::CONFLICT, message).hint("begin the scan again"),
+        StateError::Moved => Failure::new(code::CONFLICT, message).hint("restart the scan"),
         StateError::Quota { .. } => Failure::new(code::UNAVAILABLE, message)
-            .hint("delete what is no longer needed, or let the operator raise `grants.store.quota`"),
+            .hint("delete unneeded keys, or ask the operator to raise `grants.store.quota`"),
         StateError::Invalid(_) => Failure::new(code::INVALID_PARAMS, message),
         StateError::Busy => {
             let failure = Failure::new(code::UNAVAILABLE, message).hint("try again");
@@ -146,7 +146,8 @@ fn to_failure(error: StateError) -> Failure {
         }
         StateError::Storage(_) => {
             tracing::error!("{message}");
-            Failure::new(code::UNAVAILABLE, "the state cannot be used").hint("the operator's log says why")
+            Failure::new(code::UNAVAILABLE, "the state cannot be used")
+                .hint("the server's log has the reason")
         }
     }
 }

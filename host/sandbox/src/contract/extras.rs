@@ -3,7 +3,7 @@
 /// Names with JSON texts. Unknown names are ignored.
 pub(crate) type RawExtras = Vec<(String, String)>;
 
-/// Bytes counted for a content block or an extra beside its own: one without a single byte is still an object to the host
+/// Bytes counted for a content block or an extra in addition to its own: an empty one is still an object to the host
 /// and to the client.
 pub(super) const PART_OVERHEAD: usize = 128;
 

@@ -1,7 +1,7 @@
 //! Errors of wasmtime that have no type and are recognised by their texts.
 //!
-//! Each text has a test beside it that makes wasmtime produce the error: one that fails after an upgrade means that the text
-//! has changed.
+//! Each text has a test that makes wasmtime produce the error: a failure after an upgrade means that the text has
+//! changed.
 
 /// A guest held more handles than the store allows.
 pub(crate) fn is_handle_limit(error: &wasmtime::Error) -> bool {

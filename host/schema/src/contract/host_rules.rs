@@ -79,7 +79,7 @@ fn parameters(host_action: HostAction) -> Value {
         HostAction::Batch => json!({"type": "object", "required": ["items"], "properties": {
             "items": {"type": "array", "minItems": 1, "maxItems": limits::BATCH, "items": {"type": "object"},
                 "description": "The calls, in order.",
-                "x-hint": "`items` is a list of calls, each {\"action\": …, with its parameters beside it}."},
+                "x-hint": "`items` is a list of calls, each {\"action\": …, plus its parameters}."},
             "mode": {"type": "string", "enum": ["stop", "continue"],
                 "description": "Whether to continue after a failure; the default is stop."}}}),
     }

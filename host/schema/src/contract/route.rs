@@ -268,7 +268,7 @@ fn flag(name: &str, value: Option<&Value>, got: impl Fn(&Value) -> String) -> Re
     }
 }
 
-const BESIDE_AND_INSIDE: &str = "beside `params` and inside it";
+const BESIDE_AND_INSIDE: &str = "outside and inside `params`";
 
 fn given_twice(name: &str, places: &str) -> Failure {
     let name = show::name(name);

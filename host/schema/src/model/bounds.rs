@@ -290,7 +290,7 @@ pub(crate) fn check_example(example: &Object) -> Option<String> {
 
 fn check_text(out: &mut Vec<String>, what: &str, text: &str, max: usize, may_be_empty: bool) {
     if text.trim().is_empty() && !may_be_empty {
-        out.push(format!("{what} may not be empty; say in a sentence what it is for"));
+        out.push(format!("{what} must not be empty; state its purpose in a sentence"));
     }
     if text.len() > max {
         out.push(format!("{what} takes {} bytes; at most {max} are allowed, so shorten it", text.len()));

@@ -27,7 +27,7 @@ impl HostAction {
     pub(crate) fn summary(self) -> &'static str {
         match self {
             Self::Describe => "The parameters and examples of an action.",
-            Self::RunStatus => "How a run stands, and its result.",
+            Self::RunStatus => "A run's state and result.",
             Self::RunCancel => "End a run.",
             Self::Batch => "Several calls in one.",
         }

@@ -148,7 +148,7 @@ impl<'a> Resolver<'a> {
         };
         let Some(target) = reference.strip_prefix("#/").and_then(|_| self.find(&reference[1..])) else {
             self.add_problem(format_args!(
-                "`$ref` \"{}\" names nothing in this schema; only `#/$defs/…` of the same schema can be used",
+                "`$ref` \"{}\" is not defined in this schema; only `#/$defs/…` of the same schema can be used",
                 show::name(reference)
             ));
             return None;
@@ -304,12 +304,12 @@ mod tests {
                 "$defs": {"Tree": {"properties": {"kids": {"items": {"$ref": "#/$defs/Tree"}}}}}})
         };
         check(refer("#/$defs/Tree"), Err(&["at `p.kids`", "leads back to itself"]));
-        check(refer("#/$defs/None"), Err(&["at `p`", "names nothing in this schema"]));
-        check(refer("https://example.com/a.json"), Err(&["names nothing in this schema"]));
-        check(refer("file:///etc/passwd"), Err(&["names nothing"]));
-        check(refer("#"), Err(&["names nothing"]));
+        check(refer("#/$defs/None"), Err(&["at `p`", "is not defined in this schema"]));
+        check(refer("https://example.com/a.json"), Err(&["is not defined in this schema"]));
+        check(refer("file:///etc/passwd"), Err(&["is not defined"]));
+        check(refer("#"), Err(&["is not defined"]));
         // An anchor is accepted, but cannot be referred to.
-        check(json!({"properties": {"p": {"$ref": "#d"}, "q": {"$anchor": "d"}}}), Err(&["names nothing"]));
+        check(json!({"properties": {"p": {"$ref": "#d"}, "q": {"$anchor": "d"}}}), Err(&["is not defined"]));
         check(refer("#/properties/p"), Err(&["leads back to itself"]));
     }
 

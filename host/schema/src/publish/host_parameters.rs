@@ -45,7 +45,7 @@ pub(crate) fn for_host_action(host_action: HostAction) -> Vec<ShapeMember> {
         HostAction::Describe => vec![optional("of", ValueShape::Text(None), "action to explain")],
         HostAction::RunStatus => vec![
             optional("run_id", ValueShape::Text(None), RUN),
-            optional("include_trace", ValueShape::Boolean, "with what it said meanwhile"),
+            optional("include_trace", ValueShape::Boolean, "with progress and log messages"),
         ],
         HostAction::RunCancel => vec![required("run_id", ValueShape::Text(None), RUN)],
         HostAction::Batch => {
@@ -56,7 +56,7 @@ pub(crate) fn for_host_action(host_action: HostAction) -> Vec<ShapeMember> {
                 required(
                     "items",
                     ValueShape::List(Box::new(call)),
-                    "calls, each with its parameters beside `action`",
+                    "calls, each with `action` and its parameters",
                 ),
                 optional("mode", word_shape(&["stop", "continue"]), "after a failure; default stop"),
             ]

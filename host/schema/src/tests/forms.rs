@@ -211,7 +211,7 @@ fn the_baseline_has_no_host_parameters() {
     }
 }
 
-/// What the forms save, in percent of the JSON that a client gives to its model where each action is a tool.
+/// Savings of the forms, in percent of the JSON of one tool per action.
 ///
 /// Bytes, since a tokeniser is no dependency of this crate; `loggia tokens` counts tokens, and `tests/it/tokens.rs` says
 /// what it finds. How much `flat` saves depends on how many actions share a parameter: two in `projects`, four in

@@ -38,7 +38,7 @@ struct ToolRequest<'a> {
 enum Resumption {
     /// The request starts a new call, or watches a run again.
     NewCall,
-    /// The call goes on with the answers.
+    /// The call continues with the answers.
     Resumed(Exec),
     /// The call no longer waits.
     Expired(Failure),
@@ -188,7 +188,7 @@ impl McpHandler {
                 }
                 CallEvent::Progress(progress) => reporter.report(context, progress).await,
                 CallEvent::Asks(asks) if asks.values().any(|question| !elicitation::has_form(question)) => {
-                    // MCP cannot express it, so nobody can answer.
+                    // MCP cannot express it, so it cannot be answered.
                     let inexpressible = asks.iter().filter(|(_, question)| !elicitation::has_form(question));
                     inexpressible.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
                 }

@@ -10,7 +10,7 @@ use loggia_text::printable;
 pub fn draft_policy(surface: &Surface, file: &str) -> String {
     let mut lines = vec![
         format!(
-            "# Policy of `{}`, for {}.wasm beside it. It grants nothing yet.",
+            "# Policy of `{}`, for {}.wasm in the same folder. It grants nothing yet.",
             surface.name,
             printable(file)
         ),

@@ -154,7 +154,7 @@ mod tests {
         let printed = eval(&["{{.params.titel}}", "--strict", "--context", "-"], DATA);
         assert_eq!(
             printed,
-            "error: `.params.titel` is not there\n  `.params` has: list, n, title; did you mean `title`?"
+            "error: `.params.titel` does not exist\n  `.params` has: list, n, title; did you mean `title`?"
         );
     }
 

@@ -79,7 +79,7 @@ impl AdmitError {
                 }
                 LoadError::NoFacade(_) | LoadError::WrongExport { .. } => "it does not fulfil the contract",
                 LoadError::ContractVersion { .. } => "it was built for another version of the contract",
-                LoadError::UnknownImport(_) => "it imports what this host does not provide",
+                LoadError::UnknownImport(_) => "it imports an interface this host lacks",
                 LoadError::Compile(_) => "it does not compile",
                 LoadError::CompileLimit(_) => "compiling it exceeds a limit",
                 LoadError::TooMuch(_) => "it is larger than a call may be",
@@ -139,7 +139,7 @@ mod tests {
         load(LoadError::Compile(text.clone()), "it does not compile", false);
         load(LoadError::CompileLimit(text.clone()), "compiling it exceeds a limit", true);
         load(LoadError::NoFacade(vec![text.clone()]), "it does not fulfil the contract", false);
-        load(LoadError::UnknownImport(text.clone()), "it imports what this host does not provide", false);
+        load(LoadError::UnknownImport(text.clone()), "it imports an interface this host lacks", false);
         load(LoadError::Io("write to the cache", denied()), "the host failed to load it", true);
         let describe = LoadError::Describe { function: "describe".into(), reason: text };
         load(describe, "it failed to describe itself", false);

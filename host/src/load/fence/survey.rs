@@ -115,7 +115,7 @@ struct FenceDraft(Vec<FencePath>);
 impl FenceDraft {
     fn folder(&mut self, role: FenceRole, path: &Path) -> io::Result<()> {
         let ResolvedPath { links, end, whole } = resolve_path(path)?;
-        // Nothing in a missing folder is trusted yet, but somebody could create it.
+        // Nothing in a missing folder is trusted yet, but another user could create it.
         self.add(if whole { role } else { FenceRole::Link }, path, &end)?;
         self.links(links);
         Ok(())

@@ -1,4 +1,4 @@
-//! What the tests of a store share.
+//! Shared helpers of the store's tests.
 
 #![allow(dead_code, reason = "each test binary uses some of it")]
 

@@ -24,7 +24,7 @@ pub(super) fn to_unavailable(workflow: &Workflow, problems: &[FileProblem]) -> F
     let more = problems.len().saturating_sub(MAX_REPORTED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let message = format!("`{}` is unavailable: {}{more}", workflow.name, messages.join("; "));
-    let hint = "nothing was run; the operator can serve what is missing, or mend the workflow's file";
+    let hint = "nothing was run; the operator can load what is missing, or fix the workflow file";
     Failure::new(code::UNAVAILABLE, message).hint(hint)
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn messages_go_to_a_new_conversation_or_to_one_there_is() {
+fn messages_create_or_extend_a_conversation() {
     let world = World::new();
     let first = world.data("append", json!({"role": "user", "text": "Where is the Etna?"}));
     assert_eq!(first, json!({"conversation": "c_1", "messages": 1, "title": "Where is the Etna?"}));
@@ -19,7 +19,7 @@ fn messages_go_to_a_new_conversation_or_to_one_there_is() {
 }
 
 #[test]
-fn a_title_comes_from_the_first_user_message_or_from_the_caller() {
+fn the_first_user_message_is_the_default_title() {
     let title = |appends: &[Value]| {
         let world = World::new();
         for append in appends {
@@ -37,7 +37,7 @@ fn a_title_comes_from_the_first_user_message_or_from_the_caller() {
 }
 
 #[test]
-fn a_write_that_comes_between_is_not_lost() {
+fn an_interleaved_write_is_not_lost() {
     let world = World::with(&[&["one"]]);
     world.store.conflicts(3);
     world.data("append", json!({"conversation": "c_1", "role": "user", "text": "two"}));
@@ -46,13 +46,13 @@ fn a_write_that_comes_between_is_not_lost() {
 }
 
 #[test]
-fn the_last_active_conversation_stands_first() {
+fn the_last_active_conversation_is_first() {
     let world = World::with(&[&["a"], &["b", "b"], &["c"]]);
     assert_eq!(world.ids(json!({})), ["c_3", "c_2", "c_1"]);
     world.data("append", json!({"conversation": "c_1", "role": "user", "text": "again"}));
     assert_eq!(world.ids(json!({})), ["c_1", "c_3", "c_2"]);
     let page = world.reply("list", json!({"limit": 2})).unwrap().page.unwrap();
-    // What moves to the front meanwhile is not seen twice.
+    // A conversation that moves to the front meanwhile is not listed twice.
     world.data("append", json!({"conversation": "c_3", "role": "user", "text": "again"}));
     assert_eq!(world.ids(json!({"limit": 2, "cursor": page.cursor.unwrap()})), ["c_2"]);
 }
@@ -81,7 +81,7 @@ fn the_archive_is_another_list() {
 
     let reply =
         world.reply("append", json!({"conversation": "c_2", "role": "user", "text": "more"})).unwrap();
-    assert_eq!(reply.message.unwrap(), "The conversation is in the archive, and stays there.");
+    assert_eq!(reply.message.unwrap(), "The conversation is archived, and stays so.");
     assert_eq!(reply.next.unwrap().action, "archive");
     world.data("archive", json!({"conversation": "c_1"}));
     archived(&["c_2", "c_1"]);
@@ -93,7 +93,7 @@ fn the_archive_is_another_list() {
 }
 
 #[test]
-fn nothing_is_left_over_of_what_moved() {
+fn moved_entries_leave_nothing_behind() {
     let world = World::with(&[&["a"], &["b"]]);
     for _ in 0..3 {
         world.data("append", json!({"conversation": "c_1", "role": "user", "text": "more"}));

@@ -1,9 +1,9 @@
-//! Calls that cannot work, and what the caller is told.
+//! Failing calls and their error messages.
 
 use super::*;
 
 #[test]
-fn an_unknown_action_is_answered_with_those_there_are() {
+fn an_unknown_action_lists_the_available_ones() {
     assert_eq!(
         World::new().failure("delete", json!({})),
         "invalid_params: Unknown action: \"delete\". \
@@ -12,7 +12,7 @@ fn an_unknown_action_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn each_action_says_what_it_lacks_and_what_does_not_fit() {
+fn each_action_reports_missing_and_invalid_parameters() {
     let world = World::with(&[&["one", "two"]]);
     let cases = [
         ("append", json!({})),
@@ -54,7 +54,7 @@ fn each_action_says_what_it_lacks_and_what_does_not_fit() {
 }
 
 #[test]
-fn without_the_grant_it_is_said_so() {
+fn a_missing_grant_is_reported() {
     let failure = testing::call(&Conversations, "list", json!({})).unwrap_err();
     assert_eq!(failure.code, "denied");
     let failure = testing::call(&Conversations, "append", json!({"role": "user", "text": "x"})).unwrap_err();
@@ -62,7 +62,7 @@ fn without_the_grant_it_is_said_so() {
 }
 
 #[test]
-fn a_full_store_takes_no_half_of_an_append() {
+fn a_full_store_rejects_appends_atomically() {
     let store = Store::new().quota(20_000);
     let host = Host::new().store(&store);
     let append = |text: &str| host.call(&Conversations, "append", json!({"role": "user", "text": text}));

@@ -22,7 +22,7 @@ const AWKWARD: [&str; 5] = [
 ];
 
 #[test]
-fn markdown_keeps_messages_apart_whatever_they_hold() {
+fn markdown_separates_messages_of_any_content() {
     let world = World::with(&[&AWKWARD]);
     let (reply, text) = exported(&world, json!({"conversation": "c_1"}));
     let heads: Vec<_> = text.lines().filter(|line| line.starts_with("## ")).collect();
@@ -37,7 +37,7 @@ fn markdown_keeps_messages_apart_whatever_they_hold() {
 }
 
 #[test]
-fn what_was_exported_as_json_can_be_appended_again() {
+fn exported_json_can_be_appended() {
     let world = World::with(&[&AWKWARD]);
     world.data("append", json!({"conversation": "c_1", "role": "tool", "text": "x", "name": "maps"}));
     let (_, text) = exported(&world, json!({"conversation": "c_1", "format": "json"}));
@@ -54,7 +54,7 @@ fn what_was_exported_as_json_can_be_appended_again() {
 }
 
 #[test]
-fn a_long_conversation_comes_in_parts() {
+fn a_long_conversation_is_paged() {
     let world = World::new();
     // Half of it is escaped in JSON.
     let text = "\"a".repeat(20_000);

@@ -14,7 +14,7 @@ use loggia_sdk::{
 
 use crate::Conversations;
 
-/// A host whose state lasts as long as this.
+/// A host with its own state.
 struct World {
     store: Store,
     host: Host,
@@ -26,7 +26,7 @@ impl World {
         Self { host: Host::new().store(&store), store }
     }
 
-    /// With conversations of these texts; the user and the assistant take turns.
+    /// Creates conversations with these texts, alternately of the user and the assistant.
     fn with(conversations: &[&[&str]]) -> Self {
         let world = Self::new();
         for texts in conversations {
@@ -75,7 +75,7 @@ impl World {
     }
 }
 
-/// A reply as its caller reads it, without what the clock says.
+/// Renders a reply without timestamps.
 fn shown(reply: &Reply<Value>) -> String {
     let mut text = format!("{:#}", reply.data);
     for extra in
@@ -111,6 +111,6 @@ fn timeless(text: &str) -> String {
 }
 
 #[test]
-fn the_facade_is_one_that_the_host_takes() {
+fn the_host_accepts_the_facade() {
     insta::assert_snapshot!(testing::outline(&Conversations));
 }

@@ -21,7 +21,7 @@ fn range(from: usize, to: usize) -> Vec<String> {
 }
 
 #[test]
-fn the_newest_page_comes_first_and_the_ones_before_follow() {
+fn the_newest_page_comes_first() {
     let world = numbered(250);
     let (texts, cursor) = world.texts(json!({"conversation": "c_1", "limit": 100}));
     assert_eq!((texts, cursor.as_deref()), (range(151, 250), Some("<151")));
@@ -32,7 +32,7 @@ fn the_newest_page_comes_first_and_the_ones_before_follow() {
 }
 
 #[test]
-fn a_page_from_a_position_leads_on_to_the_end() {
+fn paging_from_a_position_reaches_the_end() {
     let world = numbered(250);
     let (texts, cursor) = world.texts(json!({"conversation": "c_1", "from": 101, "limit": 100}));
     assert_eq!((texts, cursor.as_deref()), (range(101, 200), Some(">201")));
@@ -95,7 +95,7 @@ fn a_page_of_long_messages_ends_early() {
 }
 
 #[test]
-fn what_json_writes_with_many_signs_still_fits_into_an_answer() {
+fn text_with_many_json_escapes_fits_a_reply() {
     let world = World::new();
     let text = ["word ", &"\u{1b}".repeat(49_000)].concat();
     let said: Vec<Value> = (0..5).map(|_| json!({"role": "user", "text": text})).collect();
@@ -110,7 +110,7 @@ fn what_json_writes_with_many_signs_still_fits_into_an_answer() {
 }
 
 #[test]
-fn one_is_one_and_what_has_no_words_has_no_title() {
+fn plurals_and_missing_titles_are_rendered() {
     let world = World::with(&[&["\u{1}"]]);
     assert_eq!(world.data("get", json!({"conversation": "c_1"}))["title"], "(untitled)");
     assert!(

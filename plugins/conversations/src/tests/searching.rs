@@ -59,7 +59,7 @@ fn a_narrowed_search_looks_beyond_the_best() {
 }
 
 #[test]
-fn what_is_found_is_as_detailed_as_wanted() {
+fn results_follow_the_requested_detail() {
     let world = World::new();
     let text = ["Much is said before.", &"More is said. ".repeat(40), "Then the volcano."].join(" ");
     world.data(
@@ -73,12 +73,12 @@ fn what_is_found_is_as_detailed_as_wanted() {
 }
 
 #[test]
-fn where_nothing_is_found_it_is_said_why() {
+fn empty_results_are_explained() {
     let world = world();
     let said = |params| world.reply("search", params).unwrap().message.unwrap();
-    assert_eq!(said(json!({"query": "quantum"})), "No message holds any of these words.");
+    assert_eq!(said(json!({"query": "quantum"})), "No message contains any of these words.");
     assert_eq!(
         said(json!({"query": "bread", "role": "tool"})),
-        "Messages hold these words, but none of those asked for."
+        "Messages contain these words, but none that the filters select."
     );
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_conversation_is_kept_found_read_archived_and_exported() {
+fn a_conversation_goes_through_its_lifecycle() {
     let world = World::new();
     let begun = world.data("append", json!({"role": "user", "text": "Plan a trip to Sicily."}));
     let id = begun["conversation"].as_str().unwrap();

@@ -10,12 +10,12 @@ use super::Named;
 /// A directory of this machine.
 pub struct Base(PathBuf);
 
-/// Nobody grants anything here.
+/// Native tests have no grants.
 pub fn granted() -> Vec<(String, Base)> {
     Vec::new()
 }
 
-/// Whether a move failed since it would lead to another device.
+/// Tests whether a move failed because the target is on another device.
 pub fn crosses_devices(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::CrossesDevices
 }
@@ -26,7 +26,7 @@ impl Base {
         Self(directory)
     }
 
-    /// The path on this machine, refused where a link leads out of the directory.
+    /// Real path; refused if a link leads outside of the directory.
     pub fn real(&self, _at: &str, below: &str, follow: bool) -> io::Result<PathBuf> {
         let path = self.0.join(below);
         if below.is_empty() {

@@ -19,7 +19,7 @@ pub fn granted() -> Vec<(String, Base)> {
 }
 
 impl Base {
-    /// The guest's own path: the sandbox resolves it, links included, and lets none lead out.
+    /// The guest's own path: the sandbox resolves it with its links, and lets none lead outside.
     pub fn real(&self, at: &str, below: &str, _follow: bool) -> io::Result<PathBuf> {
         Ok(PathBuf::from(format!("{at}/{below}")))
     }
@@ -44,8 +44,8 @@ impl Base {
     }
 }
 
-/// Whether a move failed since it would lead to another device. Wasmtime 48 calls that an I/O error (`EIO`, 29); where it
-/// was a true one, the copy that is tried then fails in the same way.
+/// Tests whether a move failed because the target is on another device. Wasmtime 48 reports an I/O error (`EIO`, 29)
+/// then; after a real I/O error, the copy fails as well.
 pub fn crosses_devices(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::CrossesDevices || error.raw_os_error() == Some(29)
 }

@@ -1,4 +1,4 @@
-//! What lies beside the files of a round trip while it is carried out: drafts of the new, and the old.
+//! Temporary files next to the files of a round trip: drafts of the new ones, and the old ones.
 
 use std::{
     fs::{self, OpenOptions},
@@ -11,7 +11,7 @@ use loggia_sdk::prelude::*;
 use super::OURS;
 use crate::{roots::Place, version};
 
-/// The name of what lies beside a file while a round trip is carried out.
+/// Name of a temporary file next to a file of a round trip.
 pub fn named(number: u64, at: usize, attempt: u32, kind: &str) -> String {
     format!("{OURS}rt{number}-{at}.{attempt}.{kind}")
 }
@@ -21,12 +21,12 @@ pub fn sibling<'r>(place: &Place<'r>, name: &str) -> Place<'r> {
     place.parent().map_or_else(|| place.join(name), |parent| parent.join(name))
 }
 
-/// What happened when something was to be put beside a file.
+/// Converts an error of creating a temporary file.
 pub fn failed(place: &Place, error: io::Error) -> Failure {
     if error.kind() != io::ErrorKind::AlreadyExists {
         return place.unchanged(error);
     }
-    Failure::conflict(format!("a name is taken that is needed beside {}", place.path()))
+    Failure::conflict(format!("a temporary name is taken next to {}", place.path()))
         .hint(format!("`list` with `hidden: true` shows it: it begins with `{OURS}rt`."))
 }
 
@@ -37,8 +37,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Copies a file, where there are no hard links: whole or not at all. Only one of this content, for another worker may
-/// have written the new one meanwhile, and need the old one that it kept.
+/// Copies a file, if hard links are not supported, atomically. Only with this content, since another worker may have
+/// written the new one meanwhile, and need the old one that it kept.
 pub fn copy(from: &Path, sha256: &str, beside: &Path, to: &Path) -> io::Result<()> {
     let content = fs::read(from)?;
     if version::sha256(&content) != sha256 {
@@ -48,8 +48,8 @@ pub fn copy(from: &Path, sha256: &str, beside: &Path, to: &Path) -> io::Result<(
     fs::rename(beside, to)
 }
 
-/// Moves a draft where nothing is. Unlike [`place_anew`](crate::draft::place_anew) it leaves the new file where the draft
-/// cannot be removed: another worker may have found it in place, and done with it.
+/// Moves a draft to a free name. Unlike [`place_anew`](crate::draft::place_anew) it keeps the new file if the draft
+/// cannot be removed: another worker may have found it in place and finished.
 pub fn anew(draft: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(draft, to) {
         Ok(()) => {

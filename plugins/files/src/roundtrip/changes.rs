@@ -1,4 +1,4 @@
-//! What a caller wants changed, and what would become of it.
+//! Requested changes and their outcomes.
 
 use loggia_sdk::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::{
     version,
 };
 
-/// A file as it is to be.
+/// New content of a file.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
@@ -19,24 +19,24 @@ pub struct Change {
     /// The whole new content.
     content: String,
     // Not by a default, which the host would fill in, and then give all the contents back as inputs that it resolved.
-    /// `text` where it is left out.
+    /// Default: `text`.
     encoding: Option<put::Encoding>,
 }
 
-/// What is done with files that are there, and with those that are not.
+/// Handling of existing and missing files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Overwrites files and makes new ones.
     #[default]
     Replace,
-    /// Makes new files, skips those that are there.
+    /// Creates new files, skips existing ones.
     AddOnly,
-    /// Overwrites files, skips those that are not there.
+    /// Overwrites files, skips missing ones.
     UpdateOnly,
 }
 
-/// A change whose place and content are known to be sound.
+/// A change with a validated place and content.
 pub struct New<'r> {
     pub place: Place<'r>,
     pub path: String,
@@ -44,7 +44,7 @@ pub struct New<'r> {
     pub sha256: String,
 }
 
-/// What becomes of a change.
+/// Outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
@@ -57,27 +57,27 @@ pub enum Fate {
     Conflict,
 }
 
-/// How a file is not as its caller has seen it.
+/// Difference between a file and the version that the caller has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// It has other content.
+    /// The content differs.
     Changed,
     Gone,
-    /// It was not there.
+    /// The file did not exist.
     Appeared,
-    /// It is there, and not in the manifest.
+    /// The file exists but is not in the manifest.
     Unseen,
     IsDirectory,
     IsLink,
     /// Neither file, directory nor link.
     IsOther,
-    /// What should be its directory is none.
+    /// The parent is not a directory.
     NoDirectory,
 }
 
 impl Why {
-    /// Whether the path is none of a file, so that no round trip can begin with it.
+    /// Tests whether the path is not a file, so that a round trip cannot include it.
     pub fn is_no_file(self) -> bool {
         matches!(self, Self::IsDirectory | Self::IsLink | Self::IsOther | Self::NoDirectory)
     }
@@ -90,18 +90,18 @@ impl Why {
             Self::Unseen => "is there and was not read",
             Self::IsDirectory => "is a directory",
             Self::IsLink => "is a link",
-            Self::IsOther => "is no file",
+            Self::IsOther => "is not a file",
             Self::NoDirectory => "is not in a directory",
         }
     }
 }
 
-/// Checks what can be checked without a look at the files.
+/// Validates the changes without accessing the files.
 ///
 /// # Errors
 ///
-/// `invalid_params` where two changes are of one path, or one of a path inside the other's, or the content is not as its
-/// encoding says; `denied` where a path is not granted.
+/// `invalid_params` if two changes have the same path, or one's path is inside the other's, or the content does not
+/// match its encoding; `denied` if a path is not granted.
 pub fn read(roots: &Roots, changes: Vec<Change>) -> Result<Vec<New<'_>>> {
     let mut new = Vec::with_capacity(changes.len());
     for Change { path, content, encoding } in changes {
@@ -113,13 +113,13 @@ pub fn read(roots: &Roots, changes: Vec<Change>) -> Result<Vec<New<'_>>> {
         let sha256 = version::sha256(&bytes);
         new.push(New { place, path, bytes, sha256 });
     }
-    // Name by name, so that a directory comes right before what is in it.
+    // Name by name, so that a directory comes right before its contents.
     new.sort_unstable_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
     for pair in new.windows(2) {
         let (one, other) = (&pair[0], &pair[1]);
         if one.path == other.path {
             let failure = Failure::invalid_params(format!("`changes` names {} twice", one.path));
-            return Err(failure.hint("One change holds the whole new content of a file."));
+            return Err(failure.hint("A change contains the whole new content of a file."));
         }
         if other.place.is_in(&one.place) {
             let message = format!("{} cannot be a file and the directory of {}", one.path, other.path);
@@ -129,11 +129,11 @@ pub fn read(roots: &Roots, changes: Vec<Change>) -> Result<Vec<New<'_>>> {
     Ok(new)
 }
 
-/// What becomes of a change to a file that stands so now.
+/// Outcome of a change for a file in this state.
 pub fn fate(manifest: &Manifest, mode: Mode, new: &New, now: &Now) -> std::result::Result<Fate, Why> {
     match now {
         Now::Other(kind) => return Err(no_file(*kind)),
-        // Also where an earlier commit wrote it, whose answer was lost.
+        // Also if an earlier commit wrote it, whose reply was lost.
         now if now.sha256() == Some(&new.sha256) => return Ok(Fate::Unchanged),
         _ => {}
     }
@@ -149,7 +149,7 @@ pub fn fate(manifest: &Manifest, mode: Mode, new: &New, now: &Now) -> std::resul
     }
 }
 
-/// How a file is no longer as it was seen.
+/// Compares a file with the recorded version.
 pub fn differs(seen: Option<&str>, now: &Now) -> Option<Why> {
     match (seen, now) {
         (_, Now::Other(kind)) => Some(no_file(*kind)),

@@ -1,4 +1,4 @@
-//! `roundtrip_commit`: all changes or none, and over nothing that was not seen.
+//! `roundtrip_commit`: writes all changes or none, and replaces nothing unseen.
 
 use std::time::Duration;
 
@@ -15,20 +15,20 @@ use super::{
 };
 use crate::roots::Roots;
 
-/// What was done.
+/// Result of a commit.
 #[detail]
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Committed {
-    /// The same manifest, which now has the files as they are: the next commit needs no new start.
+    /// The same manifest, updated to the new state: the next commit needs no new start.
     #[detail(minimal)]
     pub manifest_id: String,
-    /// When it is over, in UTC.
+    /// Expiry time, in UTC.
     pub expires: String,
     #[detail(minimal)]
     pub files: Vec<Written>,
 }
 
-/// What became of a change.
+/// Outcome of a change.
 #[detail]
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Written {
@@ -39,7 +39,7 @@ pub struct Written {
     /// Bytes of the new content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
-    /// Of the new content.
+    /// Hash of the new content.
     #[detail(full)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -67,20 +67,20 @@ pub fn commit(
     Err(busy())
 }
 
-/// A look at all the files.
+/// Snapshot of all files.
 pub struct Sight {
     manifest: Manifest,
     pub survey: Survey,
-    /// What changes with every journal: a later decision of another round trip makes the look worthless, also where it
-    /// is of files that are not to be written here.
+    /// Changes with every journal: a later decision of another round trip invalidates the snapshot, even if it concerns
+    /// other files.
     journals: Vec<u8>,
 }
 
-/// Looks at all the files. None where a round trip is in the middle.
+/// Reads the state of all files. `None` while a round trip is in progress.
 ///
 /// # Errors
 ///
-/// `conflict` where a file is not as it was seen.
+/// `conflict` if a file differs from the manifest.
 pub fn look(roots: &Roots, id: &str, new: &[New], mode: Mode) -> Result<Option<Sight>> {
     let (None, journals) = moment()? else { return Ok(None) };
     let manifest = manifest::require(id, || new.iter().map(|new| new.path.clone()).collect())?;
@@ -91,7 +91,7 @@ pub fn look(roots: &Roots, id: &str, new: &[New], mode: Mode) -> Result<Option<S
     Err(refused(&manifest, &survey.conflicts))
 }
 
-/// Writes the decision down. There is no worker where there is nothing to write; none at all where others were quicker.
+/// Records the decision. The inner `None` means there is nothing to write; the outer one, that another call was faster.
 pub fn decide<'r>(roots: &'r Roots, new: &[New], sight: &Sight) -> Result<Option<Option<Worker<'r>>>> {
     let Sight { manifest, survey, journals } = sight;
     let plan = plan(manifest, new, survey)?;
@@ -105,7 +105,7 @@ fn writes(fate: Fate) -> bool {
     matches!(fate, Fate::Create | Fate::Replace)
 }
 
-/// What is to be done.
+/// Plans the operations.
 fn plan(manifest: &Manifest, new: &[New], survey: &Survey) -> Result<Plan> {
     let mut manifest = manifest.clone();
     let mut files = Vec::new();
@@ -121,7 +121,7 @@ fn plan(manifest: &Manifest, new: &[New], survey: &Survey) -> Result<Plan> {
     if manifest.files.len() > FILES {
         let message =
             format!("too many files for one manifest: {}, and {FILES} is the most", manifest.files.len());
-        return Err(Failure::invalid_params(message).hint("Start anew for further files."));
+        return Err(Failure::invalid_params(message).hint("Start again for further files."));
     }
     let directories = survey.directories.clone();
     Ok(Plan { manifest, files, directories })
@@ -131,11 +131,13 @@ fn plan(manifest: &Manifest, new: &[New], survey: &Survey) -> Result<Plan> {
 ///
 /// # Errors
 ///
-/// Why it was undone; `unavailable` where it could be neither carried out nor undone.
+/// The reason for undoing it; `unavailable` if it could be neither completed nor undone.
 pub fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Result<()> {
     match run(&mut worker)? {
         Outcome::Done { left } if left.is_empty() => Ok(()),
-        Outcome::Done { left } => Err(Failure::conflict(format!("changed meanwhile: {}", left.join(", ")))),
+        Outcome::Done { left } => {
+            Err(Failure::conflict(format!("modified concurrently: {}", left.join(", "))))
+        }
         Outcome::Undone { reason, .. } => {
             let mut failure = unchanged(reason);
             if failure.code == code::CONFLICT {
@@ -145,7 +147,7 @@ pub fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Resul
             Err(failure)
         }
         Outcome::Lost => {
-            // Somebody took this call for dead. What they make of the journal is what becomes of the commit.
+            // Another call took this one for dead. It decides the outcome of the commit.
             settle(roots, patience)?;
             worker.sweep_up();
             let plan = &worker.journal().plan;
@@ -160,15 +162,15 @@ pub fn carry_out(roots: &Roots, mut worker: Worker, patience: Duration) -> Resul
                 Err(unchanged(None))
             } else {
                 // Another commit has written them since, or the manifest is over.
-                Err(Failure::unavailable("interrupted: others have gone on since")
-                    .hint("Start anew, and look whether the changes are there.")
+                Err(Failure::unavailable("interrupted: the files have changed since")
+                    .hint("Start again, and check whether the changes were made.")
                     .next(begin_anew(plan.files.iter().map(|file| file.path.clone()))))
             }
         }
     }
 }
 
-/// Says that all is as it was.
+/// Failure that states that nothing was changed.
 fn unchanged(reason: Option<Failure>) -> Failure {
     let Some(mut failure) = reason else {
         return Failure::unavailable("interrupted: nothing was changed").hint("Try again.");

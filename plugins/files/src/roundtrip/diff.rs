@@ -1,4 +1,4 @@
-//! Unified diffs, no longer than a reader wants them.
+//! Unified diffs of limited length.
 
 use std::{
     fmt::Write,
@@ -15,15 +15,15 @@ use similar::{
 
 /// All the time that diffs of one call take, after which they are coarser. A call has 2 s.
 const TIME: Duration = Duration::from_millis(600);
-/// Bytes of one diff and of all, for a reader who does not want all.
+/// Maximum bytes of one diff and of all, by default.
 const STANDARD: (usize, usize) = (8 << 10, 64 << 10);
-/// The same for one who does: the host takes 1 MiB, and a byte may be written as six.
+/// Maximum bytes with detail `full`: the host accepts 1 MiB, and a byte may be escaped as six.
 const FULL: (usize, usize) = (128 << 10, 128 << 10);
 
-/// Lines that are shown around a change.
+/// Number of context lines around a change.
 const CONTEXT: usize = 3;
 
-/// What is left for diffs.
+/// Remaining size and time for diffs.
 pub struct Budget {
     one: usize,
     all: usize,
@@ -31,14 +31,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// As much as the caller wants.
+    /// Budget for a detail level.
     pub fn of(detail: Detail, now: Instant) -> Self {
         let (one, all) = if detail == Detail::Full { FULL } else { STANDARD };
         Self { one, all, until: now + TIME }
     }
 }
 
-/// The unified diff from the old content, if there is one, to the new.
+/// Unified diff from the old content, if any, to the new.
 pub fn diff(path: &str, old: Option<&[u8]>, new: &[u8], budget: &mut Budget) -> String {
     let (Some(before), Some(after)) = (text(old.unwrap_or_default()), text(new)) else {
         let before = old.map_or("no file".to_owned(), |old| format!("{} bytes", old.len()));
@@ -93,7 +93,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
-/// Ends with a whole line, and says how many were left out.
+/// Truncates after a whole line, and adds the number of omitted lines.
 fn cut(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_diff_that_is_too_long_is_cut_after_a_line() {
+    fn long_diffs_are_truncated_after_a_line() {
         let check = |text: &str, most, expected: &str| assert_eq!(cut(text.to_owned(), most), expected);
         check("a\nb\n", 4, "a\nb\n");
         check("a\nb\n", 3, "a\n… 1 more lines\n");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn diffs_share_what_the_reader_takes() {
+    fn diffs_share_the_size_limit() {
         let mut budget = Budget { one: 60, all: 70, until: Instant::now() + TIME };
         let new = "line\n".repeat(100);
         let first = diff("/a", None, new.as_bytes(), &mut budget);

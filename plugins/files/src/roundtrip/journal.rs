@@ -1,9 +1,8 @@
 //! The journal of the one commit that is being carried out: in state, with the new content.
 //!
-//! One key says whose turn it is and how far it has come; beside it stand a key for what is to be done, and one for each
-//! file's content. There is a journal from the moment of decision to the moment when nothing is left to do, and at most
-//! one. It changes hands where its worker seems to have died; then `attempt` goes up, and the worker that was too slow
-//! finds that the journal is no longer what it holds.
+//! One key holds the owner and the progress; others hold the plan and each file's content. A journal exists from the
+//! decision until nothing is left to do, and there is at most one. If its worker seems dead, another takes it over and
+//! increments `attempt`; the slow worker then finds that the journal is no longer its own.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,35 +18,35 @@ const HEAD: &str = "journal";
 const PLAN: &str = "journal/plan";
 const JOURNALS: &str = "journals";
 
-/// The last journal's number. It goes up, and is no less than the milliseconds since 1970: names beside the files are made
-/// of it, and where the state was thrown away, or two hosts have each their own, they must not meet.
+/// Number of the last journal. It increases, and is at least the milliseconds since 1970: names of temporary files
+/// contain it, and they must not collide if the state was deleted, or if two hosts have separate state.
 static NUMBER: Cell<u64> = Cell::new(JOURNALS);
 
-/// What is being done.
+/// Phase of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// The new files are put in place.
     Redo,
-    /// It could not be done: the old files are put back.
+    /// Failed: the old files are restored.
     Undo,
-    /// The new files are all there: what was needed for it is taken away.
+    /// All new files are in place: temporary files are removed.
     Clean,
 }
 
-/// How far it has come: all that is read again before each move.
+/// Progress: read again before each move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub number: u64,
-    /// How many have worked at it.
+    /// Number of workers so far.
     pub attempt: u32,
     pub phase: Phase,
 }
 
-/// What is to be done.
+/// Planned changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// As it is when all is done.
+    /// Manifest after completion.
     pub manifest: Manifest,
     pub files: Vec<Entry>,
     /// Directories to be made, outermost first.
@@ -58,7 +57,7 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     pub path: String,
-    /// None where there was no file.
+    /// `None` if there was no file.
     pub old: Option<String>,
     pub new: String,
 }
@@ -70,12 +69,12 @@ pub struct Journal {
     pub plan: Plan,
 }
 
-/// The journal that there is. Where no state is granted, there is none.
+/// The current journal. `None` if no state is granted.
 pub fn pending() -> Result<Option<Journal>> {
     Ok(moment()?.0)
 }
 
-/// The journal that there is, and what changes with every new one.
+/// The current journal, and a value that changes with every new one.
 pub fn moment() -> Result<(Option<Journal>, Vec<u8>)> {
     let keys = [HEAD, PLAN, JOURNALS].map(str::to_owned);
     let entries = match state::shared().get_many(keys.into()) {
@@ -98,24 +97,24 @@ fn read(head: &[u8], plan: &[u8]) -> Result<Journal> {
 
 fn unreadable(failure: &Failure) -> Failure {
     Failure::internal(format!("a round trip's journal cannot be read: {}", failure.message))
-        .hint("Another version of the plugin wrote it, and can finish it: the operator has to load that one.")
+        .hint("Another version of the plugin wrote it, and can finish it: the operator must load that one.")
 }
 
 fn parse(json: &[u8]) -> Result<Value> {
     Ok(std::str::from_utf8(json)?.parse()?)
 }
 
-/// Whether there is no journal, and none comes before the transaction ends.
+/// Tests whether there is no journal, and none appears before the transaction ends.
 pub fn at_rest(tx: &Transaction) -> Result<bool> {
     NUMBER.of(tx).get()?;
     Ok(tx.get(HEAD)?.is_none())
 }
 
-/// Whether there is a state to keep journals in.
+/// Checks that state is granted.
 ///
 /// # Errors
 ///
-/// `denied`, with what the operator has to do.
+/// `denied`, with a hint for the operator.
 pub fn granted() -> Result<()> {
     match state::shared().get(HEAD) {
         Err(failure) if failure.code == code::DENIED => Err(Failure::denied(
@@ -128,9 +127,9 @@ pub fn granted() -> Result<()> {
     }
 }
 
-/// The decision: from here on the files are to be as these contents say. Without contents there is nothing to carry out,
-/// and the manifest has it all at once. Given up, without a trace, where there was another journal since the
-/// [`moment`] of the look, or the manifest is no longer the one that was looked at.
+/// Records the decision: from here on the files are to have these contents. Without contents there is nothing to do,
+/// and the manifest is updated at once. Fails without effect if there was another journal since the [`moment`] of the
+/// snapshot, or the manifest has changed.
 pub fn begin(
     plan: &Plan,
     contents: &[&[u8]],
@@ -165,29 +164,29 @@ fn key(at: usize) -> String {
 }
 
 impl Head {
-    /// As it stands in the state. No two journals have the same, as numbers and attempts only go up.
+    /// Stored form. Unique, as numbers and attempts only increase.
     fn json(self) -> Vec<u8> {
         json!(self).to_string().into_bytes()
     }
 }
 
 impl Journal {
-    /// Whether it is still this one's to carry out.
+    /// Tests whether this worker still owns it.
     pub fn holds(&self) -> Result<bool> {
         Ok(state::shared().get(HEAD)?.is_some_and(|entry| entry.value == self.head.json()))
     }
 
-    /// The new content of a file. None where the journal is another's by now.
+    /// New content of a file. `None` if another worker owns the journal by now.
     pub fn content(&self, at: usize) -> Result<Option<Vec<u8>>> {
         Ok(state::shared().get(&key(at))?.map(|entry| entry.value))
     }
 
-    /// Takes it over from who seems to have died. None where somebody else was quicker.
+    /// Takes it over from a worker that seems dead. `None` if another was faster.
     pub fn take_over(&self) -> Result<Option<Self>> {
         self.change(|head| head.attempt += 1)
     }
 
-    /// Goes on to another phase. None where the journal is another's by now.
+    /// Enters the next phase. `None` if another worker owns the journal by now.
     pub fn turn(&self, phase: Phase) -> Result<Option<Self>> {
         self.change(|head| head.phase = phase)
     }
@@ -205,7 +204,7 @@ impl Journal {
         Ok(changed.then_some(journal))
     }
 
-    /// Ends it: where the new files are there, the manifest has them from now on. Whether it was still this one's.
+    /// Ends it: if the new files are in place, the manifest is updated. Returns whether this worker still owned it.
     pub fn close(&self) -> Result<bool> {
         let manifests = manifests()?;
         state::transaction(|tx| {

@@ -1,4 +1,4 @@
-//! What a round trip has read: kept in state for an hour, and anew after each commit.
+//! Record of the files that a round trip has read: stored for an hour, renewed by each commit.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use loggia_sdk::{prelude::*, state::Collection};
 
 use super::begin_anew;
 
-/// Minutes that a manifest lives where the policy says nothing.
+/// Default lifetime of a manifest in minutes.
 const MINUTES: u64 = 60;
 
 /// The manifests of all callers. They expire.
@@ -20,22 +20,22 @@ pub struct Manifest {
     pub files: Vec<Seen>,
 }
 
-/// A file as it was when it was read or written.
+/// A file as it was read or written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
     pub path: String,
-    /// None where there was no file.
+    /// `None` if there was no file.
     #[serde(default)]
     pub sha256: Option<String>,
 }
 
 impl Manifest {
-    /// What is known of a path.
+    /// Record of a path.
     pub fn seen(&self, path: &str) -> Option<&Seen> {
         self.files.iter().find(|seen| seen.path == path)
     }
 
-    /// Says what a path now holds.
+    /// Records the content of a path.
     pub fn set(&mut self, path: &str, sha256: &str) {
         let seen = Seen { path: path.to_owned(), sha256: Some(sha256.to_owned()) };
         match self.files.binary_search_by(|seen| seen.path.as_str().cmp(path)) {
@@ -45,7 +45,7 @@ impl Manifest {
     }
 }
 
-/// The collection, whose rows live as long as the policy says.
+/// Collection of manifests, with the configured lifetime.
 pub fn manifests() -> Result<Collection<Manifest>> {
     Ok(MANIFESTS.until(lifetime()?))
 }
@@ -64,11 +64,11 @@ pub fn expires() -> Result<String> {
 ///
 /// # Errors
 ///
-/// `not_found`, with the call that begins anew, where it is over or never was.
+/// `not_found`, with the call that restarts, if it has expired or never existed.
 pub fn require(id: &str, paths: impl FnOnce() -> Vec<String>) -> Result<Manifest> {
     let missing = || {
-        Failure::not_found(format!("not found: the manifest `{id}` has expired, or never was"))
-            .hint("Start anew: nothing was changed.")
+        Failure::not_found(format!("not found: the manifest `{id}` has expired or never existed"))
+            .hint("Start again: nothing was changed.")
             .next(begin_anew(paths()))
     };
     manifests()?.get(id)?.ok_or_else(missing)

@@ -1,10 +1,9 @@
-//! Round trips: an agent reads several files, changes them, and writes them back as one.
+//! Round trips: an agent reads several files, changes them, and writes them back atomically.
 //!
-//! `start` reads the files and keeps a [`Manifest`] of what was read. `preview` and `commit` hold the changes against it,
-//! so that nothing is overwritten that the agent has not seen. A commit is all or nothing, also where the host is killed in
-//! the middle: what is to be done is first written to a [`journal`], in one commit of the state, and that is the
-//! decision. Then it is carried out in small steps, each of which may be taken again ([`worker`]). Whoever comes next and
-//! finds a journal finishes its work, or undoes it, before its own ([`settle`]).
+//! `start` reads the files and stores a [`Manifest`] of them. `preview` and `commit` compare the changes with it, so
+//! that nothing is overwritten that the agent has not seen. A commit is atomic, even if the host is killed: the plan is
+//! first written to a [`journal`], in one commit of the state, and that is the decision. Then it is carried out in
+//! small idempotent steps ([`worker`]). Any later call that finds a journal first finishes or undoes it ([`settle`]).
 
 mod beside;
 mod changes;
@@ -37,22 +36,22 @@ use crate::{
 
 /// Files of a manifest, and changes of a commit.
 const FILES: usize = 200;
-/// Bytes of a file that takes part. A file beyond that is none that a round trip has read or written: all that a call
-/// takes and gives is 1 MiB.
+/// Maximum size of a file in a round trip. Larger files cannot have been read or written by one: a call is limited to 1
+/// MiB.
 const BYTES: u64 = 1 << 20;
-/// Bytes of a path that takes part: a journal holds each twice, in one value of the state.
+/// Maximum length of a path: a journal contains each twice, in one value of the state.
 const PATH: usize = 1000;
-/// What the names of our own files begin with.
+/// Prefix of temporary files.
 const OURS: &str = ".loggia-";
 
-/// How long a journal may rest before it is taken for abandoned.
+/// Time after which an unchanged journal counts as abandoned.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What stands at a place now.
+/// Current state of a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Now {
     Absent,
-    /// A file; without a hash where it is larger than any that takes part.
+    /// A file; without a hash if it is larger than the limit.
     File {
         sha256: Option<String>,
         size: u64,
@@ -66,7 +65,7 @@ impl Now {
     fn at(place: &Place) -> Result<Self> {
         let metadata = match fs::symlink_metadata(place.real()?) {
             Ok(metadata) => metadata,
-            // Or what should be its directory is a file.
+            // Or its parent is a file.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(Self::Absent);
             }
@@ -84,7 +83,7 @@ impl Now {
         }
     }
 
-    /// The hash of the file that is there, if it can be one that takes part.
+    /// Hash of the existing file, unless it is too large.
     fn sha256(&self) -> Option<&str> {
         match self {
             Self::File { sha256, .. } => sha256.as_deref(),
@@ -103,13 +102,14 @@ fn place<'r>(roots: &'r Roots, path: &str) -> Result<Place<'r>> {
         return Err(Failure::invalid_params(format!("it is a granted directory itself: {}", place.path())));
     }
     if place.name().starts_with(OURS) {
-        let message = format!("names that begin with `{OURS}` are kept for round trips: {}", place.path());
+        let message =
+            format!("names that begin with `{OURS}` are reserved for round trips: {}", place.path());
         return Err(Failure::invalid_params(message));
     }
     Ok(place)
 }
 
-/// The call that begins anew.
+/// The call that restarts a round trip.
 fn begin_anew(paths: impl IntoIterator<Item = String>) -> Next {
     let mut paths: Vec<_> = paths.into_iter().collect();
     paths.sort_unstable();

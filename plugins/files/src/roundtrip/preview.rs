@@ -1,4 +1,4 @@
-//! `roundtrip_preview`: what a commit would do.
+//! `roundtrip_preview`: shows the effect of a commit.
 
 use std::time::{Duration, Instant};
 
@@ -16,16 +16,16 @@ use super::{
 };
 use crate::roots::Roots;
 
-/// What a commit would do.
+/// Effect of a commit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Preview {
     pub changes: Vec<Planned>,
-    /// For these the commit would be refused.
+    /// Conflicts for which the commit would be refused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<Conflict>,
 }
 
-/// What would become of a change.
+/// Effect of a change.
 #[detail]
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Planned {
@@ -33,12 +33,12 @@ pub struct Planned {
     pub path: String,
     #[detail(minimal)]
     pub would: Fate,
-    /// From what is there now.
+    /// Diff from the current content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-/// Says what a commit of these changes would do.
+/// Computes the effect of a commit of these changes.
 pub fn preview(
     roots: &Roots,
     id: &str,
@@ -85,7 +85,7 @@ fn look(
     Ok(reply.message(message))
 }
 
-/// From what is there to what is to be; none where something else than a file is there.
+/// Diff from the current to the new content; `None` if there is something other than a file.
 fn difference(new: &New, now: &Now, budget: &mut Budget) -> Result<Option<String>> {
     let old = match now {
         Now::Other(_) => return Ok(None),

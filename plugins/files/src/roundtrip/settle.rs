@@ -1,7 +1,7 @@
-//! What comes before all else: a journal that somebody left is finished or undone.
+//! Settles an abandoned journal before any other operation: finishes or undoes it.
 //!
-//! A journal may also be that of a call which is still at work, so it is waited for a little. That is courtesy alone:
-//! taking over from a living worker does no harm (see [`Worker`]).
+//! The journal may belong to a call that is still running, so it is given some time. This only avoids extra work:
+//! taking over from a running worker is safe (see [`Worker`]).
 
 use std::{
     thread::sleep,
@@ -17,28 +17,28 @@ use super::{
 };
 use crate::roots::Roots;
 
-/// How often a call makes way for others before it gives up.
+/// Number of times a call yields to others before it gives up.
 pub const TURNS: usize = 10;
-/// How often several files are read in vain. A call has 2 s of CPU time.
+/// Number of attempts to read several files consistently. A call has 2 s of CPU time.
 const LOOKS: usize = 3;
-/// So many files take about as long to write as a journal may rest, on a slow disk.
+/// Number of files that take about as long to write, on a slow disk, as a journal may be unchanged.
 const MANY: usize = 20;
 /// Between two looks.
 const POLL: Duration = Duration::from_millis(5);
-/// No call waits longer than this for others, if each of them is at work.
+/// Maximum wait of a call for active others.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// What was settled.
+/// A settled round trip.
 pub struct Settled {
     pub journal: Journal,
     pub outcome: Outcome,
 }
 
-/// Finishes or undoes what is unfinished. What it was, if there was anything that this call ended.
+/// Finishes or undoes an unfinished round trip. Returns it, if this call ended one.
 ///
 /// # Errors
 ///
-/// `unavailable` where that cannot be done, or others never stop.
+/// `unavailable` if that fails, or other round trips never stop.
 pub fn settle(roots: &Roots, patience: Duration) -> Result<Option<Settled>> {
     let mut lost: Vec<Worker> = Vec::new();
     for _ in 0..TURNS {
@@ -68,8 +68,8 @@ pub fn run(worker: &mut Worker) -> Result<Outcome> {
     }
 }
 
-/// The journal that is there and has not moved for as long as a worker may take, which is longer for many files, and each
-/// time that it was taken over.
+/// Waits for the current journal, and returns it if it has not changed within a worker's time, which is longer for many
+/// files, and after each takeover.
 fn wait(patience: Duration) -> Result<Option<Journal>> {
     let Some(mut journal) = pending()? else { return Ok(None) };
     let (began, mut seen) = (Instant::now(), Instant::now());
@@ -88,11 +88,11 @@ fn wait(patience: Duration) -> Result<Option<Journal>> {
     }
 }
 
-/// For what changes nothing, and so can settle nothing.
+/// Waits for round trips to end, for actions that change nothing and so cannot settle.
 ///
 /// # Errors
 ///
-/// `unavailable` where a round trip is in the middle.
+/// `unavailable` while a round trip is in progress.
 pub fn calm(patience: Duration) -> Result<()> {
     match wait(patience)? {
         Some(journal) if journal.head.phase != Phase::Clean => Err(interrupted()),
@@ -100,11 +100,11 @@ pub fn calm(patience: Duration) -> Result<()> {
     }
 }
 
-/// Reads several files, at a moment when none of them is half of a round trip.
+/// Reads several files while none of them is part of an unfinished round trip.
 ///
 /// # Errors
 ///
-/// As for reading; else as [`calm`].
+/// Errors of reading, and those of [`calm`].
 pub fn undisturbed<T>(patience: Duration, read: impl Fn() -> Result<T>) -> Result<T> {
     for _ in 0..LOOKS {
         let (before, number) = moment()?;
@@ -127,18 +127,18 @@ fn at_work(journal: Option<&Journal>) -> bool {
 
 fn interrupted() -> Failure {
     Failure::unavailable("a round trip was interrupted, and must be finished first")
-        .hint("`roundtrip_finish` does so, and every action that writes.")
+        .hint("`roundtrip_finish` does that, and so does every write action.")
         .next(Next::action("roundtrip_finish"))
 }
 
-/// Others never stop.
+/// Failure if other round trips never stop.
 pub fn busy() -> Failure {
-    Failure::unavailable("other round trips are in the way")
+    Failure::unavailable("blocked by other round trips")
         .hint("Try again in a moment.")
         .retry_after(Duration::from_secs(1))
 }
 
-/// What `roundtrip_finish` found and did.
+/// Outcome of `roundtrip_finish`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Did {
@@ -150,7 +150,7 @@ pub enum Did {
     Undone,
 }
 
-/// What was left of an interrupted round trip.
+/// Result for an interrupted round trip.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Finished {
     pub did: Did,
@@ -158,7 +158,7 @@ pub struct Finished {
     pub manifest_id: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Those that were left as they are: somebody wrote to them meanwhile, or they are granted no more.
+    /// Files that were left as they are: others wrote to them meanwhile, or they are no longer granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
 }
@@ -167,7 +167,7 @@ fn but_for(left: &[String]) -> &'static str {
     if left.is_empty() { "" } else { ", but for those in `left`: written to since, or granted no more" }
 }
 
-/// Settles, and says what that was.
+/// Settles, and reports the outcome.
 pub fn finish(roots: &Roots, patience: Duration) -> Result<Reply<Finished>> {
     granted()?;
     let Some(Settled { journal, outcome }) = settle(roots, patience)? else {

@@ -1,4 +1,4 @@
-//! `roundtrip_start`: reads the files, and keeps what was read.
+//! `roundtrip_start`: reads the files and records their contents.
 
 use std::{fs::File, io::Read, time::Duration};
 
@@ -18,29 +18,29 @@ use crate::{
     version,
 };
 
-/// The files of one manifest take so much as JSON, at most: the host takes 1 MiB.
+/// Maximum size of a manifest's files as JSON: the host accepts 1 MiB.
 const TOTAL: usize = 900 << 10;
 
-/// What a round trip begins with.
+/// Result of `roundtrip_start`.
 #[detail]
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Started {
-    /// For `roundtrip_preview` and `roundtrip_commit`.
+    /// Id for `roundtrip_preview` and `roundtrip_commit`.
     #[detail(minimal)]
     pub manifest_id: String,
-    /// When it is over, in UTC.
+    /// Expiry time, in UTC.
     pub expires: String,
     #[detail(minimal)]
     pub files: Vec<Snapshot>,
 }
 
-/// A file as it is now.
+/// Current state of a file.
 #[detail]
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Snapshot {
     #[detail(minimal)]
     pub path: String,
-    /// There is no such file.
+    /// The file does not exist.
     #[detail(minimal)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
@@ -51,7 +51,7 @@ pub struct Snapshot {
     pub size: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Of a file that is not text.
+    /// Content of a binary file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
 }
@@ -59,14 +59,14 @@ pub struct Snapshot {
 /// Reads the files and makes a manifest of them.
 pub fn start(roots: &Roots, paths: &[String], patience: Duration) -> Result<Reply<Started>> {
     let mut paths = paths.iter().map(|path| Ok(place(roots, path)?.path())).collect::<Result<Vec<_>>>()?;
-    // One that is named twice is read once.
+    // Duplicates are read once.
     paths.sort_unstable();
     paths.dedup();
     granted()?;
     let manifests = manifests()?;
     for _ in 0..TURNS {
         settle(roots, patience)?;
-        // Another round trip's files are not read half-way: it would change what the transaction saw.
+        // Files of another round trip must not be read halfway: it would change what the transaction saw.
         let started = state::transaction(|tx| {
             if !at_rest(tx)? {
                 return Ok(None);
@@ -85,7 +85,7 @@ pub fn start(roots: &Roots, paths: &[String], patience: Duration) -> Result<Repl
     Err(busy())
 }
 
-/// Reads all of them, as far as they may be given in one answer.
+/// Reads all files, up to the size limit of a reply.
 fn read(roots: &Roots, paths: &[String]) -> Result<Vec<Snapshot>> {
     let mut total = 0;
     let mut files = Vec::new();
@@ -95,13 +95,13 @@ fn read(roots: &Roots, paths: &[String]) -> Result<Vec<Snapshot>> {
         total += text + file.base64.as_ref().map_or(0, String::len) + file.path.len() + 200;
         if total > TOTAL {
             let message = format!(
-                "too much for one round trip: with {} the files take more than {} KiB",
+                "too much for one round trip: with {} the files exceed {} KiB",
                 file.path,
                 TOTAL >> 10
             );
             let fewer = paths.iter().take(files.len()).cloned();
             let failure = Failure::invalid_params(message)
-                .hint("Take fewer files at once; a large one is read in parts by `get`.");
+                .hint("Take fewer files at once; `get` reads large ones in parts.");
             return Err(if files.is_empty() { failure } else { failure.next(begin_anew(fewer)) });
         }
         files.push(file);
@@ -109,7 +109,7 @@ fn read(roots: &Roots, paths: &[String]) -> Result<Vec<Snapshot>> {
     Ok(files)
 }
 
-/// Reads a file, or finds that there is none.
+/// Reads a file; reports a missing one.
 fn snapshot(place: &Place) -> Result<Snapshot> {
     let path = place.path();
     let mut file = Snapshot { path, missing: false, sha256: None, size: None, text: None, base64: None };
@@ -123,11 +123,11 @@ fn snapshot(place: &Place) -> Result<Snapshot> {
     Ok(file)
 }
 
-/// What a file holds; none where there is none.
+/// Content of a file; `None` if it does not exist.
 ///
 /// # Errors
 ///
-/// `invalid_params` where it is no file, or too large to take part; `conflict` where it is a link.
+/// `invalid_params` if it is not a file, or too large; `conflict` if it is a link.
 pub fn content(place: &Place) -> Result<Option<Vec<u8>>> {
     let path = place.path();
     let metadata = match place.metadata() {
@@ -143,18 +143,18 @@ pub fn content(place: &Place) -> Result<Option<Vec<u8>>> {
                 metadata.len()
             ));
             return Err(failure
-                .hint("Read it in parts by `get`.")
+                .hint("Read it in parts with `get`.")
                 .next(Next::action("get").param("path", &path)));
         }
         Kind::Directory => {
             let failure = Failure::invalid_params(format!("it is a directory: {path}"));
             return Err(failure
-                .hint("A round trip is of files: name them one by one.")
+                .hint("A round trip takes files: name them one by one.")
                 .next(Next::action("list").param("path", &path)));
         }
         _ => {
             let failure = Failure::conflict(format!("it is neither a file nor a directory: {path}"));
-            return Err(failure.hint("Name what a link points at, not the link."));
+            return Err(failure.hint("Name the target of a link, not the link."));
         }
     }
     let mut bytes = Vec::new();
@@ -163,7 +163,7 @@ pub fn content(place: &Place) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The bytes as text, or back where they are none.
+/// Converts bytes to text; returns them if they are not UTF-8.
 pub fn text(bytes: Vec<u8>) -> std::result::Result<String, Vec<u8>> {
     if bytes.contains(&0) {
         return Err(bytes);

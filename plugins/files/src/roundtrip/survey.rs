@@ -1,4 +1,4 @@
-//! A look at all the files of a round trip, before anything is done with them.
+//! Examines all files of a round trip before any change.
 
 use loggia_sdk::prelude::*;
 
@@ -12,9 +12,9 @@ use crate::roots::{Place, Roots};
 /// Conflicts that are named in a sentence.
 const NAMED: usize = 10;
 
-/// What was found.
+/// Result of a survey.
 pub struct Survey {
-    /// Of each change: what stands there, and what becomes of it.
+    /// Current state and outcome of each change.
     pub found: Vec<(Now, Fate)>,
     /// Ordered by path.
     pub conflicts: Vec<Conflict>,
@@ -58,13 +58,14 @@ pub fn survey(roots: &Roots, manifest: &Manifest, new: &[New], mode: Mode) -> Re
         }
     }
     survey.conflicts.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    // A directory comes before what is in it.
+    // A directory comes before its contents.
     survey.directories.sort_unstable();
     survey.directories.dedup();
     Ok(survey)
 }
 
-/// Adds the directories that are missing above a place. Whether they can be made: nothing else stands there.
+/// Adds the missing directories above a place. Returns whether they can be created, that is, no other entry has their
+/// names.
 fn parents(place: &Place, missing: &mut Vec<String>) -> Result<bool> {
     let mut above = place.parent();
     while let Some(directory) = above {
@@ -92,14 +93,14 @@ pub fn refused(manifest: &Manifest, conflicts: &[Conflict]) -> Failure {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let mut failure = Failure::conflict(format!("not as the manifest has it: {}{more}", named.join(", ")))
-        .hint("Nothing was changed. Start anew, look at what is there now, and commit again.")
+    let mut failure = Failure::conflict(format!("differs from the manifest: {}{more}", named.join(", ")))
+        .hint("Nothing was changed. Start again, examine the current contents, and commit again.")
         .details(json!({"files": conflicts}));
     failure.next = look_again(manifest, conflicts);
     failure
 }
 
-/// The call that begins anew with what are files, if there are any.
+/// The call that restarts with those of the paths that are files, if any.
 pub fn look_again(manifest: &Manifest, conflicts: &[Conflict]) -> Option<Next> {
     let seen = manifest.files.iter().map(|seen| &seen.path);
     let paths = seen.chain(conflicts.iter().map(|conflict| &conflict.path));

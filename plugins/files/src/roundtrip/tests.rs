@@ -1,4 +1,4 @@
-//! Round trips that are interrupted after each step, and others that come in between.
+//! Round trips that are interrupted after each step, and concurrent ones.
 
 use std::{collections::BTreeSet, fs};
 
@@ -10,7 +10,7 @@ use super::{
 use crate::tests::World;
 
 const OLD: [(&str, &str); 3] = [("notes/a.md", "a"), ("notes/b.md", "b"), ("docs/kept.md", "kept")];
-/// What it is to become.
+/// New contents.
 const NEW: [(&str, &str); 5] = [
     ("docs/kept.md", "kept"),
     ("docs/x/y/c.md", "c 2"),
@@ -32,17 +32,17 @@ fn begun<'r>(world: &'r World, new: &[New]) -> Worker<'r> {
     commit::decide(roots, new, &sight).unwrap().unwrap().unwrap()
 }
 
-/// What somebody else does.
+/// A concurrent change.
 type Act = fn(&World);
 
-/// A world whose next journal has a number that is known.
+/// Creates a world whose next journal has a known number.
 fn numbered() -> World {
     let world = World::new(&OLD);
     world.store.put("journals", 8_999_999_999_999_999_u64);
     world
 }
 
-/// A world in which the decision is made, and what then becomes of it.
+/// Creates a world with a recorded decision, and runs a function on it.
 fn decided<T>(act: impl FnOnce(&World, &mut Worker) -> T) -> (World, T) {
     let world = numbered();
     let paths = json!(["/notes/a.md", "/notes/b.md", "/docs/kept.md", "/docs/x/y/c.md"]);
@@ -54,7 +54,7 @@ fn decided<T>(act: impl FnOnce(&World, &mut Worker) -> T) -> (World, T) {
     (world, value)
 }
 
-/// Takes so many steps; whether that was all.
+/// Takes this many steps; returns the outcome if the work ended.
 fn steps(worker: &mut Worker, count: usize) -> Option<Outcome> {
     (0..count).find_map(|_| match worker.step().unwrap() {
         Flow::On => None,
@@ -74,7 +74,7 @@ fn are(world: &World, expected: &[(&str, &str)]) -> bool {
     contents(world) == expected
 }
 
-/// The calls that settle, none of which has to do with the files.
+/// Calls that settle; none concerns the files.
 const CALLS: [&str; 5] = ["roundtrip_finish", "roundtrip_start", "put", "move", "delete"];
 
 fn call(world: &World, action: &str) {
@@ -85,18 +85,18 @@ fn call(world: &World, action: &str) {
         "move" => json!({"from": "/notes/none", "to": "/notes/none.md"}),
         _ => json!({"path": "/notes/none"}),
     };
-    // Those of them that fail settle first as well.
+    // Those that fail settle first as well.
     let _ = world.reply(action, params);
 }
 
 #[test]
-fn a_commit_that_is_interrupted_after_any_step_is_finished_by_the_next_call() {
+fn the_next_call_finishes_an_interrupted_commit() {
     for count in 0.. {
         let (world, over) = decided(|_, worker| steps(worker, count).is_some());
         call(&world, CALLS[count % CALLS.len()]);
         assert!(are(&world, &NEW), "after {count} steps: {:?}", contents(&world));
         assert_eq!(world.data("roundtrip_finish", json!({}))["did"], "nothing");
-        // The manifest goes on with what is there.
+        // The manifest continues with the current contents.
         let changes = json!([{"path": "/docs/x/d.md", "content": "d 3"}]);
         world.data("roundtrip_commit", json!({"manifest_id": "rt_1", "changes": changes}));
         if over {
@@ -107,7 +107,7 @@ fn a_commit_that_is_interrupted_after_any_step_is_finished_by_the_next_call() {
 }
 
 #[test]
-fn one_who_helps_may_be_interrupted_too() {
+fn helpers_may_be_interrupted() {
     for (first, second) in (0..18).flat_map(|first| (0..18).step_by(3).map(move |second| (first, second))) {
         let (world, ()) = decided(|world, worker| {
             if steps(worker, first).is_some() {
@@ -121,7 +121,7 @@ fn one_who_helps_may_be_interrupted_too() {
     }
 }
 
-/// Puts a full directory there, unless there is a file already.
+/// Creates a full directory there, unless a file exists.
 fn occupy(world: &World, path: &str) {
     if fs::create_dir(world.real(path)).is_ok() {
         world.write(&format!("{path}/full"), b"");
@@ -129,8 +129,8 @@ fn occupy(world: &World, path: &str) {
 }
 
 #[test]
-fn what_cannot_be_done_is_undone_also_where_that_is_interrupted() {
-    // What is in the way: a directory in place of a draft, of a kept file, and a file of somebody else's.
+fn failed_commits_roll_back_even_when_interrupted() {
+    // Obstacles: a directory in place of a draft, of a kept file, and a file of another program.
     let ways: [(&str, Act); 4] = [
         ("a draft", |world| occupy(world, "notes/.loggia-rt9000000000000000-3.1.part")),
         ("a kept file", |world| occupy(world, "notes/.loggia-rt9000000000000000-2.0.old")),
@@ -145,7 +145,7 @@ fn what_cannot_be_done_is_undone_also_where_that_is_interrupted() {
                 block(world);
                 over.or_else(|| steps(worker, second)).is_some()
             });
-            // It is in the way of this attempt, and of none that takes over.
+            // It blocks this attempt, and none that takes over.
             let finished = world.data("roundtrip_finish", json!({}));
             let names = world.names();
             let (blocked, rest): (Vec<_>, Vec<_>) = contents(&world)
@@ -175,7 +175,7 @@ fn what_cannot_be_done_is_undone_also_where_that_is_interrupted() {
 }
 
 #[test]
-fn a_failed_commit_says_that_nothing_was_changed() {
+fn a_failed_commit_reports_that_nothing_changed() {
     let world = numbered();
     world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
     occupy(&world, "notes/.loggia-rt9000000000000000-0.1.part");
@@ -184,14 +184,14 @@ fn a_failed_commit_says_that_nothing_was_changed() {
         {"path": "/notes/new/c.md", "content": "c 2"},
     ]);
     let failure = world.failure("roundtrip_commit", json!({"manifest_id": "rt_1", "changes": changes}));
-    let expected = "conflict: nothing was changed: a name is taken that is needed beside /notes/a.md";
+    let expected = "conflict: nothing was changed: a temporary name is taken next to /notes/a.md";
     assert_eq!(failure, expected);
     assert_eq!(contents(&world).len(), 4);
     assert!(!world.real("notes/new").exists());
 }
 
 #[test]
-fn a_commit_that_another_program_was_quicker_than_says_how_to_begin_anew() {
+fn a_lost_race_names_the_call_to_restart() {
     let world = World::new(&OLD);
     world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
     let failure = world.host().run(|| {
@@ -201,19 +201,19 @@ fn a_commit_that_another_program_was_quicker_than_says_how_to_begin_anew() {
         world.write("notes/a.md", b"theirs");
         commit::carry_out(roots, worker, Duration::ZERO).unwrap_err()
     });
-    assert_eq!(failure.to_string(), "conflict: nothing was changed: changed meanwhile: /notes/a.md");
+    assert_eq!(failure.to_string(), "conflict: nothing was changed: modified concurrently: /notes/a.md");
     let next = Next::action("roundtrip_start").param("paths", ["/notes/a.md", "/notes/b.md"]);
     assert_eq!(failure.next, Some(next));
 }
 
 #[test]
-fn a_worker_that_was_only_slow_does_no_harm() {
+fn a_slow_worker_does_no_harm() {
     for count in 0..17 {
         let (world, ()) = decided(|world, worker| {
             assert!(steps(worker, count).is_none(), "{count}");
             let settled = settle(&world.files.roots, Duration::ZERO).unwrap().unwrap();
             assert!(matches!(settled.outcome, Outcome::Done { .. }));
-            // Life goes on.
+            // The files change later.
             fs::write(world.real("notes/a.md"), "a 3").unwrap();
             fs::remove_file(world.real("docs/x/d.md")).unwrap();
             assert!(matches!(settle::run(worker), Ok(Outcome::Lost)), "{count}");
@@ -229,7 +229,7 @@ fn a_worker_that_was_only_slow_does_no_harm() {
 }
 
 #[test]
-fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
+fn a_commit_taken_over_reports_its_true_outcome() {
     let told = |block: Act| {
         let world = numbered();
         world.data("roundtrip_start", json!({"paths": ["/notes/a.md", "/notes/b.md"]}));
@@ -249,14 +249,14 @@ fn what_becomes_of_a_commit_that_was_taken_over_is_told_truly() {
         let changes = Vec::deserialize(json!([{"path": "/notes/a.md", "content": "a 3"}])).unwrap();
         commit::commit(&world.files.roots, "rt_1", changes, Mode::Replace, Duration::ZERO).unwrap();
     };
-    assert_eq!(told(written_again), Err("unavailable: interrupted: others have gone on since".to_owned()));
+    assert_eq!(told(written_again), Err("unavailable: interrupted: the files have changed since".to_owned()));
     let undone = "unavailable: interrupted: nothing was changed".to_owned();
     assert_eq!(told(|world| occupy(world, "notes/.loggia-rt9000000000000000-2.2.part")), Err(undone));
 }
 
 #[test]
-fn nothing_is_decided_on_a_look_that_another_commit_has_outdated() {
-    // The other writes only a file that this one does not: the worker's own looks would see nothing amiss.
+fn no_decision_is_based_on_stale_reads() {
+    // The other only writes a file that this one does not: the worker's own checks would find no difference.
     for content in ["b", "b 2"] {
         let world = World::new(&OLD);
         for _ in 0..2 {
@@ -272,13 +272,13 @@ fn nothing_is_decided_on_a_look_that_another_commit_has_outdated() {
         let again = world
             .host()
             .run(|| commit::commit(roots, "rt_1", changes(), Mode::Replace, Duration::ZERO).map(drop));
-        assert_eq!(again.unwrap_err().message, "not as the manifest has it: /notes/a.md has changed");
+        assert_eq!(again.unwrap_err().message, "differs from the manifest: /notes/a.md has changed");
         assert_eq!(world.read("notes/b.md"), "b");
     }
 }
 
 #[test]
-fn what_only_reads_waits_for_a_round_trip_to_be_finished() {
+fn reads_wait_for_a_pending_round_trip() {
     let (world, ()) = decided(|_, worker| drop(steps(worker, 13)));
     let changes = json!([{"path": "/notes/a.md", "content": "x"}]);
     for (action, params) in [
@@ -300,7 +300,7 @@ fn what_only_reads_waits_for_a_round_trip_to_be_finished() {
 }
 
 #[test]
-fn what_is_granted_no_more_is_left_alone() {
+fn revoked_directories_are_left_alone() {
     let (world, ()) = decided(|_, worker| drop(steps(worker, 11)));
     let mut files = crate::Files::over([("/notes", world.real("notes"))]);
     files.patience = Duration::ZERO;
@@ -313,13 +313,13 @@ fn what_is_granted_no_more_is_left_alone() {
 }
 
 #[test]
-fn what_is_undone_names_what_was_left_also_where_undoing_it_was_interrupted() {
+fn a_rollback_names_leftovers_even_when_interrupted() {
     for interrupted in [false, true] {
         let (world, ()) = decided(|world, worker| {
             assert!(steps(worker, 14).is_none());
             world.write("docs/x/d.md", b"theirs");
             if interrupted {
-                // Who helps finds it, and turns.
+                // A helper finds it, and undoes it.
                 let journal = journal::pending().unwrap().unwrap().take_over().unwrap().unwrap();
                 assert!(steps(&mut Worker::new(&world.files.roots, journal), 4).is_none());
             }
@@ -334,7 +334,7 @@ fn what_is_undone_names_what_was_left_also_where_undoing_it_was_interrupted() {
 }
 
 #[test]
-fn a_round_trip_that_can_neither_be_done_nor_undone_stays_until_it_can() {
+fn a_stuck_round_trip_stays_until_resolvable() {
     const KEPT: &str = "notes/.loggia-rt9000000000000000-2.0.old";
     let (world, ()) = decided(|world, worker| {
         // All but the last file are in place.
@@ -344,7 +344,7 @@ fn a_round_trip_that_can_neither_be_done_nor_undone_stays_until_it_can() {
         fs::create_dir(world.real(KEPT)).unwrap();
     });
     let failure = world.reply("roundtrip_finish", json!({})).unwrap_err();
-    let expected = "unavailable: the round trip is unfinished: changed meanwhile: /docs/x/d.md; \
+    let expected = "unavailable: the round trip is unfinished: modified concurrently: /docs/x/d.md; \
          undoing it failed: not a directory: /notes/a.md";
     assert_eq!(failure.to_string(), expected);
     assert_eq!(failure.details.as_ref().unwrap()["files"].as_array().unwrap().len(), 4);
@@ -359,7 +359,7 @@ fn a_round_trip_that_can_neither_be_done_nor_undone_stays_until_it_can() {
 }
 
 #[test]
-fn a_journal_of_another_version_is_left_and_said_so() {
+fn a_journal_of_another_version_is_reported() {
     let world = World::new(&OLD);
     for head in [json!({"number": 1, "attempt": 1, "phase": "later"}), json!("rubbish")] {
         world.store.put("journal", head);
@@ -375,8 +375,8 @@ fn a_journal_of_another_version_is_left_and_said_so() {
 }
 
 #[test]
-fn a_host_with_a_state_of_its_own_does_not_touch_what_lies_there() {
-    // The state was thrown away in the middle, and with it the number of the journal.
+fn a_host_ignores_journals_of_other_stores() {
+    // The state was deleted halfway, and with it the number of the journal.
     let (mut world, ()) = decided(|_, worker| drop(steps(worker, 13)));
     let ours =
         |world: &World| world.names().into_iter().filter(|name| name.contains(OURS)).collect::<Vec<_>>();

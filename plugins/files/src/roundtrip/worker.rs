@@ -1,9 +1,9 @@
-//! Carries out what a journal says, in small steps.
+//! Carries out a journal in small steps.
 //!
-//! A worker may die after any step, or within one: the next takes the journal over and begins from what it finds. A
-//! worker that only seemed dead does no harm. It moves a draft into place only after a look that the journal is still its
-//! own, and drafts bear the number of the attempt: who takes over removes those of earlier attempts first, so that a
-//! move that comes too late finds nothing to move.
+//! A worker may die after or within any step: the next one takes the journal over and continues from the current state.
+//! A worker that only seemed dead is harmless. It moves a draft into place only after checking that it still owns the
+//! journal, and names of drafts contain the number of the attempt: a takeover first removes those of earlier attempts,
+//! so that a late move finds nothing to move.
 
 use std::{collections::VecDeque, fs, io, path::PathBuf};
 
@@ -21,22 +21,22 @@ pub struct Worker<'r> {
     roots: &'r Roots,
     journal: Journal,
     steps: VecDeque<Step>,
-    /// Why it is undone, where this worker decided so.
+    /// Reason for undoing, if this worker decided it.
     reason: Option<Failure>,
-    /// Files that were left as they are: somebody wrote to them meanwhile, or they are granted no more.
+    /// Files that were left as they are: others wrote to them meanwhile, or they are no longer granted.
     left: Vec<String>,
 }
 
-/// What can be done at once. Each may be done again.
+/// An atomic, idempotent step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// Removes the drafts of earlier attempts.
     Fence,
-    /// Looks what is left to do.
+    /// Determines the remaining steps.
     Look,
     /// Makes missing directories.
     Make,
-    /// Writes a draft beside its place.
+    /// Writes a draft next to its target.
     Stage(usize),
     /// Keeps the old file under another name.
     Keep(usize),
@@ -44,54 +44,54 @@ enum Step {
     Settle(usize),
     /// Puts the old file back.
     Restore(usize),
-    /// Says that the new files are all there.
+    /// Records that all new files are in place.
     Turn,
-    /// Takes away what lies beside a file.
+    /// Removes the temporary files of a file.
     Sweep(usize),
-    /// Takes away the directories that were made and hold nothing.
+    /// Removes created directories that are empty.
     Unmake,
     /// Ends the journal.
     Close,
 }
 
-/// Whether there is more to do.
+/// Whether to continue.
 #[derive(Debug)]
 pub enum Flow {
     On,
     Over(Outcome),
 }
 
-/// How it ended.
+/// End of a journal.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The files are the new ones, but for those that were left.
+    /// The files are the new ones, except for those left.
     Done { left: Vec<String> },
-    /// The files are the old ones, but for those that were left.
+    /// The files are the old ones, except for those left.
     Undone { reason: Option<Failure>, left: Vec<String> },
     /// Another worker has taken over.
     Lost,
 }
 
-/// How a file stands.
+/// State of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stand {
     Old,
     New,
-    /// Somebody has written to it.
+    /// Another program has written to it.
     Theirs,
-    /// It is in no granted directory any more.
+    /// It is no longer in a granted directory.
     Away,
 }
 
 impl<'r> Worker<'r> {
-    /// At the beginning of what the journal's phase asks for.
+    /// Starts at the beginning of the journal's phase.
     pub fn new(roots: &'r Roots, journal: Journal) -> Self {
         let mut worker = Self { roots, journal, steps: VecDeque::new(), reason: None, left: Vec::new() };
         worker.plan();
         worker
     }
 
-    /// What it carries out.
+    /// Journal of this worker.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -114,11 +114,11 @@ impl<'r> Worker<'r> {
         };
     }
 
-    /// Takes the next step. What fails while the new files are put in place is the reason to put the old ones back.
+    /// Takes the next step. A failure while putting new files in place becomes the reason to restore the old ones.
     ///
     /// # Errors
     ///
-    /// `unavailable` where the old files cannot be put back either: the journal stays.
+    /// `unavailable` if the old files cannot be restored either: the journal stays.
     pub fn step(&mut self) -> Result<Flow> {
         let Some(step) = self.steps.pop_front() else {
             return Err(Failure::internal("the round trip has no further step"));
@@ -156,7 +156,7 @@ impl<'r> Worker<'r> {
             format!("the round trip is unfinished: {}; undoing it failed: {}", why.message, failure.message)
         };
         Failure::unavailable(message)
-            .hint("Some of its files may be new and others old. When the cause is mended, `roundtrip_finish` ends it.")
+            .hint("Some of its files may be new and others old. Once the cause is fixed, `roundtrip_finish` completes it.")
             .details(json!({"files": paths}))
             .next(Next::action("roundtrip_finish"))
     }
@@ -195,7 +195,7 @@ impl<'r> Worker<'r> {
         let todo: Vec<_> = all(Stand::Old).map(|(at, _)| at).collect();
         let paths = |wanted| all(wanted).map(|(at, _)| self.entry(at).path.clone());
         let mut theirs: Vec<_> = paths(Stand::Theirs).collect();
-        // Where all the others are in place already, it was after this was that somebody wrote.
+        // If all others are in place already, the file was written to after it was in place, too.
         let undecided = !todo.is_empty() || all(Stand::New).next().is_none();
         if undecided && let Some(path) = theirs.first() {
             return Err(changed(path));
@@ -287,9 +287,9 @@ impl<'r> Worker<'r> {
         match restored {
             Ok(()) => Ok(Flow::On),
             Err(_) if !self.journal.holds()? => Ok(Flow::Over(Outcome::Lost)),
-            // Somebody has taken it away: there is nothing left that could be put back.
+            // The kept file was deleted: it cannot be restored.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                warn!("what was to be put back is gone: {}", self.entry(at).path);
+                warn!("the file to restore is missing: {}", self.entry(at).path);
                 Ok(Flow::On)
             }
             Err(error) => Err(place.unchanged(error)),
@@ -300,14 +300,14 @@ impl<'r> Worker<'r> {
         self.files().for_each(|at| self.remove(at, &self.drafts(at, self.journal.head.attempt - 1)));
     }
 
-    /// Takes away what lies beside a file.
+    /// Removes the temporary files of a file.
     fn sweep(&self, at: usize) {
         let mut names = self.drafts(at, self.journal.head.attempt);
         names.push(self.kept(at));
         self.remove(at, &names);
     }
 
-    /// After another has taken over and ended the journal: what this worker did too late.
+    /// After another worker took over and ended the journal: removes leftovers of this worker's late steps.
     pub fn sweep_up(&self) {
         self.files().for_each(|at| self.sweep(at));
         self.unmake();
@@ -315,13 +315,13 @@ impl<'r> Worker<'r> {
 
     fn unmake(&self) {
         for path in self.journal.plan.directories.iter().rev() {
-            // One that is not empty is somebody's by now.
+            // If it is not empty, others use it by now.
             let real = self.roots.place(path).and_then(|place| place.real());
             let _ = real.map(fs::remove_dir);
         }
     }
 
-    /// What cannot be removed stays: it is hidden, and no part of any file.
+    /// Removal failures are ignored: the files are hidden, and not part of any other.
     fn remove(&self, at: usize, names: &[String]) {
         let Ok(place) = self.place(at) else { return };
         for name in names {
@@ -329,7 +329,7 @@ impl<'r> Worker<'r> {
             if let Ok(Err(error)) = removed
                 && !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
             {
-                warn!("{name} beside {} stays: {error}", place.path());
+                warn!("{name} next to {} cannot be removed: {error}", place.path());
             }
         }
     }
@@ -364,7 +364,7 @@ impl<'r> Worker<'r> {
         named(self.journal.head.number, at, self.journal.head.attempt, kind)
     }
 
-    /// The same in all attempts: the first to keep the old file keeps it for all.
+    /// The same in all attempts: the first that keeps the old file keeps it for all.
     fn kept(&self, at: usize) -> String {
         named(self.journal.head.number, at, 0, "old")
     }
@@ -377,5 +377,5 @@ impl<'r> Worker<'r> {
 }
 
 fn changed(path: &str) -> Failure {
-    Failure::conflict(format!("changed meanwhile: {path}")).hint("Start anew: nothing was changed.")
+    Failure::conflict(format!("modified concurrently: {path}")).hint("Start again: nothing was changed.")
 }

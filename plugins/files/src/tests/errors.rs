@@ -1,9 +1,9 @@
-//! Calls that cannot work, and what the caller is told.
+//! Failing calls and their error messages.
 
 use super::*;
 
 #[test]
-fn an_unknown_action_is_answered_with_those_there_are() {
+fn an_unknown_action_lists_the_available_ones() {
     let failure = World::new(&[]).failure("frobnicate", json!({}));
     assert_eq!(
         failure,
@@ -14,7 +14,7 @@ fn an_unknown_action_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn each_action_says_what_it_lacks_and_what_does_not_fit() {
+fn each_action_reports_missing_and_invalid_parameters() {
     let world = World::new(&[]);
     let cases = [
         ("list", json!({"path": 1})),
@@ -44,7 +44,7 @@ fn each_action_says_what_it_lacks_and_what_does_not_fit() {
 }
 
 #[test]
-fn what_is_not_there_or_of_another_kind_is_said_so() {
+fn missing_paths_and_wrong_kinds_are_reported() {
     let world = World::new(&[("notes/a.md", "a"), ("notes/d/b.md", "b")]);
     let cases = [
         ("list", json!({"path": "/notes/nothing"})),
@@ -74,7 +74,7 @@ fn what_is_not_there_or_of_another_kind_is_said_so() {
 }
 
 #[test]
-fn no_path_leads_out() {
+fn no_path_escapes() {
     let world = World::new(&[("outside/secret.md", "secret"), ("notes/a.md", "a")]);
     let paths = [
         "/outside/secret.md",
@@ -105,7 +105,7 @@ fn no_path_leads_out() {
 
 #[cfg(unix)]
 #[test]
-fn no_link_leads_out() {
+fn no_link_escapes() {
     use std::os::unix::fs::symlink;
 
     let world = World::new(&[("outside/secret.md", "secret"), ("notes/a.md", "a")]);

@@ -23,7 +23,7 @@ fn tree() -> World {
 }
 
 #[test]
-fn a_directory_is_listed_in_the_order_of_its_paths() {
+fn a_directory_is_listed_in_path_order() {
     let world = tree();
     let check = |params: Value, expected: &[&str]| {
         assert_eq!(paths(&world.detailed(Detail::Minimal, "list", params.clone())), expected, "{params}");
@@ -52,7 +52,7 @@ fn a_directory_is_listed_in_the_order_of_its_paths() {
 }
 
 #[test]
-fn details_are_shown_as_asked() {
+fn output_follows_the_requested_detail() {
     let world = tree();
     let check = |detail, expected: &[&str]| {
         let data = world.detailed(detail, "list", json!({"path": "/notes", "glob": "b.md"}));
@@ -67,7 +67,7 @@ fn details_are_shown_as_asked() {
     assert_eq!(data[2], json!({"path": "/notes/b.md", "kind": "file", "size": 3}));
 }
 
-/// All pages of a list, and how many entries each says there are.
+/// All pages of a list, and each page's total.
 fn pages(world: &World, mut params: Value) -> (Vec<String>, Vec<Option<u64>>) {
     let (mut seen, mut totals) = (Vec::new(), Vec::new());
     loop {
@@ -84,7 +84,7 @@ fn pages(world: &World, mut params: Value) -> (Vec<String>, Vec<Option<u64>>) {
 }
 
 #[test]
-fn a_long_list_comes_in_pages_that_hold_each_entry_once() {
+fn pages_of_a_list_hold_each_entry_once() {
     let world = tree();
     let (seen, totals) = pages(&world, json!({"path": "/notes", "depth": 9, "limit": 2}));
     assert_eq!(seen, paths(&world.data("list", json!({"path": "/notes", "depth": 9}))));
@@ -92,7 +92,7 @@ fn a_long_list_comes_in_pages_that_hold_each_entry_once() {
 }
 
 #[test]
-fn without_grants_the_list_says_what_to_do() {
+fn without_grants_the_list_has_a_hint() {
     let reply = testing::call(&Files::over([]), "list", json!({})).unwrap();
     assert_eq!(reply.data, json!([]));
     assert!(reply.message.unwrap().contains("[grants] dirs"));
@@ -100,7 +100,7 @@ fn without_grants_the_list_says_what_to_do() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_not_utf8_is_a_failure_of_its_own() {
+fn a_name_that_is_not_utf8_is_reported() {
     use std::os::unix::ffi::OsStrExt;
 
     let world = World::new(&[("notes/a.md", "a"), ("notes/z.md", "z")]);
@@ -110,11 +110,11 @@ fn a_name_that_is_not_utf8_is_a_failure_of_its_own() {
     assert_eq!(data.as_array().unwrap().len(), 3, "{data}");
     let failed: Vec<_> = data.as_array().unwrap().iter().filter(|entry| !entry["error"].is_null()).collect();
     assert_eq!(failed.len(), 1, "{data}");
-    assert_eq!(failed[0]["error"], "its name is not UTF-8, so nothing here can open it");
+    assert_eq!(failed[0]["error"], "its name is not UTF-8, so it cannot be opened");
     let (seen, _) = pages(&world, json!({"path": "/notes", "limit": 1}));
     assert_eq!(seen, paths(&data));
     let found = world.reply("search", json!({"pattern": "x", "path": "/notes"})).unwrap();
-    assert_eq!(found.message.unwrap(), "Files passed over: 1 not readable.");
+    assert_eq!(found.message.unwrap(), "Files skipped: 1 not readable.");
     fs::create_dir(world.real("notes/d")).unwrap();
     fs::write(world.real("notes/d").join(name), "x").unwrap();
     assert_eq!(
@@ -124,7 +124,7 @@ fn a_name_that_is_not_utf8_is_a_failure_of_its_own() {
 }
 
 #[test]
-fn stat_tells_what_stands_at_a_path() {
+fn stat_describes_a_path() {
     let world = tree();
     let entry = world.data("stat", json!({"path": "/notes/b.md"}));
     assert_eq!(

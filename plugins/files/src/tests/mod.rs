@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::Files;
 
-/// Two granted directories, `/notes` and `/docs`, in a directory that has more beside them.
+/// Two granted directories, `/notes` and `/docs`, with ungranted siblings.
 pub struct World {
     directory: TempDir,
     pub files: Files,
@@ -27,7 +27,7 @@ pub struct World {
 }
 
 impl World {
-    /// With these files: paths below the directory, and contents.
+    /// Creates these files: paths below the directory, and contents.
     pub fn new(contents: &[(&str, &str)]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let at = |name| directory.path().join(name);
@@ -35,7 +35,7 @@ impl World {
             fs::create_dir(at(name)).unwrap();
         }
         let mut files = Files::over([("/notes", at("notes")), ("/docs", at("docs"))]);
-        // Nobody else is at work here.
+        // There are no concurrent calls.
         files.patience = Duration::ZERO;
         let world = Self { directory, files, store: Store::new() };
         for (path, content) in contents {
@@ -102,6 +102,6 @@ impl World {
 }
 
 #[test]
-fn the_facade_is_one_that_the_host_takes() {
+fn the_host_accepts_the_facade() {
     insta::assert_snapshot!(testing::outline(&Files::over([])));
 }

@@ -1,4 +1,4 @@
-//! What the modes of a round trip do with files that are there and with those that are not.
+//! Modes of a round trip for existing and missing files.
 
 use super::*;
 
@@ -8,10 +8,10 @@ fn fates(files: &Value, key: &str) -> Vec<String> {
     files.as_array().unwrap().iter().map(line).collect()
 }
 
-/// What somebody else does.
+/// A concurrent change.
 type Act = fn(&World);
 
-/// A manifest of a file that is there, one that is to be made and one that is there and is not to change.
+/// Creates a manifest of an existing file, a new one, and an existing one that is not to change.
 fn started() -> (World, Value) {
     let world =
         World::new(&[("notes/old.md", "old\n"), ("notes/kept.md", "kept\n"), ("notes/unseen.md", "?\n")]);
@@ -26,7 +26,7 @@ fn changes(names: &[&str]) -> Value {
 }
 
 #[test]
-fn each_mode_does_with_files_what_it_says() {
+fn each_mode_handles_files_as_documented() {
     let check = |mode: &str, names: &[&str], expected: &[&str], contents: &[(&str, Option<&str>)]| {
         let (world, id) = started();
         let params = json!({"manifest_id": id, "changes": changes(names), "mode": mode});
@@ -58,7 +58,7 @@ fn each_mode_does_with_files_what_it_says() {
         &["/notes/new.md skip", "/notes/old.md replace"],
         &[("old", Some("old 2\n")), ("new", None)],
     );
-    // What the manifest does not have may be made, but is never overwritten.
+    // Files outside the manifest may be created, but are never overwritten.
     check("replace", &["d/other"], &["/notes/d/other.md create"], &[("d/other", Some("d/other 2\n"))]);
     check("add_only", &["d/other"], &["/notes/d/other.md create"], &[("d/other", Some("d/other 2\n"))]);
     check("update_only", &["d/other"], &["/notes/d/other.md skip"], &[("d/other", None)]);
@@ -72,14 +72,14 @@ fn each_mode_does_with_files_what_it_says() {
         let failure = world.failure("roundtrip_commit", params);
         assert_eq!(
             failure,
-            "conflict: not as the manifest has it: /notes/unseen.md is there and was not read"
+            "conflict: differs from the manifest: /notes/unseen.md is there and was not read"
         );
         assert_eq!(world.read("notes/old.md"), "old\n");
     }
 }
 
 #[test]
-fn a_file_that_has_the_content_already_is_unchanged_in_every_mode() {
+fn a_file_with_equal_content_is_unchanged() {
     for mode in ["replace", "add_only", "update_only"] {
         let (world, id) = started();
         let changes = json!([
@@ -94,7 +94,7 @@ fn a_file_that_has_the_content_already_is_unchanged_in_every_mode() {
 }
 
 #[test]
-fn whatever_happened_to_a_file_of_the_manifest_is_a_conflict() {
+fn any_change_to_a_manifest_file_conflicts() {
     let touch: [(&str, Act); 5] = [
         ("/notes/kept.md has changed", |world| world.write("notes/kept.md", b"other")),
         ("/notes/kept.md is gone", |world| fs::remove_file(world.real("notes/kept.md")).unwrap()),
@@ -108,7 +108,7 @@ fn whatever_happened_to_a_file_of_the_manifest_is_a_conflict() {
             touch(&world);
             let params = json!({"manifest_id": id, "changes": changes(&["old", "d/other"]), "mode": mode});
             let failure = world.reply("roundtrip_commit", params.clone()).unwrap_err();
-            assert_eq!(failure.to_string(), format!("conflict: not as the manifest has it: {expected}"));
+            assert_eq!(failure.to_string(), format!("conflict: differs from the manifest: {expected}"));
             let next = failure.next.as_ref().unwrap();
             assert_eq!(next.action, "roundtrip_start");
             let again = world.reply("roundtrip_start", Value::Object(next.params.clone()));

@@ -13,7 +13,7 @@ fn a_text_is_given_whole_with_its_version() {
 }
 
 #[test]
-fn a_large_text_comes_in_parts_that_make_up_the_whole() {
+fn parts_of_a_large_text_make_the_whole() {
     let text = "zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich\n".repeat(40);
     let world = World::new(&[("notes/long.txt", &text)]);
     let mut whole = String::new();
@@ -34,22 +34,22 @@ fn a_large_text_comes_in_parts_that_make_up_the_whole() {
 }
 
 #[test]
-fn a_part_says_where_the_next_begins() {
+fn a_part_names_the_start_of_the_next() {
     let world = World::new(&[("notes/a.txt", &"x".repeat(100))]);
     let reply = world.reply("get", json!({"path": "/notes/a.txt", "limit": 40})).unwrap();
-    let message = "Bytes 0 to 40 of 100: the file goes on. Call again with `offset` 40 for the next part.";
+    let message = "Bytes 0 to 40 of 100. Call again with `offset` 40 for the next part.";
     assert_eq!(reply.message.as_deref(), Some(message));
     assert_eq!(reply.next, Some(Next::of("files", "get").param("path", "/notes/a.txt").param("offset", 40)));
 }
 
 #[test]
-fn what_is_no_text_is_described_and_its_bytes_given_only_if_asked_for() {
+fn binary_files_return_bytes_only_on_request() {
     let world = World::new(&[]);
     world.write("notes/data.bin", &[0, 159, 146, 150]);
     let reply = world.reply("get", json!({"path": "/notes/data.bin"})).unwrap();
     assert!(reply.data["text"].is_null() && reply.data["base64"].is_null());
     let message =
-        "Not UTF-8 text: application/octet-stream, 4 bytes. `encoding: \"base64\"` gives the bytes.";
+        "Not UTF-8 text: application/octet-stream, 4 bytes. `encoding: \"base64\"` returns the bytes.";
     assert_eq!(reply.message.as_deref(), Some(message));
     let data = world.data("get", json!({"path": "/notes/data.bin", "encoding": "base64"}));
     assert_eq!(data["base64"], "AJ+Slg==");
@@ -69,7 +69,7 @@ fn a_picture_is_shown() {
 }
 
 #[test]
-fn the_largest_part_of_the_worst_text_stays_below_what_the_host_takes() {
+fn the_largest_part_fits_the_hosts_limit() {
     let world = World::new(&[("notes/worst.txt", &"\u{1}".repeat(200_000))]);
     let data = world.data("get", json!({"path": "/notes/worst.txt", "limit": 131_072}));
     assert_eq!(data["next_offset"], 131_072);

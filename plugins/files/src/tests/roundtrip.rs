@@ -11,7 +11,7 @@ fn commit(world: &World, id: &str, changes: Value) -> Result<Reply<Value>> {
     world.reply("roundtrip_commit", json!({"manifest_id": id, "changes": changes}))
 }
 
-/// As a model reads it, without the time.
+/// Renders a result without times.
 fn shown(mut data: Value) -> String {
     if data["expires"].is_string() {
         data["expires"] = json!("…");
@@ -24,7 +24,7 @@ fn serde_json_pretty(value: &Value) -> String {
 }
 
 #[test]
-fn a_start_gives_hashes_and_contents_and_says_what_is_missing() {
+fn a_start_returns_hashes_contents_and_missing_paths() {
     let world = World::new(&[("notes/a.md", "# A\nmilk\n")]);
     world.write("docs/b.bin", &[0, 159, 146, 150]);
     let params = json!({"paths": ["/notes/new.md", "/notes/a.md", "docs//b.bin", "/notes/./a.md"]});
@@ -36,7 +36,7 @@ fn a_start_gives_hashes_and_contents_and_says_what_is_missing() {
 }
 
 #[test]
-fn a_preview_shows_what_would_change() {
+fn a_preview_shows_the_changes() {
     let text: String = (1..=40).map(|line| format!("line {line}\n")).collect();
     let world = World::new(&[("notes/a.md", &text), ("notes/b.md", "b\n"), ("notes/c.md", "c\n")]);
     world.write("docs/b.bin", &[0, 159]);
@@ -65,7 +65,7 @@ fn a_preview_shows_what_would_change() {
 }
 
 #[test]
-fn a_long_diff_is_cut_unless_all_is_wanted() {
+fn a_long_diff_is_truncated_by_default() {
     let text = |word: &str| (0..2000).map(|line| format!("{word} {line}\n")).collect::<String>();
     let world = World::new(&[("notes/a.md", &text("old"))]);
     let id = start(&world, &["/notes/a.md"]);
@@ -81,7 +81,7 @@ fn a_long_diff_is_cut_unless_all_is_wanted() {
 }
 
 #[test]
-fn a_commit_writes_all_and_the_manifest_lives_on() {
+fn a_commit_writes_all_and_keeps_the_manifest() {
     let world = World::new(&[("notes/a.md", "a"), ("notes/b.md", "b")]);
     let id = start(&world, &["/notes/a.md", "/notes/b.md", "/docs/x/y/c.md"]);
     let changes = json!([
@@ -100,7 +100,7 @@ fn a_commit_writes_all_and_the_manifest_lives_on() {
     let fates: Vec<_> = again.data["files"].as_array().unwrap().iter().map(|file| &file["done"]).collect();
     assert_eq!(fates, ["unchanged"; 3]);
 
-    // And goes on, also with what it made.
+    // The manifest continues, also with files that it created.
     let changes =
         json!([{"path": "/notes/later.md", "content": "l"}, {"path": "/notes/b.md", "content": "b 2"}]);
     commit(&world, &id, changes).unwrap();
@@ -110,10 +110,10 @@ fn a_commit_writes_all_and_the_manifest_lives_on() {
 }
 
 #[test]
-fn a_commit_whose_answer_was_lost_succeeds_though_the_manifest_is_old() {
+fn retrying_a_commit_after_a_lost_reply_succeeds() {
     let world = World::new(&[("notes/a.md", "a"), ("notes/b.md", "b")]);
     let id = start(&world, &["/notes/a.md", "/notes/b.md"]);
-    // As if another had done the same: the manifest has not heard of it.
+    // As if another had made the same change: the manifest does not know it.
     world.write("notes/a.md", b"a 2");
     let changes =
         json!([{"path": "/notes/a.md", "content": "a 2"}, {"path": "/notes/b.md", "content": "b 2"}]);
@@ -123,7 +123,7 @@ fn a_commit_whose_answer_was_lost_succeeds_though_the_manifest_is_old() {
 }
 
 #[test]
-fn a_manifest_expires_and_a_commit_makes_it_live_anew() {
+fn a_commit_renews_an_expiring_manifest() {
     let minutes = |world: &World, minutes: u64| world.store.advance(Duration::from_secs(60 * minutes));
     let world = World::new(&[("notes/a.md", "a")]);
     let id = start(&world, &["/notes/a.md"]);
@@ -133,7 +133,7 @@ fn a_manifest_expires_and_a_commit_makes_it_live_anew() {
     commit(&world, &id, json!([{"path": "/notes/a.md", "content": "b"}])).unwrap();
     minutes(&world, 61);
     let failure = commit(&world, &id, json!([{"path": "/notes/a.md", "content": "c"}])).unwrap_err();
-    assert_eq!(failure.to_string(), "not_found: not found: the manifest `rt_1` has expired, or never was");
+    assert_eq!(failure.to_string(), "not_found: not found: the manifest `rt_1` has expired or never existed");
     let next = Next::of("files", "roundtrip_start").param("paths", ["/notes/a.md"]);
     assert_eq!(failure.next, Some(next));
     assert_eq!(world.read("notes/a.md"), "b");
@@ -147,7 +147,7 @@ fn a_manifest_expires_and_a_commit_makes_it_live_anew() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_written() {
+fn impossible_commits_are_refused_before_writing() {
     let world = World::new(&[("notes/a.md", "a"), ("notes/d/b.md", "b")]);
     fs::File::create(world.real("notes/huge")).unwrap().set_len(2 << 20).unwrap();
     world.write("notes/large", &vec![b'"'; 600 << 10]);
@@ -200,14 +200,14 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn the_largest_start_stays_below_what_the_host_takes() {
+fn the_largest_start_fits_the_hosts_limit() {
     let world = World::new(&[("notes/worst", &"\u{1}".repeat(153_000))]);
     let reply = world.reply("roundtrip_start", json!({"paths": ["/notes/worst"]})).unwrap();
     assert!(reply.data.to_string().len() > 900_000 && reply.data.to_string().len() < 1_000_000);
 }
 
 #[test]
-fn without_state_all_else_works_and_round_trips_say_what_to_grant() {
+fn without_state_only_round_trips_fail() {
     let world = World::new(&[("notes/a.md", "a")]);
     let host = Host::new();
     let call = |action, params| host.call(&world.files, action, params);
@@ -242,11 +242,11 @@ fn others_that_are_quicker_are_waited_for() {
 }
 
 #[test]
-fn the_call_that_begins_anew_names_only_what_are_files() {
+fn the_suggested_restart_names_only_files() {
     let world = World::new(&[("notes/a.md", "a"), ("notes/b.md", "b")]);
     let next = |paths: &[&str]| {
         let id = start(&world, paths);
-        // What was read is a directory now.
+        // The file that was read is a directory now.
         fs::remove_file(world.real("notes/a.md")).unwrap();
         fs::create_dir(world.real("notes/a.md")).unwrap();
         let changes = json!([{"path": "/notes/a.md", "content": "x"}]);

@@ -67,14 +67,14 @@ fn patterns_take_letters_of_any_script() {
 }
 
 #[test]
-fn context_is_given_as_asked() {
+fn search_returns_the_requested_context() {
     let data = notes().data("search", json!({"pattern": "Milk", "path": "/notes", "context": 2}));
     let expected = json!([{"path": "/notes/a.md", "line": 3, "text": "Milk (2 l)", "before": ["# Buy", "milk"], "after": ["bread"]}]);
     assert_eq!(data, expected);
 }
 
 #[test]
-fn many_matches_come_in_pages_that_hold_each_once() {
+fn pages_of_matches_hold_each_once() {
     let world = World::new(&[
         ("notes/a.txt", &"x\n".repeat(5)),
         ("notes/b/c.txt", "x\ny\nx\n"),
@@ -95,14 +95,14 @@ fn many_matches_come_in_pages_that_hold_each_once() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_counted() {
+fn unsearchable_files_are_counted() {
     let world = World::new(&[("notes/a.md", "milk")]);
     world.write("notes/b.bin", b"milk\0");
     world.write("notes/c.bin", b"milk\xff");
     fs::File::create(world.real("notes/d.log")).unwrap().set_len(5 << 20).unwrap();
     let reply = world.reply("search", json!({"pattern": "milk"})).unwrap();
     assert_eq!(lines(&reply.data), ["/notes/a.md:1:milk"]);
-    assert_eq!(reply.message.as_deref(), Some("Files passed over: 1 larger than 4 MiB, 2 not text."));
+    assert_eq!(reply.message.as_deref(), Some("Files skipped: 1 larger than 4 MiB, 2 not text."));
 }
 
 #[test]

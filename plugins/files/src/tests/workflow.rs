@@ -1,4 +1,4 @@
-//! Several actions, one after the other.
+//! Several actions in sequence.
 
 use super::*;
 

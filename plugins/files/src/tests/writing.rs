@@ -10,7 +10,7 @@ fn names(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn a_new_file_is_written_and_nothing_else_is_left() {
+fn writing_a_file_leaves_no_temporary_files() {
     let world = World::new(&[]);
     let written = world.data("put", json!({"path": "/notes/a.md", "content": "milk"}));
     let version = crate::version::of(b"milk");
@@ -22,7 +22,7 @@ fn a_new_file_is_written_and_nothing_else_is_left() {
 }
 
 #[test]
-fn a_file_is_replaced_only_by_who_has_seen_it() {
+fn replacing_a_file_requires_its_current_hash() {
     let world = World::new(&[("notes/a.md", "old")]);
     let put = |expect: Option<&str>| {
         let mut params = json!({"path": "/notes/a.md", "content": "new"});
@@ -40,7 +40,7 @@ fn a_file_is_replaced_only_by_who_has_seen_it() {
     );
     let stale = put(Some("0000")).unwrap_err();
     assert_eq!(stale.code, "conflict");
-    assert!(stale.message.starts_with("changed meanwhile: /notes/a.md"));
+    assert!(stale.message.starts_with("modified concurrently: /notes/a.md"));
     assert_eq!(world.read("notes/a.md"), "old");
 
     let seen = put(Some(&crate::version::of(b"old"))).unwrap();
@@ -50,7 +50,7 @@ fn a_file_is_replaced_only_by_who_has_seen_it() {
 }
 
 #[test]
-fn missing_directories_are_made_only_if_asked_for() {
+fn missing_directories_are_created_on_request() {
     let world = World::new(&[("notes/a.md", "a")]);
     let params = json!({"path": "/notes/x/y/b.md", "content": ""});
     assert_eq!(world.failure("put", params), "not_found: not found: the directory /notes/x/y");
@@ -63,7 +63,7 @@ fn missing_directories_are_made_only_if_asked_for() {
 }
 
 #[test]
-fn files_and_directories_move_and_replace_nothing_unseen() {
+fn moves_replace_nothing_unseen() {
     let world = World::new(&[("notes/a.md", "a"), ("notes/b.md", "b"), ("notes/d/c.md", "c")]);
     let moved = world.data("move", json!({"from": "/notes/d", "to": "/docs/d"}));
     assert_eq!(moved, json!({"from": "/notes/d", "to": "/docs/d", "replaced": false}));
@@ -85,7 +85,7 @@ fn files_and_directories_move_and_replace_nothing_unseen() {
 }
 
 #[test]
-fn a_full_directory_is_deleted_only_if_asked_for() {
+fn deleting_a_full_directory_requires_a_flag() {
     let world = World::new(&[("notes/a.md", "a"), ("notes/d/b.md", "b"), ("notes/d/e/c.md", "c")]);
     let params = json!({"path": "/notes/d"});
     assert_eq!(world.failure("delete", params), "conflict: the directory is not empty: /notes/d");
@@ -99,7 +99,7 @@ fn a_full_directory_is_deleted_only_if_asked_for() {
 }
 
 #[test]
-fn a_tree_that_is_too_deep_is_refused_and_not_a_fault() {
+fn a_tree_that_is_too_deep_is_refused() {
     let world = World::new(&[]);
     fs::create_dir_all(world.real(&format!("notes/d{}", "/d".repeat(200)))).unwrap();
     let failure = world.reply("delete", json!({"path": "/notes/d", "recursive": true})).unwrap_err();
@@ -109,7 +109,7 @@ fn a_tree_that_is_too_deep_is_refused_and_not_a_fault() {
 
 #[cfg(unix)]
 #[test]
-fn a_deleted_link_leaves_what_it_points_at() {
+fn deleting_a_link_keeps_its_target() {
     let world = World::new(&[("outside/kept.md", "kept"), ("notes/d/a.md", "a")]);
     std::os::unix::fs::symlink(world.real("outside"), world.real("notes/d/link")).unwrap();
     assert_eq!(world.data("delete", json!({"path": "/notes/d", "recursive": true}))["count"], 3);

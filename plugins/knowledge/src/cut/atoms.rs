@@ -1,23 +1,23 @@
-//! What is not cut through: a sentence, a line of code, a row of a table, as long as it is no larger than a passage.
+//! Indivisible pieces: a sentence, a line of code, a row of a table, unless it is larger than a passage.
 
 use std::ops::Range;
 
 use crate::block::{Block, Kind};
 
-/// A piece of a section. Each begins where the one before ends.
+/// A piece of a section. Pieces are contiguous.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Atom {
     pub bytes: Range<usize>,
-    /// The same in characters of the section, without the white space at its end.
+    /// Range in characters of the section, without trailing white space.
     pub chars: Range<usize>,
-    /// Which block it is of.
+    /// Index of its block.
     pub block: usize,
-    /// Of code or a table.
+    /// Part of code or a table.
     pub solid: bool,
     pub heading: bool,
 }
 
-/// The atoms of some blocks, none with more characters than `size`.
+/// Splits blocks into atoms of at most `size` characters.
 pub fn atoms(text: &str, blocks: &[Block], size: usize) -> Vec<Atom> {
     let mut atoms: Vec<Atom> = Vec::new();
     let mut chars = 0;
@@ -32,7 +32,7 @@ pub fn atoms(text: &str, blocks: &[Block], size: usize) -> Vec<Atom> {
             let shown = piece.trim_end().chars().count();
             let next = chars + piece.chars().count();
             match atoms.last_mut().filter(|_| shown == 0) {
-                // White space belongs to what it follows.
+                // White space belongs to the preceding piece.
                 Some(last) => last.bytes.end = bytes.end,
                 None => {
                     atoms.push(Atom { bytes, chars: chars..chars + shown, block: number, solid, heading })
@@ -49,14 +49,14 @@ fn pieces(block: &str, solid: bool) -> Vec<&str> {
     if solid { block.split_inclusive('\n').collect() } else { sentences(block) }
 }
 
-/// The sentences of some prose, each with the white space after it. A line ends one, too, unless it plainly goes on in the
-/// next: so the items of a list are sentences, and wrapped lines are not cut.
+/// Splits prose into sentences with their trailing white space. A line end is a sentence end, unless the sentence
+/// plainly continues: so list items are sentences, and wrapped lines are not split.
 ///
 /// (Unicode's own rules, in `unicode-segmentation`, take 30 KB of tables, and end a sentence with each line.)
 fn sentences(prose: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
-    // What stands before, with quotes and brackets that close it set aside; and what white space follows it.
+    // Previous character, ignoring closing quotes and brackets; and the white space after it.
     let (mut last, mut closed, mut blank, mut line) = (' ', false, false, false);
     for (at, char) in prose.char_indices() {
         if char.is_whitespace() {
@@ -84,7 +84,7 @@ fn sentences(prose: &str) -> Vec<&str> {
     sentences
 }
 
-/// A piece in parts that are not too large: cut at white space where there is some in the second half of a part.
+/// Splits a piece into parts of limited size: at white space, if there is some in the second half of a part.
 fn parts(mut piece: &str, size: usize) -> Vec<&str> {
     let mut parts = Vec::new();
     while let Some((limit, _)) =
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_where_readers_say() {
+    fn sentences_end_as_readers_expect() {
         let check = |text: &str| {
             let found: Vec<_> = sentences(&text.replace('¦', "")).into_iter().map(str::to_owned).collect();
             assert_eq!(found, text.split('¦').collect::<Vec<_>>());

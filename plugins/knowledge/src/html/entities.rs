@@ -10,7 +10,7 @@ const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf 
     ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc \
     uuml yacute thorn yuml";
 
-/// Those from U+0391 on, `-` being none.
+/// Letters from U+0391 on; `-` is unassigned.
 const GREEK: &str = "Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho - Sigma Tau \
     Upsilon Phi Chi Psi Omega - - - - - - - alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi \
     omicron pi rho sigmaf sigma tau upsilon phi chi psi omega";
@@ -41,7 +41,7 @@ const BLANKS: [(&str, char); 8] = [
 /// The longest name.
 const LONGEST: usize = 10;
 
-/// The text with its entities as what they stand for; those that are unknown as they are.
+/// Decodes entities; keeps unknown ones.
 pub fn decode(text: &str) -> String {
     let mut parts = text.split('&');
     let mut decoded = parts.next().unwrap_or_default().to_owned();
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_for_what_the_standard_says() {
+    fn character_names_follow_the_standard() {
         let others = OTHERS.split_ascii_whitespace().step_by(2);
         let blanks = BLANKS.iter().map(|(name, _)| *name);
         let names =

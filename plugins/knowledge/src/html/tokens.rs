@@ -1,28 +1,27 @@
 //! HTML as a row of tags and texts.
 //!
 //! No crate that parses HTML fits into the guest: `html5gum` adds 256 KB, `htmd` and `html2text` over 630 KB each, and
-//! `astral-tl`, at 26 KB, takes what stands in a script for tags. Only tags and texts are wanted here, no tree; the rules
-//! for where they begin and end are those of the HTML standard's tokenizer.
+//! `astral-tl`, at 26 KB, finds tags inside scripts. Only tags and texts are needed here, no tree; they are delimited
+//! by the rules of the HTML standard's tokenizer.
 
 /// A piece of HTML.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// With its entities.
+    /// Text with undecoded entities.
     Text(&'a str),
     /// The name, in lower case.
     Open(String),
     Close(String),
 }
 
-/// Elements whose content is no text to be read, and is left out with them. What is not closed is dropped to the end only
-/// for the first two, as a browser does.
+/// Elements whose content is omitted. Unclosed ones are dropped to the end only for the first two, as in a browser.
 const DROPPED: [&str; 10] =
     ["script", "style", "template", "noscript", "iframe", "svg", "math", "canvas", "object", "nav"];
 
 /// The tags and texts of an HTML document, in order.
 pub struct Tokens<'a> {
     rest: &'a str,
-    /// Those of [`DROPPED`] that are known to have no end in the rest.
+    /// Elements of [`DROPPED`] that are known to be unclosed in the rest.
     unclosed: [bool; DROPPED.len()],
 }
 
@@ -38,13 +37,13 @@ impl<'a> Tokens<'a> {
         taken
     }
 
-    /// Skips all before `end`, and it too; to the end of the document where there is none.
+    /// Skips up to and including `end`, or to the end of the document.
     fn skip_past(&mut self, end: &str) {
         let found = self.rest.as_bytes().windows(end.len()).position(|bytes| bytes == end.as_bytes());
         self.take(found.map_or(self.rest.len(), |at| at + end.len()));
     }
 
-    /// Skips what an element holds that is not read.
+    /// Skips an element's omitted content.
     fn drop_content(&mut self, name: &str) {
         let Some(which) = DROPPED.iter().position(|dropped| *dropped == name) else { return };
         if self.unclosed[which] {
@@ -62,7 +61,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// A tag, of which `</` or `<` is taken off: its name, and all up to `>`. Nothing where the document ends within it.
+    /// Parses a tag after `</` or `<`: returns its name and skips up to `>`. `None` if the document ends inside.
     fn tag(&mut self) -> Option<String> {
         let name = self.rest.find(|char: char| char.is_whitespace() || matches!(char, '/' | '>'));
         let name = name.map(|bytes| self.take(bytes).to_ascii_lowercase());
@@ -76,7 +75,7 @@ impl<'a> Tokens<'a> {
                 (None, b'"' | b'\'') if value => quote = Some(byte),
                 _ => {}
             }
-            // A quote means something only where a value begins.
+            // A quote is special only at the start of a value.
             value = byte == b'=' || value && byte.is_ascii_whitespace();
             false
         });
@@ -109,7 +108,7 @@ impl<'a> Iterator for Tokens<'a> {
                     self.skip_past("-->");
                 }
                 [b'<', b'!' | b'?' | b'/', ..] => self.skip_past(">"),
-                // A `<` that begins nothing is one.
+                // A `<` that starts no tag is text.
                 _ => {
                     let end =
                         bytes[1..].iter().position(|byte| *byte == b'<').map_or(bytes.len(), |at| at + 1);

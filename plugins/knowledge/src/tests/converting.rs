@@ -1,4 +1,4 @@
-//! What text is made of what is given.
+//! Conversion of input to text.
 
 use crate::{
     convert::{Format, convert},
@@ -19,7 +19,7 @@ fn html_becomes_markdown() {
 }
 
 #[test]
-fn broken_html_is_read_as_far_as_it_goes() {
+fn broken_html_is_read_as_far_as_possible() {
     let check = |html: &str, expected: &str| assert_eq!(html::to_markdown(html).0, expected, "{html}");
     check("", "");
     check("<", "<");
@@ -65,11 +65,11 @@ fn the_format_is_guessed() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_left_out() {
+fn invisible_elements_are_omitted() {
     let text = |given: &str| convert(given, Format::Text, None).unwrap().text;
     assert_eq!(text("a\r\nb\rc\0d\u{7}\te"), "a\nb\ncd\te");
     assert_eq!(text(&format!("a{}b", " ".repeat(1000))).len(), 102);
     let empty = convert("<script>a</script>", Format::Html, None).unwrap_err();
     assert_eq!((&*empty.code, empty.hint.is_some()), ("invalid_params", true));
-    assert_eq!(convert(" \n", Format::Auto, None).unwrap_err().message, "`text` holds nothing to be read");
+    assert_eq!(convert(" \n", Format::Auto, None).unwrap_err().message, "`text` is empty");
 }

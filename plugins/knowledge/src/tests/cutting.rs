@@ -1,4 +1,4 @@
-//! What is cut, and where.
+//! Splitting of texts.
 
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn headings_come_first() {
 }
 
 #[test]
-fn a_section_is_cut_at_sentences_and_the_next_passage_begins_with_the_last_ones() {
+fn passages_split_at_sentences_and_overlap() {
     let text = "One is first. Two comes next. Three follows it. Four is the last.";
     assert_eq!(
         shown(text, 30, 0),
@@ -52,7 +52,7 @@ fn a_section_is_cut_at_sentences_and_the_next_passage_begins_with_the_last_ones(
 }
 
 #[test]
-fn code_and_tables_are_whole_where_they_fit() {
+fn code_and_tables_stay_whole_if_possible() {
     let code = "```\nlet a = 1;\n\nlet b = 2;\n```\n";
     let table = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n";
     let text = format!("A sentence that takes some room.\n\n{code}\n{table}\nThe end.\n");
@@ -67,14 +67,14 @@ fn code_and_tables_are_whole_where_they_fit() {
 }
 
 #[test]
-fn a_heading_without_end_is_cut() {
+fn an_endless_heading_is_truncated() {
     let text = format!("# {}\n\nSays something.", "x".repeat(100_000));
     let cuts = cuts(&text, Format::Markdown, 1000, 100);
     assert!(cuts.len() > 100 && cuts.iter().all(|cut| cut.path[0].len() == 120));
 }
 
 #[test]
-fn what_has_no_borders_is_cut_anyway() {
+fn text_without_boundaries_is_split() {
     let text = "x".repeat(100);
     assert_eq!(shown(&text, 40, 0).iter().map(|line| line.len() - 2).collect::<Vec<_>>(), [40, 40, 20]);
     let text = "word ".repeat(20);
@@ -142,7 +142,7 @@ fn line() -> impl Strategy<Value = String> {
     (marks, words).prop_map(|(mark, words)| format!("{mark}{words}\n"))
 }
 
-/// Lines of which `pulldown-cmark` and this scan think alike: no lists and quotes, whose content has rules of its own.
+/// Lines that `pulldown-cmark` and this scan interpret alike: no lists and quotes, whose content has other rules.
 fn plain_line() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
         "",
@@ -171,14 +171,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn headings_are_where_a_parser_of_markdown_finds_them(lines in prop::collection::vec(plain_line(), 0..14)) {
-        // Not front matter, which is none of Markdown.
+    fn headings_match_those_of_a_markdown_parser(lines in prop::collection::vec(plain_line(), 0..14)) {
+        // No front matter, which is not part of Markdown.
         let text = format!("Start.\n\n{}", lines.concat());
         prop_assert_eq!(headings(&text), expected_headings(&text), "{}", text);
     }
 
     #[test]
-    fn nothing_is_lost_and_nothing_too_large(
+    fn pieces_are_complete_and_small_enough(
         text in prop_oneof![prop::collection::vec(line(), 0..40).prop_map(|lines| lines.concat()), any::<String>()],
         markdown: bool,
         size in 10_usize..200,
@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn sentences_overlap_as_far_as_asked(count in 2_usize..60, size in 40_usize..300, overlap in 20_usize..100) {
+    fn sentences_overlap_as_configured(count in 2_usize..60, size in 40_usize..300, overlap in 20_usize..100) {
         let text: String = (0..count).map(|n| format!("This is item {n:03}! ")).collect();
         let overlap = overlap.min(size / 2);
         for pair in cuts(&text, Format::Text, size, overlap).windows(2) {

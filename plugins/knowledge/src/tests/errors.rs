@@ -1,9 +1,9 @@
-//! Calls that cannot work, and what the caller is told.
+//! Failing calls and their error messages.
 
 use super::*;
 
 #[test]
-fn an_unknown_action_is_answered_with_those_there_are() {
+fn an_unknown_action_lists_the_available_ones() {
     assert_eq!(
         World::new().failure("frobnicate", json!({})).to_string(),
         "invalid_params: Unknown action: \"frobnicate\". \
@@ -12,7 +12,7 @@ fn an_unknown_action_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn each_action_says_what_it_lacks_and_what_does_not_fit() {
+fn each_action_reports_missing_and_invalid_parameters() {
     let world = World::filled();
     let cases = [
         ("add", json!({})),
@@ -44,7 +44,7 @@ fn each_action_says_what_it_lacks_and_what_does_not_fit() {
 }
 
 #[test]
-fn what_is_not_there_is_said_so_with_what_to_do() {
+fn missing_documents_are_reported_with_a_hint() {
     let world = World::filled();
     let cases = [
         ("get", json!({"id": "k_9"})),
@@ -76,7 +76,7 @@ fn what_is_not_there_is_said_so_with_what_to_do() {
 }
 
 #[test]
-fn without_the_grant_nothing_is_kept() {
+fn without_the_grant_nothing_is_stored() {
     for (action, params) in
         [("add", json!({"text": "a"})), ("list", json!({})), ("search", json!({"query": "a"}))]
     {
@@ -86,14 +86,14 @@ fn without_the_grant_nothing_is_kept() {
 }
 
 #[test]
-fn a_document_that_would_be_too_many_passages_is_refused() {
+fn a_document_of_too_many_passages_is_refused() {
     let world = World::new();
     world.data("add", json!({"text": "A sentence of some words. ".repeat(10_000)}));
     let failure = world.failure("chunk", json!({"id": "k_1", "size": 200, "overlap": 100}));
     assert_eq!(
         told(&failure),
-        "invalid_params: it would be more than 1000 passages, the most that a document has\n    \
-         Give a larger `size` than 200, or a smaller `overlap`."
+        "invalid_params: it exceeds the limit of 1000 passages\n    \
+         Set a larger `size` than 200, or a smaller `overlap`."
     );
     assert_eq!(world.data("get", json!({"id": "k_1"}))["chunks"].as_u64(), Some(186));
 }
@@ -102,5 +102,5 @@ fn a_document_that_would_be_too_many_passages_is_refused() {
 fn headings_without_number_do_not_fill_the_memory() {
     let world = World::new();
     let failure = world.failure("add", json!({"text": "###### a\n".repeat(58_000)}));
-    assert_eq!(failure.message, "it would be more than 1000 passages, the most that a document has");
+    assert_eq!(failure.message, "it exceeds the limit of 1000 passages");
 }

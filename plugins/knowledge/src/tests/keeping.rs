@@ -1,4 +1,4 @@
-//! `add`, `get`, `list`, `chunk`, `delete`, each alone.
+//! `add`, `get`, `list`, `chunk`, `delete`, each separately.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn a_document_is_added_under_its_own_name() {
 }
 
 #[test]
-fn a_document_is_shown_as_far_as_is_wanted() {
+fn documents_follow_the_requested_detail() {
     let world = World::filled();
     let mut shown = Vec::new();
     for detail in [Detail::Minimal, Detail::Standard, Detail::Full] {
@@ -39,7 +39,7 @@ fn a_passage_is_shown_with_its_neighbours() {
 }
 
 #[test]
-fn the_text_comes_in_pages_and_is_the_one_that_was_added() {
+fn pages_of_text_make_up_the_original() {
     let world = World::new();
     let text: String = (0..400).map(|n| format!("## Part {n}\n\nThis is what part {n} says.\n\n")).collect();
     world.data("add", json!({"text": text}));
@@ -66,7 +66,7 @@ fn lines_are_those_of_the_text() {
 }
 
 #[test]
-fn lists_are_terse_newest_first_and_come_in_pages() {
+fn lists_are_terse_paged_and_newest_first() {
     let world = World::filled();
     for number in 3..=5 {
         world.data("add", json!({"text": format!("Text no. {number}")}));
@@ -83,7 +83,7 @@ fn lists_are_terse_newest_first_and_come_in_pages() {
 }
 
 #[test]
-fn a_document_is_cut_anew() {
+fn a_document_is_split_again() {
     let world = World::new();
     let text: String = (1..=40).map(|n| format!("This is sentence number {n:02} of forty. ")).collect();
     world.data("add", json!({"text": text}));
@@ -100,7 +100,7 @@ fn a_document_is_cut_anew() {
 }
 
 #[test]
-fn the_operator_says_how_documents_are_cut() {
+fn the_operator_configures_passages() {
     let world = World::new();
     let host = world.host().config("size", 300).config("overlap", 0);
     host.call(&Knowledge, "add", json!({"text": "Some words. ".repeat(100)})).unwrap();
@@ -114,7 +114,7 @@ fn the_operator_says_how_documents_are_cut() {
 }
 
 #[test]
-fn nothing_is_left_of_a_deleted_document() {
+fn a_deleted_document_leaves_nothing() {
     let world = World::filled();
     assert_eq!(
         world.data("delete", json!({"id": "k_1"})),

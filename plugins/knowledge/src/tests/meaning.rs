@@ -6,13 +6,13 @@ use super::*;
 
 const URL: &str = "https://embed.example.com/v1/embeddings";
 
-/// How often each letter stands in a text: alike texts have alike letters.
+/// Letter frequencies of a text: similar texts have similar ones.
 fn letters(text: &str) -> Vec<f64> {
     ('a'..='z').map(|letter| text.to_lowercase().matches(letter).count() as f64 + 0.01).collect()
 }
 
 impl World {
-    /// With an endpoint that answers the first requests, so many.
+    /// A host whose endpoint answers this many requests.
     fn endpoint(&self, answers: usize) -> Host {
         let left = std::cell::Cell::new(answers);
         let answer = move |request: &loggia_sdk::http::Request| {
@@ -39,7 +39,7 @@ fn passages_are_found_by_their_meaning() {
     let world = World::filled();
     let host = world.endpoint(100);
     let found = host.call(&Knowledge, "search", json!({"query": "bake"})).unwrap();
-    assert_eq!(found.message.as_deref(), Some("6 of 6 passages have no vector yet: `embed` gives them one."));
+    assert_eq!(found.message.as_deref(), Some("6 of 6 passages have no vector yet: `embed` computes them."));
     assert_eq!(found.next.unwrap().action, "embed");
     let embedded = host.call(&Knowledge, "embed", json!({"id": "k_2"})).unwrap();
     assert_eq!(embedded.data, json!({"embedded": 2, "left": 0}));
@@ -77,13 +77,13 @@ fn vectors_go_with_their_passages() {
 }
 
 #[test]
-fn a_call_gives_as_many_vectors_as_it_can_and_says_how_many_are_left() {
+fn a_call_reports_how_many_vectors_are_left() {
     let world = World::new();
     world.data("add", json!({"text": "A sentence of some words. ".repeat(10_000), "title": "Long"}));
     let host = world.endpoint(usize::MAX).time_left(std::time::Duration::from_secs(1));
     let reply = host.call(&Knowledge, "embed", json!({"id": "k_1"})).unwrap();
     assert_eq!(reply.data, json!({"embedded": 64, "left": 122}));
-    assert_eq!(reply.message.as_deref(), Some("Passages that are left: 122. Call again."));
+    assert_eq!(reply.message.as_deref(), Some("Passages left: 122. Call again."));
     assert_eq!(reply.next.unwrap().params["id"], "k_1");
     let reply = world.endpoint(3).call(&Knowledge, "embed", json!({})).unwrap();
     assert_eq!(reply.data, json!({"embedded": 64, "left": 58}));
@@ -98,13 +98,13 @@ fn a_call_gives_as_many_vectors_as_it_can_and_says_how_many_are_left() {
 }
 
 #[test]
-fn where_the_endpoint_fails_words_are_left() {
+fn a_failing_endpoint_leaves_lexical_search() {
     let world = World::filled();
     let call =
         |mode: &str| world.endpoint(0).call(&Knowledge, "search", json!({"query": "vinegar", "mode": mode}));
     let reply = call("hybrid").unwrap();
     assert_eq!(places(&reply.data), ["k_1/4"]);
-    assert!(reply.message.unwrap().starts_with("Found by words alone: "));
+    assert!(reply.message.unwrap().starts_with("Found by words only: "));
     assert_eq!(call("meaning").unwrap_err().code, "unavailable");
     assert_eq!(call("words").unwrap().message, None);
 }

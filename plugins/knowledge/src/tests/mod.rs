@@ -31,7 +31,7 @@ impl World {
         Self { store: Store::new() }
     }
 
-    /// With the guide as `k_1` and the page as `k_2`.
+    /// Adds the guide as `k_1` and the page as `k_2`.
     fn filled() -> Self {
         let world = Self::new();
         world.data("add", json!({"text": GUIDE, "source": "docs/guide.md", "tags": ["kitchen", "coffee"]}));
@@ -61,7 +61,7 @@ impl World {
     }
 }
 
-/// A failure as a model reads it.
+/// Renders a failure.
 fn told(failure: &Failure) -> String {
     let hint = failure.hint.as_deref().unwrap_or_default();
     format!("{failure}\n    {hint}")
@@ -82,6 +82,6 @@ fn lines(value: &Value) -> String {
 }
 
 #[test]
-fn the_facade_is_one_that_the_host_takes() {
+fn the_host_accepts_the_facade() {
     insta::assert_snapshot!(testing::outline(&Knowledge));
 }

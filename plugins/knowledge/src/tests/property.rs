@@ -1,4 +1,4 @@
-//! Whatever is done, search finds what a look through all passages finds.
+//! After any sequence of actions, search finds the same as a scan of all passages.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn search_finds_what_there_is(steps in proptest::collection::vec(step(), 1..25)) {
+    fn search_finds_existing_text(steps in proptest::collection::vec(step(), 1..25)) {
         let world = World::new();
         let mut kept: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut sources = 0;
@@ -65,7 +65,7 @@ proptest! {
                 }
             }
         }
-        // What each passage says, by document and place.
+        // Text of each passage, by document and position.
         let mut passages: BTreeMap<(String, u64), String> = BTreeMap::new();
         for (id, words) in &kept {
             let shown = world.detailed(Detail::Full, "get", json!({"id": id, "limit": 1000}));

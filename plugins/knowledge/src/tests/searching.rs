@@ -14,7 +14,7 @@ fn passages_are_found_with_source_and_place() {
 }
 
 #[test]
-fn what_a_passage_is_about_is_said_by_its_title_and_headings_too() {
+fn titles_and_headings_count_for_passages() {
     let world = World::filled();
     let check = |params: Value, expected: &[&str]| {
         assert_eq!(places(&world.data("search", params.clone())), expected, "{params}");
@@ -29,9 +29,9 @@ fn what_a_passage_is_about_is_said_by_its_title_and_headings_too() {
 }
 
 #[test]
-fn who_finds_nothing_is_told_why() {
+fn searches_without_results_are_explained() {
     let message = |world: &World| world.reply("search", json!({"query": "zebra"})).unwrap().message;
     assert_eq!(message(&World::new()).as_deref(), Some("There are no documents yet: `add` one."));
-    assert_eq!(message(&World::filled()).as_deref(), Some("No passage has these words: try others."));
+    assert_eq!(message(&World::filled()).as_deref(), Some("No passage contains these words: try others."));
     assert_eq!(World::filled().reply("search", json!({"query": "water"})).unwrap().message, None);
 }

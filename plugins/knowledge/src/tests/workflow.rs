@@ -1,4 +1,4 @@
-//! Several actions, one after the other.
+//! Several actions in sequence.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn a_document_lives_from_add_to_delete() {
 }
 
 #[test]
-fn who_is_slower_tries_again_and_loses_nothing() {
+fn conflicting_appends_are_retried() {
     let world = World::filled();
     world.store.conflicts(3);
     assert_eq!(world.data("add", json!({"text": "Third."}))["id"], "k_3");
@@ -49,7 +49,7 @@ fn who_is_slower_tries_again_and_loses_nothing() {
 }
 
 #[test]
-fn the_same_text_from_two_sources_is_two_documents() {
+fn equal_text_from_two_sources_is_two_documents() {
     let world = World::new();
     world.data("add", json!({"text": "Same.", "source": "a"}));
     world.data("add", json!({"text": "Same.", "source": "b"}));

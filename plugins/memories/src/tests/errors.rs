@@ -1,9 +1,9 @@
-//! What goes wrong, and what is said of it.
+//! Failing calls and their error messages.
 
 use super::*;
 
 #[test]
-fn what_is_missing_or_out_of_bounds_is_named() {
+fn missing_and_out_of_range_parameters_are_named() {
     let world = World::with(&["Tea"]);
     let check = |action: &str, params: Value, expected: &str| {
         let said = world.failure(action, params.clone());
@@ -19,13 +19,13 @@ fn what_is_missing_or_out_of_bounds_is_named() {
     check("search", json!({"query": "tea", "limit": 0}), "`limit`");
     check("search", json!({"query": "tea", "mode": "magic"}), "`mode`");
     check("update", json!({"id": "m_1"}), "nothing to change");
-    check("link", json!({"id": "m_1", "to": "m_1"}), "not linked with itself");
+    check("link", json!({"id": "m_1", "to": "m_1"}), "cannot be linked to itself");
     check("list", json!({"cursor": "somewhere"}), "`cursor` is not one");
     check("forget", json!({}), "Unknown action");
 }
 
 #[test]
-fn who_names_a_memory_that_is_not_there_is_told_how_to_find_one() {
+fn an_unknown_memory_id_hints_at_search() {
     let world = World::with(&["Tea"]);
     for id in ["m_2", "m_", "m_x", "1", "n_1", "m_99999999999"] {
         for (action, params) in [
@@ -62,7 +62,7 @@ fn fifty_may_be_pinned() {
 }
 
 #[test]
-fn without_a_store_the_operator_is_told_what_to_grant() {
+fn without_a_store_the_missing_grant_is_named() {
     let failure = Host::new().call(&Memories, "add", json!({"title": "Tea"})).unwrap_err();
     assert_eq!(failure.code, "denied");
     assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("store = true")));

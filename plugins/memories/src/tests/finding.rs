@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn words_find_what_says_them_the_best_first() {
+fn lexical_search_ranks_by_relevance() {
     let world = World::with(&[
         "Deploys on Mondays|Never on Fridays.|work",
         "The deployment failed|The disk was full; deploying again helped.|work",
@@ -24,7 +24,7 @@ fn words_find_what_says_them_the_best_first() {
 }
 
 #[test]
-fn where_nothing_is_found_it_is_said_why() {
+fn empty_results_are_explained() {
     let said = |world: &World, params: Value| world.reply("search", params).unwrap().message;
     let none = said(&World::default(), json!({"query": "tea"}));
     assert_eq!(none.as_deref(), Some("There are no memories yet: `add` one."));
@@ -41,7 +41,7 @@ fn where_nothing_is_found_it_is_said_why() {
 }
 
 #[test]
-fn a_search_goes_by_what_a_memory_says_now() {
+fn a_search_uses_the_current_text() {
     let world = World::with(&["Likes tea", "Likes milk"]);
     world.data("update", json!({"id": "m_1", "title": "Likes coffee"}));
     assert_eq!(world.ids("search", json!({"query": "tea"})), [""; 0]);
@@ -61,7 +61,7 @@ fn an_excerpt_shows_why() {
 }
 
 #[test]
-fn a_filter_looks_past_what_fits_better() {
+fn filters_look_past_better_matches() {
     let titles: Vec<String> =
         (0..120).map(|n| format!("Tea {n}||{}", if n == 0 { "rare" } else { "" })).collect();
     let world = World::with(&titles.iter().map(String::as_str).collect::<Vec<_>>());

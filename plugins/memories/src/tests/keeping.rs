@@ -1,9 +1,9 @@
-//! Each action that writes, alone.
+//! Each action that writes, separately.
 
 use super::*;
 
 #[test]
-fn a_memory_is_kept_as_it_was_said() {
+fn a_memory_keeps_its_wording() {
     let world = World::default();
     let added =
         world.data("add", json!({"title": "Prefers tea", "body": "Green.", "tags": [" taste ", "Taste"]}));
@@ -18,7 +18,7 @@ fn a_memory_is_kept_as_it_was_said() {
 }
 
 #[test]
-fn as_much_is_told_as_is_asked_for() {
+fn replies_follow_the_requested_detail() {
     let world = World::with(&["Tea|Green, without sugar.|taste"]);
     let check = |action: &str, params: Value, expected: [&[&str]; 3]| {
         for (level, expected) in [Detail::Minimal, Detail::Standard, Detail::Full].into_iter().zip(expected) {
@@ -68,7 +68,7 @@ fn as_much_is_told_as_is_asked_for() {
 }
 
 #[test]
-fn only_what_is_given_is_changed() {
+fn only_given_fields_change() {
     let world = World::with(&["Tea|Green.|taste"]);
     let check = |change: Value, expected: Value| {
         let mut params = change;
@@ -84,7 +84,7 @@ fn only_what_is_given_is_changed() {
 }
 
 #[test]
-fn what_is_forgotten_is_gone_from_everywhere() {
+fn forgotten_memories_are_removed_everywhere() {
     let world = World::with(&["Tea", "Milk"]);
     world.data("link", json!({"id": "m_1", "to": "m_2"}));
     world.data("pin", json!({"id": "m_1"}));
@@ -98,7 +98,7 @@ fn what_is_forgotten_is_gone_from_everywhere() {
 }
 
 #[test]
-fn an_empty_store_is_left_by_who_forgets_everything() {
+fn forgetting_everything_leaves_an_empty_store() {
     let world = World::with(&["Tea|Green|taste", "Milk"]);
     world.data("pin", json!({"id": "m_1"}));
     for id in ["m_1", "m_2"] {
@@ -114,7 +114,7 @@ fn an_empty_store_is_left_by_who_forgets_everything() {
 }
 
 #[test]
-fn the_pinned_stand_first() {
+fn pinned_memories_are_first() {
     let world = World::with(&["One", "Two", "Three", "Four"]);
     world.data("pin", json!({"id": "m_1"}));
     world.data("pin", json!({"id": "m_3"}));
@@ -126,7 +126,7 @@ fn the_pinned_stand_first() {
 }
 
 #[test]
-fn the_archived_are_out_of_the_way_but_not_gone() {
+fn archived_memories_are_hidden_but_kept() {
     let world = World::with(&["Old tea", "New tea"]);
     assert_eq!(world.data("archive", json!({"id": "m_1"}))["archived"], true);
     assert_eq!(world.ids("list", json!({})), ["m_2"]);

@@ -1,14 +1,14 @@
-//! The largest memories there may be, and many of them.
+//! Memories of maximum size, and many of them.
 
 use super::*;
 
-/// So many different words of five letters.
+/// This many different words of five letters.
 fn words(from: usize, count: usize) -> String {
     (from..from + count).map(|number| format!("{number:05x} ")).collect()
 }
 
 impl World {
-    /// With so many memories as large as they may be.
+    /// Creates memories of maximum size.
     fn large(count: usize) -> Self {
         let world = Self::default();
         for number in 0..count {
@@ -19,13 +19,13 @@ impl World {
 }
 
 #[test]
-fn long_memories_are_added_without_end() {
+fn long_memories_can_always_be_added() {
     let world = World::large(50);
     assert_eq!(world.ids("search", json!({"query": format!("{:05x}", 49 * 5400 + 7)})), ["m_50"]);
 }
 
 #[test]
-fn what_is_too_much_for_an_answer_is_named() {
+fn oversized_replies_are_reported() {
     let world = World::large(30);
     for (action, params) in [
         ("list", json!({"limit": 200})),
@@ -40,7 +40,7 @@ fn what_is_too_much_for_an_answer_is_named() {
         assert!((10..30).contains(&whole), "{whole}");
         assert!(reply.data.to_string().len() < 900_000);
         let said =
-            format!("Too much for one answer: {} have only their title here. `get` reads them.", 30 - whole);
+            format!("Too much for one answer: {} only with their title. `get` reads them.", 30 - whole);
         assert_eq!(reply.message, Some(said));
     }
 }
@@ -49,7 +49,7 @@ fn what_is_too_much_for_an_answer_is_named() {
 fn a_hub_of_long_memories_can_be_deleted() {
     let world = World::default();
     world.data("add", json!({"title": "hub"}));
-    // Of characters that JSON writes with six.
+    // Characters that JSON escapes as six.
     let body = "\u{1}".repeat(32_768);
     for number in 2..=101 {
         world.data("add", json!({"title": "spoke", "body": body}));

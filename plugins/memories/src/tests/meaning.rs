@@ -36,7 +36,7 @@ fn found(host: &Host, params: Value) -> Vec<String> {
 }
 
 #[test]
-fn what_is_meant_is_found_though_no_word_is_the_same() {
+fn semantic_search_needs_no_common_word() {
     let world = World::with(&["Drinks tea", "Plays jazz", "Goes by train"]);
     let host = world.embedding();
     let embedded = host.call(&Memories, "embed", json!({})).unwrap();
@@ -54,7 +54,7 @@ fn only_those_without_a_vector_are_sent() {
     let host = world.embedding();
     host.call(&Memories, "embed", json!({"id": "m_2"})).unwrap();
     let reply = host.call(&Memories, "search", json!({"query": "jazz"})).unwrap();
-    let message = "Not found by their meaning yet: 1. `embed` makes them so.";
+    let message = "Without a vector: 1. `embed` computes it.";
     assert_eq!((ids(&reply.data), reply.message.as_deref()), (vec!["m_2".to_owned()], Some(message)));
     host.call(&Memories, "embed", json!({})).unwrap();
     host.call(&Memories, "embed", json!({})).unwrap();
@@ -67,7 +67,7 @@ fn only_those_without_a_vector_are_sent() {
 }
 
 #[test]
-fn what_is_added_or_changed_is_found_by_its_meaning_at_once() {
+fn semantic_search_finds_new_and_changed_memories() {
     let world = World::default();
     let host = world.embedding();
     host.call(&Memories, "add", json!({"title": "Drinks tea"})).unwrap();
@@ -81,7 +81,7 @@ fn what_is_added_or_changed_is_found_by_its_meaning_at_once() {
 }
 
 #[test]
-fn a_memory_is_kept_though_the_endpoint_is_down() {
+fn memories_are_stored_without_the_endpoint() {
     let world = World::default();
     let down = |_: &http::Request| Ok(Response::new(503));
     let host = world
@@ -98,7 +98,7 @@ fn a_memory_is_kept_though_the_endpoint_is_down() {
 }
 
 #[test]
-fn without_an_endpoint_words_do_and_embed_says_what_to_configure() {
+fn without_an_endpoint_search_is_lexical() {
     let world = World::with(&["Drinks tea"]);
     let reply = world.reply("search", json!({"query": "tea"})).unwrap();
     assert_eq!((ids(&reply.data), reply.message), (vec!["m_1".to_owned()], None));
@@ -110,7 +110,7 @@ fn without_an_endpoint_words_do_and_embed_says_what_to_configure() {
 }
 
 #[test]
-fn vectors_that_stand_in_many_rows_are_written_in_parts() {
+fn vectors_of_many_rows_are_written_in_parts() {
     let world = World::default();
     let long = |request: &http::Request| {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
@@ -129,7 +129,7 @@ fn vectors_that_stand_in_many_rows_are_written_in_parts() {
         .reads("POST");
     host.call(&Memories, "embed", json!({})).unwrap();
     host.call(&Memories, "embed", json!({})).unwrap();
-    // One in each row has changed while the endpoint was not there.
+    // One in each row changed while the endpoint was unavailable.
     let plain = world.host();
     for number in (1..=416).step_by(32) {
         plain.call(&Memories, "update", json!({"id": format!("m_{number}"), "title": "new"})).unwrap();

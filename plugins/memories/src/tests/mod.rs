@@ -22,7 +22,8 @@ struct World {
 }
 
 impl World {
-    /// With memories `m_1`, `m_2`, … of these titles, each with a body and a tag after a bar: `Tea|green|taste`.
+    /// Creates memories `m_1`, `m_2`, … with these titles, each optionally with a body and a tag after a bar:
+    /// `Tea|green|taste`.
     fn with(memories: &[&str]) -> Self {
         let world = Self::default();
         for memory in memories {
@@ -74,6 +75,6 @@ fn timeless(mut data: Value) -> Value {
 }
 
 #[test]
-fn the_facade_is_one_that_the_host_takes() {
+fn the_host_accepts_the_facade() {
     insta::assert_snapshot!(testing::outline(&Memories));
 }

@@ -1,4 +1,4 @@
-//! Whatever is done, search finds what a look through all memories finds.
+//! After any sequence of actions, search finds the same as a scan of all memories.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn search_finds_what_there_is(steps in proptest::collection::vec(step(), 1..40)) {
+    fn search_finds_existing_text(steps in proptest::collection::vec(step(), 1..40)) {
         let world = World::default();
         // Body, and whether it is archived.
         let mut kept: BTreeMap<usize, (Vec<usize>, bool)> = BTreeMap::new();
@@ -88,7 +88,7 @@ proptest! {
             expected.sort_unstable();
             prop_assert_eq!(listed, expected);
         }
-        // A link stands on both sides, and leads to what is there.
+        // Links are symmetric, and their targets exist.
         for id in kept.keys() {
             let id = format!("m_{id}");
             let memory = world.data("get", json!({"id": id}));

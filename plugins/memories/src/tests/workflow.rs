@@ -1,4 +1,4 @@
-//! Several actions, one after the other, and at the same time.
+//! Several actions, in sequence and concurrently.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn a_memory_lives_from_add_to_delete() {
 }
 
 #[test]
-fn others_who_are_quicker_cost_another_try_and_nothing_else() {
+fn conflicts_only_cost_a_retry() {
     let world = World::with(&["Tea"]);
     for (action, params) in [
         ("add", json!({"title": "Milk"})),

@@ -1,4 +1,4 @@
-//! Vectors, from an endpoint that answers well and from others.
+//! Vectors, with valid and malformed responses of the endpoint.
 
 use loggia_sdk::{
     http::{self, Response},
@@ -21,7 +21,7 @@ fn host(model: &str, answer: impl Fn(&Value) -> Value + 'static) -> Host {
         .http("POST", URL, answer)
 }
 
-/// A direction for each text: how many `a`, `b` and `c` it has.
+/// A direction for each text: its numbers of `a`, `b` and `c`.
 fn letters(body: &Value) -> Value {
     let count = |text: &Value, letter: &str| text.as_str().unwrap().matches(letter).count();
     let inputs = body["input"].as_array().unwrap().iter().enumerate();
@@ -30,14 +30,14 @@ fn letters(body: &Value) -> Value {
             let counts = ["a", "b", "c"].map(|letter| count(text, letter));
             json!({"index": index, "embedding": counts})
         })
-        // Nobody promises an order.
+        // The order is not guaranteed.
         .rev()
         .collect();
     json!({"data": data})
 }
 
 #[test]
-fn texts_are_sent_in_batches_and_their_vectors_come_in_order() {
+fn texts_are_batched_and_vectors_stay_in_order() {
     let host = host("letters", letters);
     let texts: Vec<String> = (1..=70).map(|n| ["a".repeat(n), "b".into()].concat()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -51,7 +51,7 @@ fn texts_are_sent_in_batches_and_their_vectors_come_in_order() {
 }
 
 #[test]
-fn the_nearest_come_first_and_only_those_of_the_same_model() {
+fn nearest_neighbours_are_ranked_within_one_model() {
     let store = Store::new();
     let host = host("letters", letters).store(&store);
     let keep = || -> Result<Vec<(u32, f32)>> {
@@ -78,7 +78,7 @@ fn the_nearest_come_first_and_only_those_of_the_same_model() {
 }
 
 #[test]
-fn an_endpoint_that_answers_nonsense_is_told_as_such() {
+fn malformed_endpoint_responses_are_reported() {
     let check = |answer: Value, expected: &str| {
         let failure =
             host("m", move |_| answer.clone()).run(|| Embedder::required()?.embed(&["a", "b"])).unwrap_err();
@@ -98,7 +98,7 @@ fn an_endpoint_that_answers_nonsense_is_told_as_such() {
 }
 
 #[test]
-fn without_an_endpoint_the_operator_is_told_what_to_write() {
+fn without_an_endpoint_the_missing_configuration_is_named() {
     let failure = Host::new().run(Embedder::required).unwrap_err();
     insta::assert_snapshot!(format!("{failure}\n{}", failure.hint.as_deref().unwrap_or_default()));
     assert!(Host::new().run(Embedder::configured).unwrap().is_none());
@@ -107,7 +107,7 @@ fn without_an_endpoint_the_operator_is_told_what_to_write() {
 }
 
 #[test]
-fn what_the_endpoint_refuses_is_told_with_what_helps() {
+fn endpoint_errors_are_reported_with_a_hint() {
     let check = |status: u16, expected: &str| {
         let host = Host::new().config("embeddings", json!({"url": URL, "model": "m"})).http(
             "POST",
@@ -125,7 +125,7 @@ fn what_the_endpoint_refuses_is_told_with_what_helps() {
 }
 
 #[test]
-fn only_so_much_of_a_text_is_sent_as_the_operator_says() {
+fn texts_are_truncated_to_the_configured_length() {
     let host = host("letters", letters).config("embeddings", json!({"url": URL, "model": "m", "longest": 8}));
     host.run(|| Embedder::required()?.embed(&["abäöüc"])).unwrap();
     let body: Value = serde_json::from_slice(&host.sent()[0].body).unwrap();

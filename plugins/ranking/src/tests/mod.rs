@@ -1,4 +1,4 @@
-//! The index against what it stands for: the texts themselves.
+//! The index compared with the texts themselves.
 
 mod meaning;
 mod parts;

@@ -28,7 +28,7 @@ proptest! {
 }
 
 #[test]
-fn words_are_compared_in_lower_case_and_without_endings() {
+fn words_are_lower_cased_and_stemmed() {
     let check = |text: &str, expected: &[&str]| assert_eq!(terms(text), expected, "{text}");
     check("Deployments, deployed; deploying!", &["deploy", "deploy", "deploy"]);
     check("max_tokens = 3.5", &["max", "token", "3", "5"]);

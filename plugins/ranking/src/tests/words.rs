@@ -1,4 +1,4 @@
-//! Words: the index says of kept texts what [`rank`](crate::rank) says of texts at hand.
+//! Words: the index agrees with [`rank`](crate::rank) of the same texts.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::{Hit, Index, rank};
 
 static INDEX: Index = Index::new("text");
 
-/// What the index finds, by number.
+/// Results of the index, by number.
 fn found(query: &str) -> BTreeMap<u32, f32> {
     INDEX.search(query).unwrap().into_iter().map(|hit| (hit.number, hit.score)).collect()
 }
 
-/// What it should.
+/// Expected results.
 fn expected(texts: &BTreeMap<u32, String>, query: &str) -> BTreeMap<u32, f32> {
     let at_hand: Vec<&str> = texts.values().map(String::as_str).collect();
     let scores = texts.keys().copied().zip(rank(query, &at_hand));
@@ -68,7 +68,7 @@ fn take(texts: &mut BTreeMap<u32, String>, step: Step) -> Result<()> {
 
 proptest! {
     #[test]
-    fn whatever_comes_and_goes_the_index_knows_what_is_there(steps in proptest::collection::vec(step(), 0..40)) {
+    fn the_index_matches_its_documents_after_any_changes(steps in proptest::collection::vec(step(), 0..40)) {
         host().run(|| {
             let mut texts = BTreeMap::new();
             for step in steps {
@@ -82,7 +82,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_taken_away_leaves_no_row_but_the_totals() {
+fn removed_documents_leave_only_totals() {
     let store = Store::new();
     Host::new().store(&store).run(|| {
         let texts = [(1, "one two three"), (300, "two")];
@@ -93,7 +93,7 @@ fn what_was_taken_away_leaves_no_row_but_the_totals() {
 }
 
 #[test]
-fn the_better_answer_comes_first_and_of_equals_the_newer() {
+fn results_are_ranked_by_score_then_recency() {
     host().run(|| {
         let texts = [
             (1, "The deployment failed because the disk was full."),
@@ -113,12 +113,12 @@ fn the_better_answer_comes_first_and_of_equals_the_newer() {
 }
 
 #[test]
-fn an_index_of_nothing_finds_nothing() {
+fn an_empty_index_finds_nothing() {
     host().run(|| assert_eq!(INDEX.search("anything"), Ok(Vec::new())));
 }
 
 #[test]
-fn an_index_that_cannot_be_read_says_so() {
+fn an_unreadable_index_is_reported() {
     let store = Store::new();
     store.put("text#totals", 7);
     Host::new().store(&store).run(|| {
@@ -127,13 +127,13 @@ fn an_index_that_cannot_be_read_says_so() {
     });
 }
 
-/// So many words that no other call of this gives, of five letters.
+/// This many unique words of five letters.
 fn new_words(from: u32, count: u32) -> String {
     (from..from + count).map(|number| format!("w{number:04x} ")).collect()
 }
 
 #[test]
-fn long_texts_among_neighbours_never_fill_what_a_commit_may_write() {
+fn long_texts_never_exceed_the_commit_limit() {
     host().run(|| {
         for number in 1..=80 {
             let text = new_words(number * 5000, 5000);
@@ -148,7 +148,7 @@ fn long_texts_among_neighbours_never_fill_what_a_commit_may_write() {
         check(5000, 1);
         check(80 * 5000 + 4999, 80);
         check(1_000_003, 7);
-        // What many words have to be looked up in comes in parts.
+        // A lookup of many words is read in parts.
         let query: String = (1..=32).map(|number| format!("w{:04x} ", 2 * number * 5000 + 17)).collect();
         assert_eq!(INDEX.search(&query).unwrap().len(), 32);
         state::transaction(|tx| INDEX.remove(tx, &[(7, &grown)])).unwrap();

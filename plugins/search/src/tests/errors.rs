@@ -1,9 +1,9 @@
-//! Calls that cannot work, and what the caller is told.
+//! Failing calls and their error messages.
 
 use super::*;
 
 #[test]
-fn an_unknown_action_is_answered_with_those_there_are() {
+fn an_unknown_action_lists_the_available_ones() {
     let failure = testing::call(&Search, "images", json!({})).unwrap_err();
     assert_eq!(
         failure.to_string(),
@@ -12,7 +12,7 @@ fn an_unknown_action_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn each_action_says_what_it_lacks_and_what_does_not_fit() {
+fn each_action_reports_missing_and_invalid_parameters() {
     let cases = [
         ("hybrid", json!({})),
         ("hybrid", json!({"query": ""})),
@@ -37,7 +37,7 @@ fn each_action_says_what_it_lacks_and_what_does_not_fit() {
 }
 
 #[test]
-fn where_nothing_can_be_searched_it_is_said_what_to_grant() {
+fn without_sources_the_missing_grants_are_named() {
     let denied = testing::call(&Search, "hybrid", json!({"query": "x", "sources": ["files", "memories"]}));
     let mixed = Host::new().answer("memories", "search", |_| Err(Failure::timed_out("timed out"))).call(
         &Search,

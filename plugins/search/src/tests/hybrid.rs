@@ -15,7 +15,7 @@ fn all_sources_make_one_list() {
 }
 
 #[test]
-fn each_source_is_asked_in_its_own_way() {
+fn each_source_gets_its_own_request() {
     let host = world();
     host.call(&Search, "hybrid", json!({"query": "The highest volcanoes?", "limit": 30})).unwrap();
     let asked: Vec<_> = host
@@ -29,7 +29,7 @@ fn each_source_is_asked_in_its_own_way() {
 }
 
 #[test]
-fn only_the_sources_that_are_wanted_are_asked_each_once() {
+fn only_requested_sources_are_called_once_each() {
     let host = world();
     let params = json!({"query": "etna", "sources": ["conversations", "memories", "memories"]});
     let found = host.call(&Search, "hybrid", params).unwrap().data;
@@ -44,7 +44,7 @@ fn the_limit_is_that_of_the_one_list() {
 }
 
 #[test]
-fn a_text_that_stands_in_two_sources_is_shown_once() {
+fn a_text_in_two_sources_is_listed_once() {
     let found = world().call(&Search, "hybrid", json!({"query": "Etna volcano"})).unwrap().data;
     let same: Vec<_> = found
         .as_array()
@@ -78,7 +78,7 @@ fn one_thing_does_not_fill_the_list() {
 }
 
 #[test]
-fn sources_that_fail_are_passed_over_with_their_reasons() {
+fn failing_sources_are_skipped_with_their_reasons() {
     let host = Host::new()
         .answer("memories", "search", |_| Ok(Reply::new(json!([{"id": "m_1", "title": "Milk"}]))))
         .answer("conversations", "search", |_| Err(Failure::timed_out("timed out")))
@@ -94,7 +94,7 @@ fn sources_that_fail_are_passed_over_with_their_reasons() {
 }
 
 #[test]
-fn what_nothing_fits_is_said() {
+fn searches_without_matches_are_reported() {
     let none = |_: &Object| Ok(Reply::new(json!([])));
     let host = Host::new().answer("memories", "search", none).answer("files", "search", none);
     let found = |query: &str| {
@@ -109,7 +109,7 @@ fn what_nothing_fits_is_said() {
 }
 
 #[test]
-fn meaning_counts_where_it_is_configured() {
+fn semantic_search_is_used_if_configured() {
     let embeddings = |request: &loggia_sdk::http::Request| {
         let body: Value = loggia_sdk::serde_json::from_slice(&request.body).unwrap();
         let input = body["input"].as_array().unwrap();

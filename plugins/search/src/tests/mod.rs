@@ -61,13 +61,13 @@ fn shown(reply: &Reply<Value>) -> String {
     text
 }
 
-/// A failure as its caller reads it.
+/// Renders a failure.
 fn told(failure: &Failure) -> String {
     let hint = failure.hint.as_ref().map(|hint| format!("\n    {hint}")).unwrap_or_default();
     format!("{failure}{hint}")
 }
 
 #[test]
-fn the_facade_is_one_that_the_host_takes() {
+fn the_host_accepts_the_facade() {
     insta::assert_snapshot!(testing::outline(&Search));
 }

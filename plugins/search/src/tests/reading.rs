@@ -1,4 +1,4 @@
-//! What sources answer is read whatever it is.
+//! Any reply of a source can be read.
 
 use super::*;
 use crate::source::{Candidate, Source};
@@ -71,7 +71,7 @@ fn odd_answers_are_passed_over() {
 }
 
 #[test]
-fn a_call_that_opens_something_is_made_of_short_values() {
+fn calls_that_open_a_result_have_short_arguments() {
     let of = |chunk: Value| {
         let record = json!([{"id": "k_1", "title": "x", "chunk": chunk}]);
         Value::Object(Source::Knowledge.read(&record).remove(0).open.params)

@@ -6,7 +6,7 @@ use super::*;
 
 const URL: &str = "https://models.example.com/v1/embeddings";
 
-/// Directions by what the texts speak of: mountains, food, all else.
+/// Directions by subject: mountains, food, others.
 fn embeddings(request: &Request) -> Result<Response> {
     let body: Value = loggia_sdk::serde_json::from_slice(&request.body)?;
     let vector = |text: &Value| {
@@ -37,7 +37,7 @@ fn all_sources_share_one_scale() {
 }
 
 #[test]
-fn what_means_the_same_comes_first() {
+fn semantic_matches_come_first() {
     let first = |query: &str| {
         names(&meant().call(&Search, "semantic", json!({"query": query})).unwrap().data)[0].clone()
     };
@@ -46,7 +46,7 @@ fn what_means_the_same_comes_first() {
 }
 
 #[test]
-fn without_an_endpoint_it_is_said_what_to_configure() {
+fn without_an_endpoint_the_missing_configuration_is_reported() {
     let host = world();
     let failure = host.call(&Search, "semantic", json!({"query": "x"})).unwrap_err();
     assert_eq!(failure.code, "unavailable");
@@ -63,7 +63,7 @@ fn an_endpoint_that_fails_is_a_failure_here() {
 }
 
 #[test]
-fn where_nothing_was_found_nothing_is_sent() {
+fn without_matches_nothing_is_sent() {
     let host = Host::new().config("embeddings", json!({"url": URL, "model": "small"})).answer(
         "memories",
         "search",

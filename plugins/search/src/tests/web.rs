@@ -14,7 +14,7 @@ fn found(answer: &Value, params: Value) -> Reply<Value> {
     answers(Response::new(200).with_json(answer)).call(&Search, "web", params).unwrap()
 }
 
-/// As SearXNG gives it, and the tests over the real host.
+/// A response of SearXNG; the tests with the real host use it too.
 fn etna() -> Value {
     loggia_sdk::serde_json::from_str(include_str!("etna.json")).unwrap()
 }
@@ -33,7 +33,7 @@ fn pages_are_as_detailed_as_wanted() {
 }
 
 #[test]
-fn the_server_is_asked_as_searxng_wants_it() {
+fn requests_follow_searxngs_api() {
     let check = |params: Value, expected: &str| {
         let host = answers(Response::new(200).with_json(&json!({"results": []})));
         host.call(&Search, "web", params).unwrap();
@@ -47,7 +47,7 @@ fn the_server_is_asked_as_searxng_wants_it() {
 }
 
 #[test]
-fn the_next_page_is_asked_for_in_the_same_way() {
+fn the_next_page_uses_the_same_request() {
     let params =
         json!({"query": "etna", "page": 2, "limit": 50, "time_range": "year", "categories": ["news"]});
     let next = found(&etna(), params).next.unwrap();
@@ -93,7 +93,7 @@ fn odd_shapes_are_tolerated() {
 }
 
 #[test]
-fn what_servers_do_instead_is_explained() {
+fn unexpected_responses_are_explained() {
     let page = "<!doctype html><title>Search</title>";
     let cases = [
         Response::new(403).with_body("Forbidden"),
@@ -117,7 +117,7 @@ fn what_servers_do_instead_is_explained() {
 }
 
 #[test]
-fn what_is_configured_and_asked_is_checked() {
+fn configuration_and_questions_are_checked() {
     let check = |web: Value| {
         let failure = Host::new().config("web", web).call(&Search, "web", json!({"query": "x"})).unwrap_err();
         assert_eq!(failure.code, "internal");
@@ -125,9 +125,9 @@ fn what_is_configured_and_asked_is_checked() {
     };
     assert_eq!(
         check(json!({"url": "searx.example.org"})),
-        "the configuration `web` does not fit: `url` is no address"
+        "the configuration `web` is invalid: `url` is not a URL"
     );
-    assert!(check(json!({"address": "x"})).starts_with("the configuration `web` does not fit"));
+    assert!(check(json!({"address": "x"})).starts_with("the configuration `web` is invalid"));
     let ungranted =
         Host::new().config("web", json!({"url": URL})).call(&Search, "web", json!({"query": "x"}));
     assert_eq!(ungranted.unwrap_err().code, "denied");

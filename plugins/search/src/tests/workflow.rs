@@ -3,12 +3,12 @@
 use super::*;
 
 #[test]
-fn what_was_found_is_opened_where_it_stands() {
+fn results_open_in_their_source() {
     let host = world().answer("conversations", "get", |params| {
         assert_eq!(Value::Object(params.clone()), json!({"conversation": "c_4", "from": 12}));
         Ok(Reply::new(json!({"conversation": "c_4", "messages": []})))
     });
-    // The action that a call means which names none.
+    // The default action.
     assert_eq!(testing::describe(&Search)["default_action"], "hybrid");
     let reply = host
         .call(&Search, "hybrid", json!({"query": "how to get there", "sources": ["conversations"]}))

@@ -1,18 +1,18 @@
-//! What a search server answers: read with care, as strangers wrote every word of it.
+//! Response of a search server: parsed defensively, since strangers wrote its content.
 
 use loggia_sdk::prelude::*;
 
 use crate::text::{plain, web_address};
 
-/// Characters that are shown of a page's text, and with detail `full`.
+/// Length of a page's excerpt in characters, and with detail `full`.
 const EXCERPT: usize = 300;
 const LONG: usize = 1500;
-/// Of titles, names and the like.
+/// Length of titles, names and the like.
 const SHORT: usize = 200;
-/// Answers, infoboxes, suggestions, engines that are shown.
+/// Maximum number of answers, infoboxes, suggestions and engines.
 const FEW: usize = 5;
 
-/// Pages that were found, and what the server says itself.
+/// Pages, and the server's own answers.
 #[detail]
 #[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pages {
@@ -21,10 +21,10 @@ pub struct Pages {
     /// Direct answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Said>,
-    /// What an encyclopedia says of the subject.
+    /// Summaries of encyclopedias.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub infoboxes: Vec<Said>,
-    /// Other queries to try.
+    /// Suggested queries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub struct Found {
     pub score: Option<f64>,
 }
 
-/// What the server says itself.
+/// An answer of the server itself.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Said {
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -59,7 +59,7 @@ pub struct Said {
 }
 
 impl Pages {
-    /// The first so many pages, and how many more there are. What has no address is passed over.
+    /// The first pages up to the limit, and the number of further ones. Pages without a URL are skipped.
     pub fn read(answer: &Value, limit: usize, detail: Detail) -> (Self, usize) {
         let characters = if detail == Detail::Full { LONG } else { EXCERPT };
         let mut results: Vec<Found> =
@@ -131,12 +131,12 @@ pub fn unresponsive(answer: &Value) -> Vec<String> {
     list(&answer["unresponsive_engines"]).filter_map(engine).take(FEW).collect()
 }
 
-/// The items of a list; none of anything else.
+/// Items of a list; none for other values.
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// A text that says something, made plain.
+/// Cleans a text; `None` if it is empty.
 fn text(value: &Value, characters: usize) -> Option<String> {
     let text = plain(value.as_str()?, characters);
     (!text.is_empty()).then_some(text)

@@ -5,7 +5,7 @@ use loggia_sdk::prelude::*;
 
 struct Bench;
 
-/// What the bench calls.
+/// Tools of the bench.
 #[facade(name = "bench")]
 impl Bench {
     /// Returns its input unchanged.
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn transform_says_what_is_wrong_with_its_input() {
+    fn transform_explains_invalid_input() {
         assert!(testing::call(&Bench, "transform", json!({"input": "[]"})).is_err());
     }
 }

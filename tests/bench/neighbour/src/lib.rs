@@ -1,4 +1,4 @@
-//! A plugin that does its worst, beside which others are measured.
+//! A misbehaving plugin, next to which others are measured.
 
 use loggia_bench_tools as tools;
 use loggia_sdk::{http, prelude::*};
@@ -20,7 +20,7 @@ impl Neighbour {
         Ok(tools::hog())
     }
 
-    /// Traps at once.
+    /// Traps immediately.
     #[action(read)]
     fn trap(&self) -> Result<()> {
         std::process::abort()
@@ -35,7 +35,7 @@ impl Neighbour {
         }
     }
 
-    /// Sends so many requests, and tells how many were answered.
+    /// Sends this many requests; returns how many were answered.
     #[action(read, open_world)]
     fn flood_http(&self, url: String, n: usize) -> Result<usize> {
         let answers = http::send_all((0..n).map(|_| http::get(&url)).collect());

@@ -86,7 +86,7 @@ fn list(round: &mut Round, live: &mut [Option<Live>]) {
     }
 }
 
-/// How many are open at once where throughput is measured.
+/// Numbers of calls in flight for throughput.
 const WINDOWS: [usize; 2] = [16, 64];
 
 fn calls(round: &mut Round, live: &mut [Option<Live>], via: &str) {

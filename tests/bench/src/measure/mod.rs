@@ -1,13 +1,13 @@
 //! The measurements on well-behaved servers.
 //!
-//! All servers of a round are measured together, a few hundred milliseconds each in turn: what else runs on the
-//! machine changes within seconds, and so meets all of them alike.
+//! All servers of a round take turns of a few hundred milliseconds: other load on the machine changes within seconds,
+//! and so affects all of them alike.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `start.rs` | from the start of the process to the first answers |
 //! | `calls.rs` | latency, throughput, processor time and memory of calls |
-//! | `reload.rs` | from a changed plugin to the first call that shows it |
+//! | `reload.rs` | time from a changed plugin to the first call of the new version |
 
 mod calls;
 mod reload;
@@ -31,39 +31,39 @@ use crate::{
     process::{self, Process},
 };
 
-/// How long a server may take to be ready: it may have to compile.
+/// Maximum startup time of a server, which may include compilation.
 pub const START: Duration = Duration::from_secs(120);
-/// How long one call may take.
+/// Maximum duration of one call.
 pub const CALL: Duration = Duration::from_secs(20);
-/// No phase starts further calls of one server after this.
+/// Time after which a phase starts no further calls of a server.
 const PHASE: Duration = Duration::from_secs(4);
 
-/// How many calls each phase makes, scaled by `--scale`.
+/// Factor for the number of calls in each phase, from `--scale`.
 #[derive(Clone, Copy)]
 pub struct Scale(pub f64);
 
 impl Scale {
-    /// So many calls, scaled; enough for a percentile in any case.
+    /// Scales a number of calls; keeps enough for a percentile.
     pub fn calls(self, calls: usize) -> usize {
         ((calls as f64 * self.0) as usize).max(20)
     }
 }
 
-/// One server with what was found out about it in this round.
+/// One server with its figures of this round.
 pub struct Contender<'a> {
-    /// How it is started.
+    /// Description of the server.
     pub server: &'a Server,
-    /// What was found out.
+    /// Its figures.
     pub figures: Figures,
 }
 
 /// One round over all servers.
 pub struct Round<'a> {
-    /// From 1; decides who goes first.
+    /// Number from 1; decides the order.
     pub number: usize,
-    /// How much is measured.
+    /// Factor for the number of calls.
     pub scale: Scale,
-    /// Who is measured.
+    /// Measured servers.
     pub contenders: Vec<Contender<'a>>,
 }
 
@@ -74,12 +74,12 @@ impl<'a> Round<'a> {
         Self { number, scale, contenders: contenders.collect() }
     }
 
-    /// Who takes part in a turn, in its order: each turn begins with another.
+    /// Order of the servers in a turn: each turn starts with another.
     fn order(&self, turn: usize) -> Vec<usize> {
         order(self.contenders.len(), self.number - 1 + turn)
     }
 
-    /// Starts every server that can be started this way.
+    /// Starts every server that supports this transport.
     fn open(&mut self, name: &str, open: impl Fn(&Server) -> Result<Option<Live>>) -> Vec<Option<Live>> {
         let each = self.contenders.iter_mut();
         each.map(|c| c.figures.step(name, |_| open(c.server)).flatten()).collect()
@@ -109,7 +109,7 @@ impl<'a> Round<'a> {
                         sum.0.add(flood);
                         sum.1 += server.process.cpu().saturating_sub(cpu);
                     }
-                    // It is not asked again: what it says now proves nothing.
+                    // It is dropped: later responses would prove nothing.
                     None => (live[at], sums[at]) = (None, None),
                 }
             }
@@ -118,12 +118,12 @@ impl<'a> Round<'a> {
     }
 }
 
-/// The same calls, many times.
+/// One kind of call, repeated.
 struct Phase<'a> {
     name: &'a str,
     call: fn(&Server) -> Call,
     calls: usize,
-    /// How many are open at once.
+    /// Number of calls in flight.
     window: usize,
 }
 
@@ -131,7 +131,7 @@ struct Phase<'a> {
 pub struct Live {
     /// The server.
     pub process: Process,
-    /// Its client, after the handshake.
+    /// Client after the handshake.
     pub client: Client,
     /// From the start of the process to the reply to `initialize`.
     pub ready: Duration,
@@ -147,7 +147,7 @@ pub fn open_stdio(server: &Server) -> Result<Live> {
     Ok(Live { process, client, ready })
 }
 
-/// A freshly started server may still be loading its plugin: calls until it answers. The time since its start.
+/// Calls until the server answers, since it may still be loading its plugin. Returns the time since its start.
 pub fn first_call(server: &Server, live: &mut Live) -> Result<Duration> {
     let mut call = Call::small(server);
     let until = Instant::now() + START;

@@ -1,4 +1,4 @@
-//! From a changed plugin to the first call that shows it.
+//! Time from a changed plugin to the first call of the new version.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ use crate::{
     process,
 };
 
-/// Changes the plugin of every server that takes changes while it runs: first to versions that it has not seen, then to
-/// the same ones again, which it may have kept.
+/// Replaces the plugin of every server that can reload: first by new versions, then by known ones, which the server may
+/// have cached.
 pub fn reload(round: &mut Round) {
     for at in round.order(0) {
         let contender = &mut round.contenders[at];
@@ -32,7 +32,7 @@ pub fn reload(round: &mut Round) {
 
 fn exchange(server: &Server, reload: &Reload) -> Result<[Vec<Duration>; 2]> {
     ensure!(reload.versions.len() > 1, "a reload needs two versions");
-    // What it keeps from earlier rounds is none of this one's.
+    // Caches of earlier rounds must not count.
     for dir in &server.caches {
         let _ = std::fs::remove_dir_all(dir);
     }
@@ -62,7 +62,7 @@ fn exchange(server: &Server, reload: &Reload) -> Result<[Vec<Duration>; 2]> {
     Ok(times)
 }
 
-/// Calls until the version shows. A call may fail while the plugin is being exchanged.
+/// Calls until the version appears. Calls may fail during the replacement.
 fn shows(client: &mut Client, version: &Call, want: &str, begun: Instant) -> Result<Duration> {
     loop {
         let reply = client.request("tools/call", &version.params, CALL)?;

@@ -1,4 +1,4 @@
-//! What the neighbour does, and what its policy lets it.
+//! Attacks of the neighbour, and its policy.
 
 use std::net::SocketAddr;
 
@@ -7,25 +7,25 @@ use serde_json::{Value, json};
 /// The name of the plugin that misbehaves.
 pub const NEIGHBOUR: &str = "neighbour";
 
-/// Requests that one call may send, by default.
+/// Default number of requests of one call.
 const REQUESTS: usize = 32;
 
-/// One way to be a bad neighbour.
+/// One kind of misbehaviour.
 pub struct Attack {
     /// In the figures' keys.
     pub key: &'static str,
-    /// For people.
+    /// Label for people.
     pub label: &'static str,
-    /// What each call of the neighbour is.
+    /// Arguments of each call.
     pub arguments: Value,
-    /// How many are kept in flight.
+    /// Number of calls in flight.
     pub calls: usize,
     /// The neighbour's.
     pub policy: String,
 }
 
-/// A short budget, so that calls which never end do not run on between the blocks for long; and no breaker, since it
-/// would keep the neighbour quiet after the first five.
+/// A short budget, so that endless calls do not continue long between blocks; and no breaker, which would silence the
+/// neighbour after five faults.
 const SHORT: &str = "[limits]\ncpu = \"250ms\"\nbreaker-faults = 1000000\n";
 
 /// All of them. `upstream` is where requests go.
@@ -36,7 +36,7 @@ pub fn all(upstream: SocketAddr) -> Vec<Attack> {
     let action = |name: &str| json!({"action": name});
     vec![
         attack("loops", "8 endless loops", 8, action("spin"), SHORT.into()),
-        // As much of the log as a policy can give.
+        // The highest log rate that a policy can set.
         attack(
             "logs",
             "4 calls that flood the log",
@@ -56,5 +56,5 @@ pub fn all(upstream: SocketAddr) -> Vec<Attack> {
     ]
 }
 
-/// A storm has more faults than a breaker can be told to bear, but not within its shortest time.
+/// More faults than any breaker threshold, but not within the shortest window.
 const UNBROKEN: &str = "[limits]\nbreaker-faults = 1000000\nbreaker-within = \"1s\"\nbreaker-rest = \"1s\"\n";

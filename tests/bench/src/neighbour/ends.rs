@@ -1,4 +1,4 @@
-//! How soon calls that never end are ended, and what is left of them.
+//! Termination of endless calls: delay and leftovers.
 
 use std::{
     fmt::Write,
@@ -11,9 +11,9 @@ use serde_json::json;
 use super::{NEIGHBOUR, Plan, Site, Transport, quiet};
 use crate::{call, figures::median};
 
-/// How often each is tried.
+/// Number of attempts.
 const TIMES: usize = 5;
-/// The processor time that a loop may take.
+/// CPU budget of a loop.
 const BUDGET: Duration = Duration::from_secs(1);
 const POLICY: &str = "[limits]\ncpu = \"1s\"\nbreaker-faults = 1000000\n";
 

@@ -1,14 +1,14 @@
-//! What a plugin's calls take while another plugin does its worst in the same host.
+//! Latency of a plugin's calls while another plugin of the same host misbehaves.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `attack.rs` | what the neighbour does |
+//! | `attack.rs` | the neighbour's attacks |
 //! | `upstream.rs` | where its requests go |
 //! | `site.rs` | a host with both plugins |
-//! | `ends.rs` | how soon, and how cleanly, calls that never end are ended |
+//! | `ends.rs` | termination of endless calls: delay and leftovers |
 //!
-//! One client on one connection makes both plugins' calls, since the neighbour is to load the host and not the client. Blocks
-//! of calls alone and beside the neighbour follow one another, in turn one or the other first.
+//! One client on one connection makes both plugins' calls, so that the neighbour loads the host and not the client.
+//! Blocks with and without the neighbour alternate, and so does their order.
 
 mod attack;
 mod ends;
@@ -39,7 +39,7 @@ use crate::{
     process::Process,
 };
 
-/// What is measured.
+/// Parameters of a measurement.
 pub struct Plan {
     pub loggia: PathBuf,
     pub files: PathBuf,
@@ -47,20 +47,20 @@ pub struct Plan {
     pub rounds: usize,
     /// One side of one block.
     pub block: Duration,
-    /// How many of them one round has.
+    /// Number of blocks in one round.
     pub blocks: usize,
     /// Only these attacks, if any are named.
     pub only: Vec<String>,
 }
 
 impl Plan {
-    /// Whether this attack is to be measured.
+    /// Tests whether this attack is selected.
     pub fn wants(&self, key: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == key)
     }
 }
 
-/// How the client is connected.
+/// Connection of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// All calls on one pipe.
@@ -69,7 +69,7 @@ pub enum Transport {
     Http,
 }
 
-/// Until the neighbour's calls have ended.
+/// Time for the neighbour's calls to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The names of the two columns.
@@ -121,7 +121,7 @@ fn measure(
         for side in [block % 2, 1 - block % 2] {
             let beside = side == 1;
             if beside {
-                // The neighbour is at it when the first call is measured.
+                // The neighbour is active before the first call is measured.
                 open.client.beside(&mut call, Some(&mut crowd), plan.block / 4)?;
             }
             sides[side].add(open.client.beside(&mut call, beside.then_some(&mut crowd), plan.block)?);
@@ -162,7 +162,7 @@ impl Transport {
     }
 }
 
-/// Waits until a host has nothing more to do: what a neighbour left behind must not be measured as if alone.
+/// Waits until a host is idle: leftovers of a neighbour must not count as undisturbed.
 fn quiet(process: &Process) -> Result<()> {
     const LOOK: Duration = Duration::from_millis(20);
     let until = Instant::now() + PATIENCE;

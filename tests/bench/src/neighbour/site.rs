@@ -19,10 +19,10 @@ use crate::{
     process::Process,
 };
 
-/// How long a host may take to serve both: it has to compile them.
+/// Maximum startup time of a host, which has to compile both plugins.
 const START: Duration = Duration::from_secs(120);
 
-/// What is granted to `files`, beside the plugin folder.
+/// Grant of `files`, outside of the plugin folder.
 const GRANT: &str = "[grants]\ndirs = [{ path = \"../data\", at = \"/data\", access = \"read\" }]\n";
 
 /// The plugins' folder, a cache and a state of its own. Removed when dropped.
@@ -62,7 +62,7 @@ impl Site {
         Ok(Self { dir, command })
     }
 
-    /// Starts a host, for a client that may have so many calls in flight, and waits until both plugins are served.
+    /// Starts a host and a client with this many calls in flight, and waits until both plugins are served.
     pub fn open(&self, transport: Transport, calls: usize) -> Result<Open> {
         let (mut process, mut client);
         match transport {
@@ -87,7 +87,7 @@ impl Site {
         Ok(Open { process, client })
     }
 
-    /// Calls until there is an answer: a plugin may still be compiled.
+    /// Calls until there is an answer: a plugin may still be compiling.
     fn answered(&self, client: &mut Client, call: &mut Call) -> Result<()> {
         let until = Instant::now() + START;
         while let Err(error) = client.call(call, START) {

@@ -14,9 +14,9 @@ use anyhow::Result;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok";
 
-/// Answers every request at once, in a few bytes, until the process ends.
+/// Answers every request immediately with a few bytes, until the process ends.
 pub struct Upstream {
-    /// Where it listens.
+    /// Listening address.
     pub address: SocketAddr,
     answered: Arc<AtomicUsize>,
 }
@@ -43,7 +43,7 @@ impl Upstream {
     }
 }
 
-/// Requests without bodies, one after another, until the other end closes.
+/// Serves requests without bodies in sequence until the client closes.
 fn serve(mut stream: TcpStream, answered: &AtomicUsize) {
     let _ = stream.set_nodelay(true);
     let mut head = Vec::new();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_on_one_connection_are_answered_one_by_one() {
+    fn requests_on_one_connection_are_answered_in_turn() {
         let upstream = Upstream::start().unwrap();
         let mut stream = TcpStream::connect(upstream.address).unwrap();
         let request = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";

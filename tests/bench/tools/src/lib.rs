@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn transform_refuses_what_is_no_object() {
+    fn transform_refuses_non_objects() {
         assert!(transform("[1]").is_err());
         assert!(transform("{").is_err());
     }

@@ -1,4 +1,4 @@
-//! No notation, name, header or redirect leads where no rule does.
+//! No notation, name, header or redirect bypasses the rules.
 
 use anyhow::Result;
 use loggia_tests::web::{Answer, Web};
@@ -8,7 +8,7 @@ use super::{answers, ask, fails, fetch, granting, host, page};
 
 /// H25.
 #[tokio::test]
-async fn no_notation_and_no_name_leads_to_what_was_not_granted_by_its_number() -> Result<()> {
+async fn no_name_or_notation_bypasses_address_grants() -> Result<()> {
     let trap = Web::trap().await?;
     let port = trap.port;
     let granted = [
@@ -60,7 +60,7 @@ async fn no_notation_and_no_name_leads_to_what_was_not_granted_by_its_number() -
         for action in ["fetch", "send"] {
             let told = ask(&client, action, &url, json!({})).await?;
             let code = told["code"].as_str().unwrap_or_default();
-            // Only a granted name is looked up at all, and this machine may or may not know it.
+            // Only granted names are resolved; this machine may or may not resolve this one.
             let codes: &[&str] = match url.contains("metadata.google.internal") {
                 true => &["denied", "unavailable", "timed_out"],
                 false => &["denied", "invalid_params"],
@@ -85,7 +85,7 @@ async fn a_host_header_cannot_name_another_host() -> Result<()> {
 
 /// H27.
 #[tokio::test]
-async fn a_redirect_is_the_guests_to_see_or_is_checked_like_a_request() -> Result<()> {
+async fn redirects_are_checked_like_requests() -> Result<()> {
     let trap = Web::trap().await?;
     let away = trap.url("/caught");
     let web = Web::start(move |asked| match &*asked.path {

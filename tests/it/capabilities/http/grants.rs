@@ -1,4 +1,4 @@
-//! What is granted is sent, and nothing else.
+//! Only granted requests are sent.
 
 use anyhow::Result;
 use loggia_tests::{
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{answers, ask, fails, fetch, granting, host, page};
 
 #[tokio::test]
-async fn nothing_is_sent_without_a_grant_and_the_hint_is_the_line_that_makes_it_work() -> Result<()> {
+async fn requests_need_the_grant_that_the_hint_names() -> Result<()> {
     for policy in ["", "[grants]\nhttp = [\"https://example.com\"]\n"] {
         let web = Web::start(page).await?;
         let url = web.url("/books?n=1");
@@ -19,7 +19,7 @@ async fn nothing_is_sent_without_a_grant_and_the_hint_is_the_line_that_makes_it_
         fails(&fetch(&client, &url).await?, "denied", &format!("`{line}`"));
         assert_eq!(web.connections(), 0);
 
-        // Written while it serves, it holds for the next call.
+        // A policy written while the server runs applies to the next call.
         folder.write("reaches.toml", &format!("[grants]\n{line}\n"));
         let told = eventually(async || {
             let told = fetch(&client, &url).await.map_err(|error| error.to_string())?;
@@ -36,7 +36,7 @@ async fn nothing_is_sent_without_a_grant_and_the_hint_is_the_line_that_makes_it_
 }
 
 #[tokio::test]
-async fn a_grant_taken_away_holds_for_the_next_call() -> Result<()> {
+async fn a_revoked_grant_fails_the_next_call() -> Result<()> {
     let web = Web::start(page).await?;
     let (folder, client) = host(&granting(&[web.url("")])).await?;
     answers(&fetch(&client, &web.url("/")).await?, 200);
@@ -51,7 +51,7 @@ async fn a_grant_taken_away_holds_for_the_next_call() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_grant_is_for_its_scheme_host_port_and_methods() -> Result<()> {
+async fn a_grant_covers_scheme_host_port_and_methods() -> Result<()> {
     let (web, trap) = (Web::start(page).await?, Web::trap().await?);
     let (number, name) = (web.url(""), web.at("http", "localhost", ""));
     let only_get = format!("[grants]\nhttp = [{{ url = \"{number}\", methods = [\"GET\"] }}]\n");
@@ -60,7 +60,8 @@ async fn a_grant_is_for_its_scheme_host_port_and_methods() -> Result<()> {
         (granting(&[&number]), web.url("/"), json!({}), Ok(())),
         (granting(&[&number]), trap.url("/"), json!({}), Err(format!("({number} is)"))),
         (granting(&[&number]), web.at("https", "127.0.0.1", "/"), json!({}), Err(format!("({number} is)"))),
-        // A name is no address, whatever it leads to; and a name that leads to this machine is not enough.
+        // A name does not cover an address, whatever it resolves to; and a name that resolves to this machine is not
+        // enough.
         (
             granting(&[&number]),
             web.at("http", "localhost", "/"),
@@ -71,7 +72,7 @@ async fn a_grant_is_for_its_scheme_host_port_and_methods() -> Result<()> {
             granting(&[&name]),
             web.at("http", "localhost", "/"),
             json!({}),
-            Err("an address that is not public, or is this machine's own; such an address must be granted itself".into()),
+            Err("an address that is not public, or is this machine's own; such an address must be granted by number".into()),
         ),
         (granting(&[&name]), web.url("/"), json!({}), Err(format!("http = [\"{number}\"]"))),
         (granting(&[name.clone(), number.clone()]), web.at("http", "localhost", "/"), json!({}), Ok(())),
@@ -106,7 +107,7 @@ async fn a_grant_is_for_its_scheme_host_port_and_methods() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_only_reads_sends_what_only_reads() -> Result<()> {
+async fn read_actions_send_only_safe_methods() -> Result<()> {
     let web = Web::start(|asked| Answer::text(format!("{} {}", asked.method, asked.body.len()))).await?;
     let (plain, url) = (granting(&[web.url("")]), web.url("/search"));
     let searches = format!("[grants]\nhttp = [{{ url = \"{}\", reads = [\"POST\"] }}]\n", web.url(""));

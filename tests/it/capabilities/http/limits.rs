@@ -1,4 +1,4 @@
-//! How many, how much, how long; and what is told of it.
+//! Limits of count, size and time, and their error messages.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::{answers, ask, fails, fetch, granting, host, page};
 
 /// H29.
 #[tokio::test]
-async fn a_call_sends_so_many_requests_and_so_many_at_once() -> Result<()> {
+async fn requests_per_call_and_in_parallel_are_limited() -> Result<()> {
     let web = Web::start(|asked| match &*asked.path {
         "/together" => Answer::Together(2),
         _ => Answer::text("fine"),
@@ -44,7 +44,7 @@ async fn a_call_sends_so_many_requests_and_so_many_at_once() -> Result<()> {
 
 /// H28.
 #[tokio::test]
-async fn what_is_too_large_or_too_slow_names_the_key_that_changes_it() -> Result<()> {
+async fn size_and_time_limits_name_their_key() -> Result<()> {
     let web = Web::start(|asked| match &*asked.path {
         "/big" => Answer::text(vec![b'x'; 4 << 10]),
         "/stalled" => Answer::Stalled,
@@ -82,7 +82,7 @@ async fn what_is_too_large_or_too_slow_names_the_key_that_changes_it() -> Result
             Some(hint) => assert!(told["hint"].as_str().unwrap_or_default().contains(&hint), "{what}"),
             None => assert_eq!(told.get("hint"), None, "{what}"),
         }
-        // A failed request leaves the next one alone.
+        // A failed request does not affect the next one.
         answers(&fetch(&client, &web.url("/")).await?, 200);
         client.end().await?;
     }
@@ -90,7 +90,7 @@ async fn what_is_too_large_or_too_slow_names_the_key_that_changes_it() -> Result
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_as_one_however_much_the_guest_wanted_to_send() -> Result<()> {
+async fn large_bodies_do_not_hide_a_refusal() -> Result<()> {
     let (web, trap) = (Web::start(page).await?, Web::trap().await?);
     let (_folder, client) = host(&granting(&[web.url("")])).await?;
     for bytes in [0, 1, 64 << 10, 300 << 10, 900 << 10] {
@@ -105,8 +105,8 @@ async fn a_refusal_is_told_as_one_however_much_the_guest_wanted_to_send() -> Res
 }
 
 #[tokio::test]
-async fn who_cannot_be_reached_or_breaks_off_is_unavailable() -> Result<()> {
-    // A port that nobody listens on, and that nobody else can take meanwhile.
+async fn unreachable_and_aborting_servers_are_unavailable() -> Result<()> {
+    // A port without a listener, which no other process can take in the meantime.
     let taken = TcpSocket::new_v4()?;
     taken.bind(([127, 0, 0, 1], 0).into())?;
     let gone = format!("http://{}", taken.local_addr()?);

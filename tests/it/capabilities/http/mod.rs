@@ -1,4 +1,4 @@
-//! Requests that a guest sends: by its policy alone, whatever it asks for.
+//! Outgoing requests of a guest: only the policy decides.
 
 mod addresses;
 mod grants;
@@ -12,7 +12,7 @@ use loggia_tests::{
 };
 use serde_json::{Value, json};
 
-/// A host whose one plugin reaches out, with this policy.
+/// Starts a host whose only plugin sends requests under this policy.
 async fn host(policy: &str) -> Result<(Folder, Client)> {
     let folder = folder(policy);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
@@ -32,7 +32,7 @@ fn granting(http: &[impl std::fmt::Debug]) -> String {
     format!("[grants]\nhttp = {http:?}\n")
 }
 
-/// One request by an action; `more` are its further arguments.
+/// Sends one request through an action; `more` holds further arguments.
 async fn ask(client: &Client, action: &str, url: &str, more: Value) -> Result<Value> {
     let Value::Object(mut arguments) = more else { unreachable!("arguments are an object") };
     arguments.extend([("action".to_owned(), json!(action)), ("url".to_owned(), json!(url))]);
@@ -43,7 +43,7 @@ async fn fetch(client: &Client, url: &str) -> Result<Value> {
     ask(client, "fetch", url, json!({})).await
 }
 
-/// It failed with this code, and its hint holds this.
+/// Checks the error code and part of the hint.
 #[track_caller]
 fn fails(told: &Value, code: &str, hint: &str) {
     assert_eq!((&told["ok"], &told["code"]), (&json!(false), &json!(code)), "{told}");

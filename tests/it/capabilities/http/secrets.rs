@@ -12,17 +12,17 @@ use serde_json::json;
 
 use super::{answers, ask, fails, fetch, granting, host, page};
 
-/// The secret that no guest may see.
+/// Secret that no guest may see.
 const CANARY: &str = "canary-9f8e7d6c5b4a";
 
-/// Where a host finds whom to trust.
+/// Writes the file of certificate authorities that a host trusts.
 fn trusting(authority: &Authority, folder: &Folder) -> PathBuf {
     let path = folder.beside("trusted").join("authorities.pem");
     std::fs::write(&path, authority.pem()).expect("written");
     path
 }
 
-/// Whether stars stand in a secret's place, as many as it has bytes.
+/// Checks that asterisks replace the secret, one per byte.
 fn hides(shown: &str, secret: &str) -> bool {
     shown.contains(&"*".repeat(secret.len())) && !shown.contains(secret)
 }
@@ -40,7 +40,7 @@ fn secrets(web: &Web, source: &str, value: &Path, more: &[String]) -> String {
 
 /// H50.
 #[tokio::test]
-async fn a_secret_reaches_its_one_host_and_neither_the_guest_nor_the_log() -> Result<()> {
+async fn a_secret_reaches_only_its_host() -> Result<()> {
     let authority = Authority::new("trusted")?;
     let routes = |asked: &Asked| match &*asked.path {
         "/stalled" => Answer::Stalled,
@@ -81,7 +81,7 @@ async fn a_secret_reaches_its_one_host_and_neither_the_guest_nor_the_log() -> Re
         assert_eq!(told["data"]["headers"]["x-echo"].as_str().map(str::len), Some(sent.len()), "{told}");
         all.push(told);
 
-        // Nobody else is given it, not even the same machine.
+        // No other destination gets it, not even on the same machine.
         let elsewhere = [
             (&other, other.at("https", "localhost", "/")),
             (&plain, plain.at("http", "localhost", "/")),
@@ -92,7 +92,7 @@ async fn a_secret_reaches_its_one_host_and_neither_the_guest_nor_the_log() -> Re
             assert_eq!(server.last().headers.get("authorization"), None, "{source} {url}");
         }
 
-        // The guest has no say in it.
+        // The guest cannot override it.
         for name in ["authorization", "AUTHORIZATION"] {
             let asked = web.asked().len();
             let more = json!({"headers": {name: "Bearer mine"}});
@@ -128,7 +128,7 @@ async fn a_secret_reaches_its_one_host_and_neither_the_guest_nor_the_log() -> Re
             assert_eq!(web.last().headers["authorization"], format!("Bearer {next}"));
             assert!(hides(told["data"]["body"].as_str().unwrap_or_default(), next), "{told}");
 
-            // What cannot be used is not sent, nor is the request without it.
+            // An unusable secret is not sent, and neither is the request.
             let asked = web.asked().len();
             for unusable in ["", "short"] {
                 std::fs::write(&file, unusable)?;
@@ -156,7 +156,7 @@ async fn a_secret_reaches_its_one_host_and_neither_the_guest_nor_the_log() -> Re
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_prove_its_name_is_unavailable_and_given_nothing() -> Result<()> {
+async fn servers_with_invalid_certificates_receive_nothing() -> Result<()> {
     let (trusted, stranger) = (Authority::new("trusted")?, Authority::new("stranger")?);
     let cases = [
         (&trusted, "localhost", None),
@@ -183,7 +183,7 @@ async fn a_server_that_cannot_prove_its_name_is_unavailable_and_given_nothing() 
         client.end().await?;
     }
 
-    // No TLS at all.
+    // Without TLS.
     let web = Web::start(page).await?;
     let (_folder, client) = host(&granting(&[web.at("https", "127.0.0.1", "")])).await?;
     fails(

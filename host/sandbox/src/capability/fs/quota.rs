@@ -116,7 +116,7 @@ impl FileQuota {
         Some(match exceeded {
             QuotaExceeded::Written => Limit { key: WRITTEN, value: format_bytes(self.budget.max) },
             QuotaExceeded::Open => Limit { key: DESCRIPTORS, value: self.max_open.to_string() },
-            // Fixed: nobody reads so many.
+            // A constant: no listing needs this many.
             QuotaExceeded::Listed => return None,
         })
     }

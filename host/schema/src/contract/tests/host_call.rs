@@ -110,7 +110,7 @@ fn failures_of_batches_hide_items_with_secrets() {
         ),
         (
             json!({"action": "set", "token": "77665544", "params": {"token": "11223344"}}),
-            "`token` is given twice, beside `params` and inside it, with different values",
+            "`token` is given twice, outside and inside `params`, with different values",
         ),
     ] {
         let Failure { message, .. } =

@@ -121,7 +121,7 @@ fn parse_property(
     let description = fields.text("description", report);
     if description.is_none() && !fields.is_of_another_kind("description") {
         let problem = wrong("description", "is missing required field 'description'");
-        report.problem(problem.hint("say in a sentence what it is"));
+        report.problem(problem.hint("describe it in a sentence"));
     }
     let from = match (fields.get("value"), fields.get("properties")) {
         (Some(_), Some(_)) => {

@@ -108,7 +108,7 @@ fn hint(stop: &RunStop, done: &[String], stopped: &[String]) -> String {
         (Some(hint), _) => sentences.push(format!("{hint}.")),
         // A declined question, as opposed to a cancelled workflow, ids_in_phase has no step.
         (None, Some(_)) if stop.code == code::CANCELLED => {
-            sentences.push("The person did not agree; do not call again unless they want it.".to_owned());
+            sentences.push("The person declined; call again only if they ask for it.".to_owned());
         }
         (None, Some(_)) if stop.code == code::TIMED_OUT => {
             sentences.push("Call the workflow again, or give the step a longer `timeout`.".to_owned());

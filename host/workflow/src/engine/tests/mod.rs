@@ -1,6 +1,6 @@
 //! Tests of the whole engine, with a simulated clock.
 //!
-//! Case numbers are those of ToolHive's telling cases, all listed in `toolhive`.
+//! Case numbers are those of ToolHive's key cases, all listed in `toolhive`.
 
 mod aborts;
 mod hostile;

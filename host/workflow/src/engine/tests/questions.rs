@@ -227,7 +227,7 @@ fn a_refusal_is_not_reported_as_a_missing_capability() {
     let misfit = Failure::new("invalid_params", "the answer does not fit").hint("ask again");
     let said = "elicitation request failed: step confirm: the answer does not fit";
     check(Some((1, Comes::Fail(misfit))), said, "ask again.");
-    let no = "The person did not agree; do not call again unless they want it.";
+    let no = "The person declined; call again only if they ask for it.";
     check(says(1, Answer::Declined), "elicitation request was declined by user: step confirm", no);
     check(says(1, Answer::Cancelled), "elicitation request was cancelled by user: step confirm", no);
 }

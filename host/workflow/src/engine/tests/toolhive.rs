@@ -1,4 +1,4 @@
-//! Index of ToolHive's forty telling cases: the tests that cover each, and deliberate differences.
+//! Index of ToolHive's forty key cases: the tests that cover each, and deliberate differences.
 
 use std::{fs, path::Path};
 

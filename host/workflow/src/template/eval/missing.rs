@@ -49,7 +49,7 @@ impl<'a> MissingField<'a> {
 pub(crate) fn error(source: &str, span: SourceSpan, missing: Option<MissingField<'_>>) -> EvalError {
     let text = excerpt(&source[span.start..span.end]);
     let Some(MissingField { field, within, name }) = missing else {
-        return EvalError::new(format!("`{text}` is not there"));
+        return EvalError::new(format!("`{text}` does not exist"));
     };
     let (what, container) = match field {
         Some((operand, number)) => (
@@ -62,7 +62,7 @@ pub(crate) fn error(source: &str, span: SourceSpan, missing: Option<MissingField
         TemplateValue::Map(map) => available(&container, map, name),
         value => format!("{container} is {}", value.kind_name()),
     };
-    EvalError { message: format!("`{what}` is not there"), hint: Some(hint) }
+    EvalError { message: format!("`{what}` does not exist"), hint: Some(hint) }
 }
 
 /// Lists the names in a map, without values: these may be secret.

@@ -204,7 +204,7 @@ impl Lexer<'_> {
                 self.at += text.len();
                 Ok(TokenKind::Number(num))
             }
-            None => self.error(format!("`{}` is no number", excerpt(text))),
+            None => self.error(format!("`{}` is not a number", excerpt(text))),
         }
     }
 
