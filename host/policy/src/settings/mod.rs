@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `root_table.rs`, `http.rs`, `auth.rs` | the tables of the file |
 //! | `credential.rs` | the values of `[auth]` |
+//! | `upstream.rs` | `[upstream.NAME]` |
 //! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
 //! | `value.rs`, `quantity.rs` | parsing of each type |
 //! | `read.rs` | parses a file to settings, or reports all problems |
@@ -25,6 +26,7 @@ mod table;
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests compare and write the pages of the repository")]
 mod tests;
+mod upstream;
 mod value;
 
 pub use self::{
@@ -35,4 +37,5 @@ pub use self::{
     read::{SettingsError, SettingsReading},
     reference::reference,
     root_table::{Admin, Audit, Format, Level, Log, Publish, Revision, Settings},
+    upstream::{HiddenText, ToolOverride, Upstream},
 };

@@ -43,6 +43,14 @@ pub fn reference() -> String {
     page
 }
 
+/// Heading of a table: one, a list, or one for each name.
+#[derive(Clone, Copy)]
+enum TableForm {
+    Single,
+    List,
+    Named,
+}
+
 /// Appends a table of the file: its keys, then the tables in it.
 fn section(page: &mut String, table: &TableSpec, path: &str, title: &str) {
     add!(page, "\n## {title}\n");
@@ -58,8 +66,10 @@ fn section(page: &mut String, table: &TableSpec, path: &str, title: &str) {
     }
     for key in tables {
         let path = if path.is_empty() { key.name.clone() } else { format!("{path}.{}", key.name) };
-        if let Some((table, is_list)) = inner(&key.kind) {
-            let title = if is_list { format!("`[[{path}]]`") } else { format!("`[{path}]`") };
+        if let Some((table, form)) = inner(&key.kind) {
+            let path = if let TableForm::Named = form { format!("{path}.NAME") } else { path };
+            let title =
+                if let TableForm::List = form { format!("`[[{path}]]`") } else { format!("`[{path}]`") };
             section(page, table, &path, &title);
         }
     }
@@ -75,12 +85,13 @@ fn row(page: &mut String, key: &KeySpec) {
     add!(page, "| `{}` | {} | {default} | {} |\n", key.name, kind(&key.kind), line(key.means));
 }
 
-/// Returns the table that a key contains, and true if it is a list of tables.
-fn inner(kind: &ValueKind) -> Option<(&TableSpec, bool)> {
+/// Returns the table that a key contains, and its form.
+fn inner(kind: &ValueKind) -> Option<(&TableSpec, TableForm)> {
     match kind {
-        ValueKind::Table(table) => Some((table, false)),
+        ValueKind::Table(table) => Some((table, TableForm::Single)),
         ValueKind::Optional(kind) => inner(kind),
-        ValueKind::List(item) => inner(item).map(|(table, _)| (table, true)),
+        ValueKind::List(item) => inner(item).map(|(table, _)| (table, TableForm::List)),
+        ValueKind::Map(item) => inner(item).map(|(table, _)| (table, TableForm::Named)),
         _ => None,
     }
 }
@@ -101,7 +112,8 @@ fn kind(kind: &ValueKind) -> String {
             item => format!("list of {}", self::kind(item)),
         },
         ValueKind::Optional(kind) => self::kind(kind),
-        ValueKind::Table(_) => String::new(),
+        ValueKind::Map(item) if matches!(**item, ValueKind::Text) => "table of texts".into(),
+        ValueKind::Table(_) | ValueKind::Map(_) => String::new(),
     }
 }
 

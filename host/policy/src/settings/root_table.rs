@@ -1,12 +1,13 @@
 //! Root table of the file, and its small tables.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use super::{
     auth::{Auth, auth},
     http::Http,
     quantity::{Size, Span, within},
     table::table,
+    upstream::{Upstream, upstreams},
     value::words,
 };
 use crate::{
@@ -41,6 +42,8 @@ table! {
         http: Option<Http> = None;
         /// Authentication over HTTP.
         auth: Option<Auth> = None, auth;
+        /// Other MCP servers, each served as one facade.
+        upstream: BTreeMap<String, Upstream> = BTreeMap::new(), upstreams;
         /// The listener for operators: health and metrics.
         admin: Option<Admin> = None;
     }

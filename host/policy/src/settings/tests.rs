@@ -110,20 +110,14 @@ fn oauth_requires_a_resource() {
 
 #[test]
 fn each_wrong_type_is_reported_once() {
-    let mut prefixes = Vec::new();
-    let line = |(n, line): (usize, &str)| match line.split_once(" = ") {
-        Some((key, _)) if !line.starts_with('#') => {
-            prefixes.push(format!("  line {}: `", n + 1));
-            format!("{key} = {{}}\n")
-        }
-        _ => format!("{line}\n"),
-    };
-    let text: String = include_str!("example.toml").lines().enumerate().map(line).collect();
-    let report = parse(&text).unwrap_err();
-    let lines: Vec<&str> = report.lines().collect();
-    assert_eq!(lines.len(), prefixes.len(), "{lines:#?}");
-    for (line, prefix) in lines.into_iter().zip(prefixes) {
-        assert!(line.starts_with(&prefix), "{line}");
+    let lines: Vec<&str> = include_str!("example.toml").lines().collect();
+    for (n, line) in lines.iter().enumerate().filter(|(_, line)| !line.starts_with('#')) {
+        let Some((key, value)) = line.split_once(" = ") else { continue };
+        let wrong = format!("{key} = {}", if value.starts_with('{') { "1" } else { "{}" });
+        let text = [&lines[..n], &[wrong.as_str()], &lines[n + 1..]].concat().join("\n");
+        let problems = parse(&text).unwrap_err();
+        assert!(problems.starts_with(&format!("  line {}: `", n + 1)), "{problems}");
+        assert_eq!(problems.lines().count(), 1, "{problems}");
     }
 }
 
@@ -154,4 +148,47 @@ fn the_schema_accepts_what_the_tables_accept() {
     check("foldr = 'x'", false);
     check("[http]\nheader-time = '10'", false);
     check("[publish]\nschema = 'short'", false);
+}
+
+#[test]
+fn an_upstream_has_one_transport() {
+    let check = |text: &str, expected: &str| {
+        let problems = parse(&format!("[upstream.x]\n{text}")).err().unwrap_or_default();
+        assert_eq!(problems, expected, "{text}");
+    };
+    check("command = 'npx'\nargs = ['-y']\nenv = { A = 'b' }", "");
+    check("url = 'https://mcp.example.com/mcp'\nheaders = { authorization = 'Bearer x' }", "");
+    check("include = ['a']", "  line 1: `upstream.x.command` is missing: set `command` or `url`");
+    check(
+        "command = 'npx'\nurl = 'https://h'",
+        "  line 3: `upstream.x.url` excludes `command`: set only one of them",
+    );
+    check(
+        "command = 'npx'\nheaders = { a = 'b' }",
+        "  line 3: `upstream.x.headers` needs a `url`; a program gets its credentials by `env`",
+    );
+    check("url = 'https://h'\nargs = ['a']", "  line 3: `upstream.x.args` needs a `command`");
+    let form = "must be an http:// or https:// URL without a user name and password";
+    for url in ["ftp://h", "https://u:secret@h", "h"] {
+        check(&format!("url = '{url}'"), &format!("  line 2: `upstream.x.url` {form}"));
+    }
+    check(
+        "url = 'https://h'\nheaders = { 'a b' = 'c' }",
+        "  line 3: `upstream.x.headers.a b` is not a header name",
+    );
+    let hidden = "  line 3: `upstream.x.headers.a` has a value with characters that a header cannot contain";
+    check("url = 'https://h'\nheaders = { a = \"se\\ncret\" }", hidden);
+}
+
+#[test]
+fn an_upstream_name_is_a_facade_name() {
+    for (name, good) in [("git-hub_2", true), ("Git", false), ("2x", false), ("'a b'", false)] {
+        assert_eq!(parse(&format!("[upstream.{name}]\ncommand = 'x'")).is_ok(), good, "{name}");
+    }
+}
+
+#[test]
+fn debug_output_hides_credentials() {
+    let settings = parse("[upstream.x]\ncommand = 'x'\nenv = { TOKEN = 'hunter2-hunter2' }").unwrap();
+    assert!(!format!("{settings:?}").contains("hunter2"));
 }

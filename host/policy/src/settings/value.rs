@@ -1,6 +1,10 @@
 //! Parsing and description of each type of value.
 
-use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    path::PathBuf,
+};
 
 use clap::{ValueEnum, builder::PossibleValue};
 use loggia_schema::nearest;
@@ -229,6 +233,18 @@ impl<T: SettingValue> SettingValue for Vec<T> {
     fn to_json(&self) -> Option<Json> {
         let items = self.iter().map(T::to_json).collect::<Option<Vec<_>>>();
         items.filter(|_| !matches!(T::kind(), ValueKind::Table(_))).map(Json::Array)
+    }
+}
+
+impl<T: SettingValue> SettingValue for BTreeMap<String, T> {
+    fn kind() -> ValueKind {
+        ValueKind::Map(Box::new(T::kind()))
+    }
+
+    fn read(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Self> {
+        let entries = field.entries(&mut reader.problems);
+        let read = entries.iter().filter_map(|(key, item)| Some(((*key).to_owned(), T::read(item, reader)?)));
+        Some(read.collect())
     }
 }
 
