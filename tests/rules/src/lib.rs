@@ -28,6 +28,7 @@ pub const HOST: &[&str] = &[
     "host/server",
     "host/state",
     "host/text",
+    "host/upstream",
     "host/workflow",
 ];
 

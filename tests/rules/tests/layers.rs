@@ -66,7 +66,12 @@ fn each_module_names_only_what_it_may() {
         &["wasmtime", "wasmtime_wasi"],
         &["host/sandbox/"],
     );
-    check("only loggia-server names rmcp", &["host/"], &["rmcp"], &["host/server/"]);
+    check(
+        "only loggia-server and loggia-upstream name rmcp",
+        &["host/"],
+        &["rmcp"],
+        &["host/server/", "host/upstream/"],
+    );
     let metrics = "host/src/telemetry/metrics.rs";
     check(
         "only telemetry/metrics.rs knows who reads the meters",
@@ -89,6 +94,8 @@ fn each_module_names_only_what_it_may() {
         "host/text/",
         "host/workflow/",
         "host/server/src/mcp/",
+        "host/upstream/src/adapt/",
+        "host/upstream/src/results/",
         "host/src/load/assemble.rs",
         "host/src/load/names/claims.rs",
         "host/src/load/offer.rs",
