@@ -1,0 +1,107 @@
+//! Calls in flight, by their request and their progress token.
+
+use std::collections::HashMap;
+
+use loggia_facade::{Answer, Failure, Progress, Question, Session};
+use parking_lot::Mutex;
+use rmcp::{
+    model::{ProgressToken, RequestId},
+    service::InboundStreamOrigin,
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Progress that came before its call was registered: rmcp sends a request before it returns the token.
+const EARLY: usize = 64;
+
+/// A question of the upstream to the person behind a call. The call itself asks it.
+pub(super) struct PendingQuestion {
+    pub(super) question: Question,
+    pub(super) answer: oneshot::Sender<Result<Answer, Failure>>,
+}
+
+/// The calls in flight over one connection.
+#[derive(Default)]
+pub(super) struct CallRegistry {
+    state: Mutex<RegistryState>,
+}
+
+#[derive(Default)]
+struct RegistryState {
+    calls: HashMap<RequestId, CallEntry>,
+    requests: HashMap<ProgressToken, RequestId>,
+    early: HashMap<ProgressToken, Progress>,
+}
+
+struct CallEntry {
+    token: ProgressToken,
+    session: Session,
+    questions: mpsc::Sender<PendingQuestion>,
+}
+
+impl CallRegistry {
+    /// Adds a call.
+    pub(super) fn add(
+        &self,
+        id: RequestId,
+        token: ProgressToken,
+        session: Session,
+        questions: mpsc::Sender<PendingQuestion>,
+    ) {
+        let mut state = self.state.lock();
+        let early = state.early.remove(&token);
+        state.requests.insert(token.clone(), id.clone());
+        state.calls.insert(id, CallEntry { token, session: session.clone(), questions });
+        drop(state);
+        if let Some(progress) = early {
+            session.progress(progress);
+        }
+    }
+
+    /// Removes a call.
+    pub(super) fn remove(&self, id: &RequestId) {
+        let mut state = self.state.lock();
+        if let Some(entry) = state.calls.remove(id) {
+            state.requests.remove(&entry.token);
+        }
+    }
+
+    /// Passes progress on to its call.
+    pub(super) fn progress(&self, token: ProgressToken, progress: Progress) {
+        let mut state = self.state.lock();
+        let call = state.requests.get(&token).and_then(|id| state.calls.get(id));
+        match call.map(|call| call.session.clone()) {
+            Some(session) => {
+                drop(state);
+                session.progress(progress);
+            }
+            None => {
+                // Mostly progress of calls that have ended.
+                if state.early.len() >= EARLY {
+                    state.early.clear();
+                }
+                state.early.insert(token, progress);
+            }
+        }
+    }
+
+    /// The call on whose behalf the upstream asks: the one whose stream the question came on, else the only one in flight.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be known: a question for one person must not reach another.
+    pub(super) fn questions(
+        &self,
+        origin: Option<&InboundStreamOrigin>,
+    ) -> Result<mpsc::Sender<PendingQuestion>, &'static str> {
+        let state = self.state.lock();
+        let call = match origin {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => state.calls.get(id),
+            Some(InboundStreamOrigin::Unassociated) => None,
+            None if state.calls.len() > 1 => {
+                return Err("several calls are in flight, so the person to ask is unknown");
+            }
+            None => state.calls.values().next(),
+        };
+        call.map(|call| call.questions.clone()).ok_or("questions are answered during calls only")
+    }
+}

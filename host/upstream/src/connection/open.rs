@@ -1,0 +1,250 @@
+//! An open connection: calls and lists of tools.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use futures_util::future::{BoxFuture, FutureExt};
+use loggia_facade::{Answer, Failure, Session};
+use rmcp::{
+    Peer, RoleClient, ServiceError,
+    model::{
+        CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ListToolsRequest,
+        PaginatedRequestParams, RequestId,
+    },
+    service::PeerRequestOptions,
+};
+use serde_json::Value;
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, mpsc, oneshot},
+};
+
+use super::{
+    call_registry::{CallRegistry, PendingQuestion},
+    close_reason::CloseSignal,
+};
+use crate::adapt::ServerProfile;
+
+/// Tools of an upstream, before `include` and `exclude`.
+const TOOLS: usize = 1000;
+/// Bytes of all tools, as JSON.
+const TOOL_BYTES: usize = 8 * 1024 * 1024;
+/// Pages of a list of tools.
+const PAGES: usize = 200;
+/// Questions of one call that wait to be asked.
+const QUESTIONS: usize = 4;
+
+/// A connection whose handshake is done. Calls share it.
+pub(crate) struct OpenConnection {
+    peer: Peer<RoleClient>,
+    calls: Arc<CallRegistry>,
+    changed: Arc<Notify>,
+    signal: CloseSignal,
+    /// Where notifications of cancellation are sent from: a call may be dropped on any thread.
+    runtime: Handle,
+    profile: ServerProfile,
+    is_stateless: bool,
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(crate) enum CallEnd {
+    /// The upstream answered with an error of JSON-RPC.
+    Error {
+        /// Its code.
+        code: i32,
+        /// Its message.
+        message: String,
+    },
+    /// The connection ended first.
+    Closed(String),
+}
+
+impl OpenConnection {
+    pub(super) fn new(
+        peer: Peer<RoleClient>,
+        calls: Arc<CallRegistry>,
+        changed: Arc<Notify>,
+        signal: CloseSignal,
+    ) -> Self {
+        let info = peer.peer_info();
+        let is_stateless = info.as_ref().is_some_and(|info| !info.protocol_version.has_initialize());
+        let profile = info.map(|info| {
+            let server = info.server_info.clone();
+            let (title, version, description) = server
+                .map(|server| (server.title.unwrap_or(server.name), server.version, server.description))
+                .unwrap_or_default();
+            ServerProfile { title, version, description, instructions: info.instructions.clone() }
+        });
+        Self {
+            peer,
+            calls,
+            changed,
+            signal,
+            runtime: Handle::current(),
+            profile: profile.unwrap_or_default(),
+            is_stateless,
+        }
+    }
+
+    /// What the server says about itself.
+    pub(crate) fn profile(&self) -> &ServerProfile {
+        &self.profile
+    }
+
+    /// Whether the server speaks the lifecycle of 2026-07-28, in which a question is part of a result.
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.is_stateless
+    }
+
+    /// Whether no new call should use the connection.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.signal.is_ending()
+    }
+
+    /// Resolves when the connection is closed.
+    pub(crate) async fn closed(&self) {
+        self.signal.closed().await;
+    }
+
+    /// Resolves when the server says that its tools have changed. Several changes may resolve it once.
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Calls a tool. Questions of the upstream are asked through the session. Dropping the future cancels the call.
+    pub(crate) async fn call(
+        &self,
+        params: CallToolRequestParams,
+        session: &Session,
+    ) -> Result<Value, CallEnd> {
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(error) => return Err(self.end_of(error).await),
+        };
+        let (questions, mut asked) = mpsc::channel(QUESTIONS);
+        self.calls.add(sent.id.clone(), sent.progress_token.clone(), session.clone(), questions);
+        let mut guard = CallGuard { connection: self, id: sent.id.clone(), is_done: false };
+        let mut response = std::pin::pin!(sent.await_response());
+        let mut asking: Option<Asking<'_>> = None;
+        let result = loop {
+            tokio::select! {
+                biased;
+                result = &mut response => break result,
+                () = async { if let Some(asking) = &mut asking { asking.await } }, if asking.is_some() => asking = None,
+                Some(next) = asked.recv(), if asking.is_none() => asking = Some(ask(session, next).boxed()),
+                () = self.signal.closed() => break Err(ServiceError::TransportClosed),
+            }
+        };
+        guard.is_done = true;
+        drop(guard);
+        match result {
+            Ok(result) => serde_json::to_value(result).map_err(|error| CallEnd::Closed(error.to_string())),
+            Err(error) => Err(self.end_of(error).await),
+        }
+    }
+
+    /// Lists all tools, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// The reason, as a fragment: a bound that the list breaks, or the upstream's own error.
+    pub(crate) async fn list_tools(&self, limit: Duration) -> Result<Vec<Value>, String> {
+        match tokio::time::timeout(limit, self.list_pages()).await {
+            Ok(listed) => listed,
+            Err(_) => Err(format!("it did not list its tools within {} s", limit.as_secs())),
+        }
+    }
+
+    async fn list_pages(&self) -> Result<Vec<Value>, String> {
+        let mut tools = Vec::new();
+        let mut bytes = 0;
+        let mut seen = HashSet::new();
+        let mut cursor: Option<String> = None;
+        for _ in 0..PAGES {
+            let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+            // Not `Peer::list_tools`, which may answer from a cache.
+            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+            let page = match self.peer.send_request(request).await {
+                Ok(page) => serde_json::to_value(page).map_err(|error| error.to_string())?,
+                Err(error) => {
+                    return Err(match self.end_of(error).await {
+                        CallEnd::Error { message, .. } => {
+                            let message = loggia_text::sanitise_line(&loggia_text::redact(&message), 400);
+                            format!("it cannot list its tools: {message}")
+                        }
+                        CallEnd::Closed(reason) => reason,
+                    });
+                }
+            };
+            let Some(listed) = page.get("tools").and_then(Value::as_array) else {
+                return Err("its list of tools is malformed".to_owned());
+            };
+            for tool in listed {
+                bytes += tool.to_string().len();
+                if tools.len() == TOOLS || bytes > TOOL_BYTES {
+                    return Err(format!("it lists more than {TOOLS} tools or {} MiB", TOOL_BYTES >> 20));
+                }
+                tools.push(tool.clone());
+            }
+            cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+            match &cursor {
+                None => return Ok(tools),
+                Some(cursor) if !seen.insert(cursor.clone()) => {
+                    return Err("its list of tools repeats a page without end".to_owned());
+                }
+                Some(_) => {}
+            }
+        }
+        Err(format!("its list of tools has more than {PAGES} pages"))
+    }
+
+    async fn end_of(&self, error: ServiceError) -> CallEnd {
+        match error {
+            ServiceError::McpError(error) => {
+                CallEnd::Error { code: error.code.0, message: error.message.into_owned() }
+            }
+            ServiceError::TransportClosed => {
+                // The reason follows within moments.
+                self.signal.closed().await;
+                CallEnd::Closed(self.signal.reason())
+            }
+            // The error of an HTTP client may hold its URL.
+            other => {
+                CallEnd::Closed(loggia_text::sanitise_line(&loggia_text::redact(&other.to_string()), 400))
+            }
+        }
+    }
+}
+
+type Asking<'a> = BoxFuture<'a, ()>;
+
+async fn ask(session: &Session, asked: PendingQuestion) {
+    let answer: Result<Answer, Failure> = session.elicit(asked.question).await;
+    // The upstream may have withdrawn its question.
+    let _: Result<(), _> = oneshot::Sender::send(asked.answer, answer);
+}
+
+/// Removes a call, and cancels it at the upstream if it is dropped before its result.
+struct CallGuard<'a> {
+    connection: &'a OpenConnection,
+    id: RequestId,
+    is_done: bool,
+}
+
+impl Drop for CallGuard<'_> {
+    fn drop(&mut self) {
+        self.connection.calls.remove(&self.id);
+        if self.is_done {
+            return;
+        }
+        let peer = self.connection.peer.clone();
+        let params =
+            CancelledNotificationParam::new(Some(self.id.clone()), Some("the caller cancelled".to_owned()));
+        self.connection.runtime.spawn(async move {
+            // A closed connection has no calls left.
+            let _ = peer.notify_cancelled(params).await;
+        });
+    }
+}
