@@ -1,12 +1,34 @@
 //! Other MCP servers, served as facades.
+//!
+//! ```text
+//! spec ─▶ connection ─ tools/list ─▶ adapt ─▶ surface, routes ─▶ facade ─ tools/call ─▶ results ─▶ reply
+//!             ▲                                                     │
+//!             └──────────── started again when it is needed ────────┘
+//! ```
+//!
+//! | module | concept |
+//! |---|---|
+//! | `spec` | settings of one upstream |
+//! | `pattern` | patterns of tool names |
+//! | `adapt` | tools as the actions of a surface (pure) |
+//! | `results` | results of tools as replies and failures (pure) |
+//! | `connection` | child processes, requests over HTTP, the protocol on top of them |
+//! | `facade` | the facade: a call of an action is a call of a tool |
+//! | `watch` | a running upstream: facades as its tools change, and its outages |
 
 #![warn(unreachable_pub)]
 
 mod adapt;
+mod connection;
+mod facade;
 mod pattern;
 mod results;
 mod spec;
+mod watch;
 
 pub use adapt::{AdaptedTools, ServerProfile, ToolRoute, adapt_tools};
+pub use connection::INHERITED_VARIABLES;
+pub use facade::UpstreamFacade;
 pub use pattern::NamePattern;
 pub use spec::{HttpSpec, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec};
+pub use watch::{UpstreamEvent, UpstreamServer};

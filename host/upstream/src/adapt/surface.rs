@@ -207,7 +207,10 @@ fn summary(spec: &UpstreamSpec, server: &ServerProfile) -> String {
     let paragraph = || server.instructions.as_deref().and_then(|text| text.trim().split("\n\n").next());
     let text = own.filter(|text| !text.trim().is_empty()).or_else(paragraph).unwrap_or_default();
     match sanitise_text(text, limits::SUMMARY).trim() {
-        "" => format!("The tools of {}.", sanitise_line(&server.title, limits::TITLE)),
+        "" => match sanitise_line(&server.title, limits::TITLE) {
+            title if title.is_empty() => format!("The tools of the MCP server `{}`.", spec.name),
+            title => format!("The tools of {title}."),
+        },
         summary => summary.to_owned(),
     }
 }

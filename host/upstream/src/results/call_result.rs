@@ -106,8 +106,9 @@ fn parsed(text: String) -> Value {
 fn repeats(structured: &Value, texts: &[String]) -> bool {
     let is_same = |value: &Value, text: &str| match value {
         Value::String(own) => own == text,
-        Value::Number(_) | Value::Bool(_) | Value::Null => {
-            value.to_string() == text.trim().to_ascii_lowercase()
+        // Python's texts of these begin with a capital.
+        Value::Bool(_) | Value::Null | Value::Number(_) => {
+            text.trim().eq_ignore_ascii_case(&value.to_string())
         }
         _ => json::parse(text).is_ok_and(|parsed| parsed == *value),
     };

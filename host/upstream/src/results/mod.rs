@@ -12,4 +12,6 @@ mod next_call;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call_result::{UPSTREAM_ERROR, failure_of_error, read_result};
+#[cfg(test)]
+use call_result::UPSTREAM_ERROR;
+pub(crate) use call_result::{failure_of_error, read_result};
