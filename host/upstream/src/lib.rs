@@ -14,6 +14,8 @@
 //! | `results` | results of tools as replies and failures (pure) |
 //! | `connection` | child processes, requests over HTTP, the protocol on top of them |
 //! | `facade` | the facade: a call of an action is a call of a tool |
+//! | `secret_name` | names of variables and headers that hold credentials |
+//! | `import` | configuration files of MCP clients, as settings (pure) |
 //! | `watch` | a running upstream: facades as its tools change, and its outages |
 
 #![warn(unreachable_pub)]
@@ -21,14 +23,17 @@
 mod adapt;
 mod connection;
 mod facade;
+mod import;
 mod pattern;
 mod results;
+mod secret_name;
 mod spec;
 mod watch;
 
 pub use adapt::{AdaptedTools, ServerProfile, ToolRoute, adapt_tools};
 pub use connection::INHERITED_VARIABLES;
 pub use facade::UpstreamFacade;
+pub use import::{ImportedUpstream, ImportedUpstreams, import_clients, render_toml};
 pub use pattern::NamePattern;
 pub use spec::{HttpSpec, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec};
 pub use watch::{UpstreamEvent, UpstreamServer};

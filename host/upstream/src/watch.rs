@@ -13,6 +13,7 @@ use crate::{
     adapt::{AdaptedTools, adapt_tools},
     connection::{OpenConnection, UpstreamLink},
     facade::UpstreamFacade,
+    secret_name::is_secret,
     spec::UpstreamSpec,
 };
 
@@ -89,14 +90,6 @@ fn keep_secrets(spec: &UpstreamSpec) {
             }
         }
     }
-}
-
-/// Whether a variable or a header of this name usually holds a credential.
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["auth", "cookie", "credential", "key", "pass", "pat", "secret", "token"].iter().any(|word| {
-        name.split(['_', '-']).any(|part| part.contains(word) && (*word != "pat" || part == "pat"))
-    })
 }
 
 struct ToolWatcher {
