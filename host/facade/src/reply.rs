@@ -1,5 +1,7 @@
 //! Successful results of calls.
 
+use std::io;
+
 use serde_json::Value;
 
 use crate::Object;
@@ -24,6 +26,52 @@ impl Reply {
     pub fn data(data: impl Into<Value>) -> Self {
         Self { data: data.into(), ..Self::default() }
     }
+
+    /// Counts the bytes of its data, as JSON, and of its content.
+    pub fn size(&self) -> usize {
+        let message = self.message.as_ref().map_or(0, String::len);
+        json_size(&self.data) + message + self.content.iter().map(Content::size).sum::<usize>()
+    }
+}
+
+impl Content {
+    /// Counts the bytes of its block.
+    pub fn size(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        match &self.block {
+            Block::Text(text) => text.len(),
+            Block::Image { data, mime_type } | Block::Audio { data, mime_type } => {
+                data.len() + mime_type.len()
+            }
+            Block::Embedded { uri, mime_type, text: content, blob } => {
+                uri.len() + text(mime_type) + text(content) + blob.as_ref().map_or(0, Vec::len)
+            }
+            Block::Link { uri, name, description, mime_type } => {
+                uri.len() + name.len() + text(description) + text(mime_type)
+            }
+        }
+    }
+}
+
+/// Counts the bytes of a value as JSON, without building the text.
+fn json_size(value: &Value) -> usize {
+    struct ByteCount(usize);
+
+    impl io::Write for ByteCount {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = ByteCount(0);
+    // Neither a value nor the counter can fail.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 /// Position of a list in a longer one.
@@ -100,4 +148,20 @@ pub enum Block {
         /// MIME type, if known.
         mime_type: Option<String>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_size_counts_data_and_content() {
+        let mut reply = Reply::data(json!({"a": "äb"}));
+        assert_eq!(reply.size(), r#"{"a":"äb"}"#.len());
+        let block = Block::Image { data: vec![0; 100], mime_type: "image/png".into() };
+        reply.content.push(Content { block, extras: Object::default() });
+        assert_eq!(reply.size(), r#"{"a":"äb"}"#.len() + 109);
+    }
 }

@@ -100,6 +100,7 @@ impl LoadOptions {
         Ok(HostOptions {
             cache,
             state,
+            upstreams: Vec::new(),
             settings: None,
             audit: None,
             keys: None,

@@ -31,6 +31,7 @@ use super::{
     settings, term,
 };
 use crate::{
+    load::to_specs,
     serve::{HostOptions, PluginHost, admin, signals},
     telemetry::{logs, trail},
 };
@@ -167,6 +168,7 @@ impl ServeCommand {
     fn host_options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<HostOptions> {
         let usual = self.common.host_options_with(settings.cache.clone(), settings.state.clone())?;
         Ok(HostOptions {
+            upstreams: to_specs(&settings.upstream),
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),

@@ -13,7 +13,6 @@ use super::{
     fence::FENCED,
     names::{FileClaim, NameConflict, NameHolder, NameOwner, NameOwners, NameRefusal},
     offer::{OfferMap, OfferedVersion},
-    plugin_files::file_stem,
     workflow_bundle::BlockedWorkflow,
 };
 
@@ -96,7 +95,7 @@ fn build_slots(
                 vacant.extend(before.map(|before| (before.as_str(), moved.clone().into())));
             }
             (None, Some(error)) => {
-                let unnamed = offer.names.is_empty().then_some(file_stem(key));
+                let unnamed = offer.names.is_empty().then(|| offer.fallback_name(key));
                 let names = offer.names.iter().map(String::as_str).chain(unnamed);
                 vacant.extend(names.map(|name| (name, error.for_callers.clone())));
             }
@@ -168,6 +167,7 @@ mod tests {
         fence::VersionGrants,
         names::{NameClaim, NameRecord},
         offer::FacadeOffer,
+        plugin_files::file_stem,
     };
 
     /// Caller message for a name whose owner is not served.

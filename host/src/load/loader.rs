@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use loggia_gate::catalog::Catalog;
 use loggia_text::printable;
+use loggia_upstream::UpstreamSpec;
 use tokio::{runtime::Handle, task::block_in_place};
 use tokio_util::sync::CancellationToken;
 
@@ -12,12 +13,12 @@ use super::{
     assemble::{CatalogAssembly, LoadCompleteness, assemble, file_claims},
     load_status::{LoadState, LoadStatus, LoadStatusReport},
     names::{NameOwners, NameRecord},
-    source::folder::{FolderSource, SourceEvent},
+    source::{SourceEvent, SourceSet, folder::FolderSource, upstream::UpstreamSource},
 };
 
-/// Keeps a catalog up to date with a folder.
+/// Keeps a catalog up to date with its sources.
 pub struct CatalogLoader {
-    source: FolderSource,
+    source: SourceSet,
     admitter: Arc<PluginAdmitter>,
     catalog: Arc<Catalog>,
     owners: NameOwners,
@@ -34,17 +35,20 @@ pub struct CatalogLoader {
 }
 
 impl CatalogLoader {
-    /// Creates a loader for a folder, which need not exist yet. Admissions run on `runtime`, which must be
-    /// multi-threaded.
+    /// Creates a loader for a folder, which need not exist yet, and for upstreams. Admissions and upstreams run on `runtime`,
+    /// which must be multi-threaded.
     pub fn new(
         folder: PathBuf,
+        upstreams: Vec<UpstreamSpec>,
         admitter: Arc<PluginAdmitter>,
         catalog: Arc<Catalog>,
         runtime: Handle,
         load_status: Arc<LoadStatus>,
     ) -> Self {
+        let upstreams = UpstreamSource::start(upstreams, &folder, &runtime, Arc::clone(&load_status));
+        let folder = FolderSource::new(folder, Arc::clone(&admitter), runtime, Arc::clone(&load_status));
         Self {
-            source: FolderSource::new(folder, Arc::clone(&admitter), runtime, Arc::clone(&load_status)),
+            source: SourceSet::new(folder, upstreams),
             admitter,
             catalog,
             owners: NameOwners::default(),
@@ -57,7 +61,7 @@ impl CatalogLoader {
         }
     }
 
-    /// Loads the folder, then follows it until stopped. Requires a multi-threaded runtime.
+    /// Loads the offers of all sources, then follows them until stopped. Requires a multi-threaded runtime.
     pub async fn run(mut self, stop: CancellationToken) {
         loop {
             let event = tokio::select! {

@@ -36,5 +36,8 @@ pub use load_status::{LoadState, LoadStatus, LoadStatusReport, OfferStatus};
 pub use loader::CatalogLoader;
 pub use offer::{FacadeOffer, OfferMap};
 pub use plugin_files::{FacadeKind, PluginFiles, file_stem};
-pub use source::folder::{find_plugin, scan_folder};
+pub use source::{
+    folder::{find_plugin, scan_folder},
+    upstream::to_specs,
+};
 pub use workflow_bundle::{BlockedWorkflow, WorkflowBundle};

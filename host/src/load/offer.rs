@@ -27,6 +27,8 @@ pub struct FacadeOffer {
     pub error: Option<OfferError>,
     /// Names of its versions, the current one last.
     pub names: Vec<String>,
+    /// Name that it claims before any version loaded; `None`: the stem of its key.
+    pub reserved: Option<String>,
     /// Whether the source still has it.
     pub is_present: bool,
 }
@@ -94,7 +96,17 @@ impl FacadeOffer {
             });
         }
         let never_loaded = self.is_present && self.names.is_empty();
-        never_loaded.then(|| FileClaim { file: key, name: file_stem(key), given: false, loads: false })
+        never_loaded.then(|| FileClaim {
+            file: key,
+            name: self.fallback_name(key),
+            given: self.reserved.is_some(),
+            loads: false,
+        })
+    }
+
+    /// Returns the name that it has before any version loaded.
+    pub fn fallback_name<'a>(&'a self, key: &'a str) -> &'a str {
+        self.reserved.as_deref().unwrap_or_else(|| file_stem(key))
     }
 
     /// Reports its status, without names and fence; `None` once it was withdrawn.

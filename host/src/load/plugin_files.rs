@@ -83,7 +83,7 @@ pub struct PluginFiles {
 
 /// Metadata of the policy beside a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PolicyStamp {
+pub(super) enum PolicyStamp {
     /// There is no such file.
     None,
     /// A file, possibly reached through links.
@@ -94,7 +94,8 @@ enum PolicyStamp {
 }
 
 impl PolicyStamp {
-    fn read(path: &Path) -> Self {
+    /// Reads the metadata of a policy, which need not exist.
+    pub(super) fn read(path: &Path) -> Self {
         match (fs::metadata(path), fs::symlink_metadata(path)) {
             (Ok(meta), _) => Self::File(FileStamp::from_metadata(&meta)),
             (Err(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => Self::None,

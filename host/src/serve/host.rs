@@ -15,6 +15,7 @@ use loggia_gate::{
 };
 use loggia_policy::model::PluginLimits;
 use loggia_sandbox::{CodeCache, EngineError, SandboxEngine, compile::CompilerCommand};
+use loggia_upstream::UpstreamSpec;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -24,8 +25,8 @@ use crate::{
     serve::{runtimes::CallRuntimes, vitals},
 };
 
-/// Shutdown timeout of admissions in progress. Compilers are killed immediately.
-const ADMISSIONS: Duration = Duration::from_secs(2);
+/// Shutdown timeout of the loader: compilers are killed immediately, upstreams within three seconds.
+const LOADER_STOP: Duration = Duration::from_secs(5);
 
 /// Options of a host.
 #[derive(Debug, Clone)]
@@ -34,6 +35,8 @@ pub struct HostOptions {
     pub cache: PathBuf,
     /// Folder of plugins' state.
     pub state: PathBuf,
+    /// Other MCP servers to serve.
+    pub upstreams: Vec<UpstreamSpec>,
     /// The settings file, if there is one. The fence protects it from plugins.
     pub settings: Option<PathBuf>,
     /// The key file (JWKS) of the settings, if there is one.
@@ -72,6 +75,7 @@ pub struct PluginHost {
     pub admitter: Arc<PluginAdmitter>,
     /// State of the files of the watched folder.
     pub load_status: Arc<LoadStatus>,
+    upstreams: Vec<UpstreamSpec>,
     runtimes: Option<CallRuntimes>,
     /// Tasks that watch folders, with the tokens that stop them. Only `watch_folder` and `drop` lock it, and neither waits
     /// while it holds the lock.
@@ -109,6 +113,7 @@ impl PluginHost {
             gate,
             admitter: Arc::new(admitter),
             load_status: Arc::default(),
+            upstreams: options.upstreams.clone(),
             runtimes: Some(runtimes),
             watchers: Mutex::default(),
         })
@@ -128,12 +133,19 @@ impl PluginHost {
         self.runtimes.as_ref().map(CallRuntimes::handles)
     }
 
-    /// Loads a folder and watches it until `stop` is cancelled.
+    /// Loads a folder and the upstreams, and follows them until `stop` is cancelled.
     pub fn watch_folder(&self, folder: PathBuf, stop: CancellationToken) {
         let Some(CallRuntimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
         let (admitter, load_status) = (Arc::clone(&self.admitter), Arc::clone(&self.load_status));
-        let reloader = CatalogLoader::new(folder, admitter, catalog, calls.handle().clone(), load_status);
+        let reloader = CatalogLoader::new(
+            folder,
+            self.upstreams.clone(),
+            admitter,
+            catalog,
+            calls.handle().clone(),
+            load_status,
+        );
         let stop = stop.child_token();
         let watcher = calls.spawn(reloader.run(stop.clone()));
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push((stop, watcher));
@@ -147,7 +159,7 @@ impl Drop for PluginHost {
             for (stop, watcher) in watchers {
                 // Admissions are blocking work, and must not outlive the timers of the runtime.
                 stop.cancel();
-                let _ = runtimes.calls.block_on(async { tokio::time::timeout(ADMISSIONS, watcher).await });
+                let _ = runtimes.calls.block_on(async { tokio::time::timeout(LOADER_STOP, watcher).await });
             }
             runtimes.shut_down();
         }

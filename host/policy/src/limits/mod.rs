@@ -9,9 +9,12 @@ pub use self::{
     table::LIMITS,
 };
 pub use crate::document::unit::Unit;
-use crate::document::{
-    field::{Field, Fields},
-    problem::Problems,
+use crate::{
+    document::{
+        field::{Field, Fields},
+        problem::Problems,
+    },
+    model::{Policy, limit_names},
 };
 
 /// Name of the section.
@@ -30,10 +33,33 @@ pub fn read(field: &Field<'_>, problems: &mut Problems) -> LimitSet {
     set
 }
 
+/// Limits that apply to facades outside of the sandbox.
+const HOSTED: &[&str] = &[
+    limit_names::WALL,
+    limit_names::LONG_WALL,
+    limit_names::ARGUMENTS,
+    limit_names::RESULT,
+    limit_names::CONCURRENCY,
+    limit_names::QUEUE,
+    limit_names::QUEUE_TIME,
+    limit_names::QUESTIONS,
+    limit_names::BREAKER_FAULTS,
+    limit_names::BREAKER_WITHIN,
+    limit_names::BREAKER_REST,
+];
+
+/// Returns the limits that a policy changes although they have no effect on an upstream, which runs outside of the
+/// sandbox.
+pub fn needless_for_upstreams(policy: &Policy) -> impl Iterator<Item = &'static str> {
+    let set = LimitSet { limits: policy.limits.clone(), rules: policy.rules.clone() };
+    let changed = move |limit: &&LimitKey| limit.of(&set) != limit.default();
+    LIMITS.iter().filter(changed).map(|limit| limit.path).filter(|path| !HOSTED.contains(path))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{PluginLimits, limit_names};
+    use crate::model::PluginLimits;
 
     #[test]
     fn each_limit_sets_only_its_own_number() {

@@ -208,7 +208,7 @@ fn redact_secrets(grants: &PluginGrants) {
 }
 
 /// Returns the surface under the name that the policy sets.
-fn with_name(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
+pub(super) fn with_name(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
     match name {
         Some(name) if name != surface.name => {
             Arc::new(Surface { name: name.to_owned(), ..Surface::clone(surface) })

@@ -50,6 +50,12 @@ pub enum AdmitError {
         "the policy grants {0}, which workflows cannot use: their steps use the grants of the facades that they call"
     )]
     NeedlessGrant(&'static str),
+    /// The policy of an upstream has a grant of the sandbox.
+    #[error("the policy grants {0}, which an upstream cannot use: it runs outside of the sandbox")]
+    UpstreamGrant(&'static str),
+    /// The upstream cannot be reached, or its tools cannot be listed.
+    #[error("the upstream is unavailable: {0}")]
+    Upstream(String),
     /// A granted directory was replaced between check and opening.
     #[error("a directory that its policy grants was replaced while it was opened")]
     Exchanged,
@@ -72,7 +78,8 @@ impl AdmitError {
             Self::Exchanged => "a directory that its policy grants cannot be opened",
             Self::Panicked => "the host failed to load it",
             Self::Workflows(_) => "its workflows cannot be used",
-            Self::NeedlessGrant(_) => "its policy cannot be used",
+            Self::NeedlessGrant(_) | Self::UpstreamGrant(_) => "its policy cannot be used",
+            Self::Upstream(_) => "the upstream server cannot be reached",
             Self::Load(error) => match error {
                 LoadError::NotWasm | LoadError::CoreModule | LoadError::Precompiled => {
                     return error.to_string().into();

@@ -25,11 +25,12 @@ pub(super) fn load_policy(found: &PluginFiles) -> Result<Policy, AdmitError> {
 }
 
 /// Digests the policy beside a plugin, if it can be read.
-pub(in crate::load) fn policy_digest(found: &PluginFiles) -> Option<ArtifactDigest> {
-    read_file(found.policy.as_deref()?, MAX_POLICY_BYTES).ok().map(|text| ArtifactDigest::of(&text))
+pub(in crate::load) fn policy_digest(policy: Option<&Path>) -> Option<ArtifactDigest> {
+    read_file(policy?, MAX_POLICY_BYTES).ok().map(|text| ArtifactDigest::of(&text))
 }
 
-fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
+/// Reads a policy file.
+pub(in crate::load) fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
     if let (Ok(to), Err(error)) = (std::fs::read_link(path), std::fs::metadata(path)) {
         return Err(AdmitError::PolicyLink(path.to_owned(), format!("to {}: {error}", to.display())));
     }

@@ -6,16 +6,19 @@
 //! | `error.rs` | admission errors, for callers and for the operator |
 //! | `admitted.rs` | a plugin that passed all checks |
 //! | `workflow.rs` | a workflow file: read, link, check |
+//! | `upstream.rs` | an upstream's tools, under its policy |
 //! | `component.rs` | a component: read, compile, check, describe, sanitise |
 
 mod admitted;
 mod component;
 mod error;
 mod files;
+mod upstream;
 mod workflow;
 
 pub use admitted::{AdmissionFacts, AdmittedPlugin};
 pub use component::PluginAdmitter;
 pub use error::AdmitError;
-pub(super) use files::policy_digest;
+pub(super) use files::{policy_digest, read_policy};
+pub(super) use upstream::admit_upstream;
 pub use workflow::admit_workflows;

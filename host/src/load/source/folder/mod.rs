@@ -13,12 +13,10 @@
 //! | `scan.rs` | lists the folder |
 //! | `decide.rs` | pure: what to load and unload |
 //! | `file_state.rs` | what is known of one file |
-//! | `versions.rs` | logs loaded versions to the audit trail |
 
 mod decide;
 mod file_state;
 mod scan;
-mod versions;
 mod watch;
 
 use std::{
@@ -43,7 +41,6 @@ pub use self::scan::{find_plugin, scan_folder};
 use self::{
     decide::LoadStep,
     file_state::{FileState, RESCAN_INTERVAL},
-    versions::{AuditedVersion, AuditedVersions},
     watch::FolderWatch,
 };
 use crate::load::{
@@ -51,6 +48,10 @@ use crate::load::{
     load_status::LoadStatus,
     offer::{FacadeOffer, OfferMap},
     plugin_files::PluginFiles,
+    source::{
+        event::SourceEvent,
+        versions::{AuditedVersion, AuditedVersions},
+    },
 };
 
 /// Maximum number of concurrent admissions.
@@ -80,22 +81,6 @@ pub struct FolderSource {
     busy: BTreeSet<String>,
     tasks: JoinSet<AdmissionAttempt>,
     waiting: Vec<(String, PluginFiles)>,
-}
-
-/// Events of a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SourceEvent {
-    /// A scan ended. Fence or names may have changed even if no offer did.
-    Scanned {
-        /// Whether offers were withdrawn, or the folder can be read again.
-        changed: bool,
-    },
-    /// The scan failed; offers stay as they are.
-    Unreadable,
-    /// An admission ended.
-    Admitted,
-    /// All files of the initial scan were admitted. Occurs once.
-    Complete,
 }
 
 /// The result of an admission.
@@ -238,8 +223,10 @@ impl FolderSource {
             let attempt = async move {
                 let begun = Instant::now();
                 let admitted = run_admission(admitter.admit(&found, known)).await;
-                let version =
-                    admitted.as_ref().ok().and_then(|admitted| AuditedVersion::audited(admitted, &found));
+                let version = admitted
+                    .as_ref()
+                    .ok()
+                    .and_then(|admitted| AuditedVersion::audited(admitted, found.policy.as_deref()));
                 AdmissionAttempt { file, found, admitted, version, took: begun.elapsed() }
             };
             self.tasks.spawn_on(attempt, &self.runtime);

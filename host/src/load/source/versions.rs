@@ -1,16 +1,13 @@
 //! Logs loaded versions to the audit trail: the digests of a plugin and of its policy, before and after each change.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use loggia_gate::call::{TARGET as AUDIT, is_enabled as is_audited};
 use loggia_sandbox::ArtifactDigest;
 
-use crate::load::{
-    admit::{AdmittedPlugin, policy_digest},
-    plugin_files::PluginFiles,
-};
+use crate::load::admit::{AdmittedPlugin, policy_digest};
 
-/// The last loaded versions, by file. Empty unless the audit trail is on.
+/// The last loaded versions, by file or key. Empty unless the audit trail is on.
 #[derive(Default)]
 pub struct AuditedVersions(BTreeMap<String, AuditedVersion>);
 
@@ -25,11 +22,11 @@ pub struct AuditedVersion {
 
 impl AuditedVersion {
     /// Describes an admitted version; `None` if the audit trail is off. Reads the policy again.
-    pub fn audited(admitted: &AdmittedPlugin, found: &PluginFiles) -> Option<Self> {
+    pub fn audited(admitted: &AdmittedPlugin, policy: Option<&Path>) -> Option<Self> {
         is_audited().then(|| Self {
             facade: admitted.entry.surface().name.clone(),
             bytes: admitted.facts.digest,
-            policy: policy_digest(found),
+            policy: policy_digest(policy),
         })
     }
 }

@@ -1,0 +1,129 @@
+//! Upstream MCP servers as a source of offers.
+//!
+//! ```text
+//! settings ─▶ UpstreamServer ─ events ─▶ admit, under the policy ─▶ offers
+//! ```
+//!
+//! | file | concept |
+//! |---|---|
+//! | `entry.rs` | one upstream: its server, its policy, its offer |
+//! | `settings.rs` | from the settings to what `loggia-upstream` starts (pure) |
+
+mod entry;
+mod settings;
+
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+
+use futures_util::future::{join_all, select_all};
+use loggia_upstream::UpstreamSpec;
+use tokio::{runtime::Handle, time::Instant};
+
+use self::entry::UpstreamEntry;
+pub use self::settings::{key_of, to_specs};
+use super::event::SourceEvent;
+use crate::load::{
+    load_status::LoadStatus,
+    offer::{FacadeOffer, OfferMap},
+};
+
+/// Time for which the first catalog waits for upstreams. Those that take longer are listed when they are ready.
+const START_GRACE: Duration = Duration::from_secs(5);
+/// Interval of looking for changed policies.
+const POLICY_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Runs upstreams and follows their tools.
+pub struct UpstreamSource {
+    entries: BTreeMap<String, UpstreamEntry>,
+    load_status: Arc<LoadStatus>,
+    /// Time from which the initial offers count as complete.
+    grace: Instant,
+    complete: bool,
+    /// Time of the next look at the policies.
+    next_look: Instant,
+}
+
+impl UpstreamSource {
+    /// Starts upstreams on a runtime. Their policies are in `folder`, by name.
+    pub fn start(
+        specs: Vec<UpstreamSpec>,
+        folder: &Path,
+        runtime: &Handle,
+        load_status: Arc<LoadStatus>,
+    ) -> Self {
+        let entry = |spec: UpstreamSpec| (key_of(&spec.name), UpstreamEntry::start(spec, folder, runtime));
+        let now = Instant::now();
+        Self {
+            entries: specs.into_iter().map(entry).collect(),
+            load_status,
+            grace: now + START_GRACE,
+            complete: false,
+            next_look: now + POLICY_INTERVAL,
+        }
+    }
+
+    /// Iterates over its offers by key.
+    pub fn offers(&self) -> impl Iterator<Item = (&str, &FacadeOffer)> {
+        self.entries.iter().map(|(key, entry)| (key.as_str(), &entry.offer))
+    }
+
+    /// Returns its offers for assembly.
+    pub fn offers_mut(&mut self) -> OfferMap<'_> {
+        self.entries.iter_mut().map(|(key, entry)| (key.as_str(), &mut entry.offer)).collect()
+    }
+
+    /// Waits for the next event. Cancel-safe.
+    pub async fn next_event(&mut self) -> SourceEvent {
+        loop {
+            if !self.complete
+                && (self.entries.values().all(UpstreamEntry::has_answered) || Instant::now() >= self.grace)
+            {
+                self.complete = true;
+                return SourceEvent::Complete;
+            }
+            if self.entries.is_empty() {
+                return std::future::pending().await;
+            }
+            let wake = if self.complete { self.next_look } else { self.next_look.min(self.grace) };
+            let changes = self.entries.iter_mut().map(|(key, entry)| {
+                let key = key.clone();
+                Box::pin(async move {
+                    entry.changed().await;
+                    key
+                })
+            });
+            let changed = tokio::select! {
+                (key, ..) = select_all(changes) => Some(key),
+                () = tokio::time::sleep_until(wake) => None,
+            };
+            let admitted = match changed {
+                Some(key) => self.admit(&key, UpstreamEntry::apply_event),
+                None if Instant::now() >= self.next_look => {
+                    self.next_look = Instant::now() + POLICY_INTERVAL;
+                    let keys: Vec<String> = self.entries.keys().cloned().collect();
+                    let looked = keys.iter().map(|key| self.admit(key, UpstreamEntry::apply_policy));
+                    looked.fold(false, |any, changed| any || changed)
+                }
+                None => false,
+            };
+            if admitted {
+                return SourceEvent::Admitted;
+            }
+        }
+    }
+
+    /// Updates an offer and counts the result; returns whether it may have changed.
+    fn admit(&mut self, key: &str, update: impl FnOnce(&mut UpstreamEntry, &str) -> Option<bool>) -> bool {
+        let outcome = self.entries.get_mut(key).and_then(|entry| update(entry, key));
+        match outcome {
+            Some(true) => self.load_status.loaded.increment(),
+            Some(false) => self.load_status.failed.increment(),
+            None => {}
+        }
+        outcome.is_some()
+    }
+
+    /// Ends all upstreams.
+    pub async fn stop(self) {
+        join_all(self.entries.into_values().map(UpstreamEntry::stop)).await;
+    }
+}
