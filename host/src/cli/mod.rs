@@ -15,12 +15,14 @@ mod loaded;
 mod man;
 mod policy;
 mod publishing;
+mod replace_file;
 mod serve;
 mod settings;
 mod state;
 mod term;
 mod token;
 mod tokens;
+mod upstream;
 mod workflow;
 
 use std::{process::ExitCode, time::Duration};
@@ -56,13 +58,15 @@ Examples:
   loggia workflow check plugins/                     report problems of workflow files
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        export a plugin's state
+  loggia upstream import .mcp.json                   settings for the MCP servers of a client
   loggia token new ada --scope 'notes:*'             create a token for an HTTP caller
 
 Exit codes: 0 success, 1 failure (tokens: also if the list exceeds --budget), 2 invalid command line;
 check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
 call, workflow run: 20 the call failed;
 state: 11 there is no such store;
-workflow, config: 10 a file has problems, 11 there is no such file or workflow.
+workflow, config: 10 a file has problems, 11 there is no such file or workflow;
+upstream: 10 a server cannot be imported or is unavailable, 11 there is none.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
@@ -79,6 +83,7 @@ enum Command {
     State(state::StateCommand),
     Token(token::TokenCommand),
     Workflow(workflow::WorkflowCommand),
+    Upstream(upstream::UpstreamCommand),
     Config(config::ConfigCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand),
@@ -128,6 +133,7 @@ impl Cli {
             Command::State(command) => command.run(),
             Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),
+            Command::Upstream(command) => command.run(),
             Command::Config(command) => command.run(),
             Command::Completions(command) => command.run(Self::command()),
             Command::Man(command) => command.run(Self::command()),

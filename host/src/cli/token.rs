@@ -2,8 +2,7 @@
 
 use std::{
     fs,
-    io::{ErrorKind, Write},
-    os::unix::fs::{MetadataExt, fchown},
+    io::ErrorKind,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -12,7 +11,7 @@ use anyhow::{Context, bail};
 use loggia_policy::model::AccessScope;
 use loggia_server::auth::token;
 
-use super::{settings, term};
+use super::{replace_file::replace_file, settings, term};
 
 /// Create bearer tokens for HTTP callers.
 #[derive(clap::Args)]
@@ -118,24 +117,7 @@ fn add_to_file(file: &Path, name: &str, toml: &str) -> anyhow::Result<()> {
         text => text.with_context(failed)?,
     };
     let text = insert_token(&text, name, toml).with_context(failed)?;
-    // Resolved, so that a link stays a link.
-    let path = fs::canonicalize(file).with_context(failed)?;
-    let folder = path.parent().with_context(failed)?;
-    let write = || -> std::io::Result<()> {
-        let its = fs::metadata(&path)?;
-        let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-        beside.write_all(text.as_bytes())?;
-        beside.as_file().set_permissions(its.permissions())?;
-        let new = beside.as_file().metadata()?;
-        if (new.uid(), new.gid()) != (its.uid(), its.gid()) {
-            // The server may run as another user and must still be able to read it.
-            fchown(beside.as_file(), Some(its.uid()), Some(its.gid()))?;
-        }
-        beside.as_file().sync_all()?;
-        beside.persist(&path)?;
-        Ok(())
-    };
-    write().with_context(failed)
+    replace_file(file, &text).with_context(failed)
 }
 
 /// Adds one token to the text of a `loggia.toml`.

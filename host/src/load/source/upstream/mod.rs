@@ -100,8 +100,8 @@ impl UpstreamSource {
                 None if Instant::now() >= self.next_look => {
                     self.next_look = Instant::now() + POLICY_INTERVAL;
                     let keys: Vec<String> = self.entries.keys().cloned().collect();
-                    let looked = keys.iter().map(|key| self.admit(key, UpstreamEntry::apply_policy));
-                    looked.fold(false, |any, changed| any || changed)
+                    // All of them, whichever changed.
+                    keys.iter().filter(|key| self.admit(key, UpstreamEntry::apply_policy)).count() > 0
                 }
                 None => false,
             };

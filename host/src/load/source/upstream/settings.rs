@@ -27,7 +27,7 @@ fn to_spec(name: &str, upstream: &Upstream) -> UpstreamSpec {
             cwd: upstream.cwd.clone(),
         }),
     };
-    let patterns = |all: &[String]| all.iter().map(|text| NamePattern::new(text)).collect();
+    let patterns = |all: &[String]| all.iter().map(NamePattern::new).collect();
     let overrides = upstream.overrides.iter().map(|(tool, changes)| {
         let changes = ToolOverride { name: changes.name.clone(), description: changes.description.clone() };
         (tool.clone(), changes)
