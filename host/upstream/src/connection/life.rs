@@ -6,20 +6,30 @@ use rmcp::{
     RoleClient,
     model::ProtocolVersion,
     service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService},
+    transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
-use tokio::time::timeout;
+use tokio::{task::spawn_blocking, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    child::ChildGroup, client::UpstreamClient, close_reason::CloseSignal, open::OpenConnection,
-    pipe::PipeTransport, stderr_log::log_stderr, subscription::listen_for_changes,
+    child::ChildGroup,
+    client::UpstreamClient,
+    close_reason::CloseSignal,
+    http::{HttpClient, innermost},
+    open::OpenConnection,
+    pipe::PipeTransport,
+    stderr_log::log_stderr,
+    subscription::listen_for_changes,
 };
-use crate::spec::{StdioSpec, TransportSpec, UpstreamSpec};
+use crate::spec::{HttpSpec, StdioSpec, TransportSpec, UpstreamSpec};
 
 /// Time between the end of a child's stdout and its own end, in which its exit status becomes known.
 const STATUS: Duration = Duration::from_millis(500);
 /// Time between a child's end and the end of its stdout, which a process that has left its group may hold open.
 const DRAIN: Duration = Duration::from_secs(1);
+
+/// Calls at once over HTTP that wait for their first byte. The gate's permits are fewer.
+const CONCURRENT: usize = 64;
 
 /// Which handshakes are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +64,7 @@ pub(super) async fn run_connection(
 ) -> ConnectionEnd {
     match &spec.transport {
         TransportSpec::Stdio(stdio) => run_child(spec, stdio, order, stop, on_open).await,
-        TransportSpec::Http(_) => ConnectionEnd::of("HTTP is not supported yet"),
+        TransportSpec::Http(http) => run_http(spec, http, order, stop, on_open).await,
     }
 }
 
@@ -111,6 +121,54 @@ async fn run_child(
     ConnectionEnd::of(signal.reason())
 }
 
+async fn run_http(
+    spec: &UpstreamSpec,
+    http: &HttpSpec,
+    order: HandshakeOrder,
+    stop: &CancellationToken,
+    on_open: impl FnOnce(Arc<OpenConnection>),
+) -> ConnectionEnd {
+    let max = spec.limits.message;
+    let client = match spawn_blocking(move || HttpClient::new(max)).await {
+        Ok(Ok(client)) => client,
+        Ok(Err(error)) => return ConnectionEnd::of(error.to_string()),
+        Err(_) => return ConnectionEnd::of("the host failed to set up its client"),
+    };
+    let headers = match HttpClient::headers(http) {
+        Ok(headers) => headers,
+        Err(error) => return ConnectionEnd::of(error.to_string()),
+    };
+    let config = StreamableHttpClientTransportConfig::with_uri(http.url.as_str())
+        .custom_headers(headers)
+        .max_concurrent_requests(CONCURRENT)
+        .max_sse_event_size(max);
+    let transport = StreamableHttpClientTransport::with_client(client, config);
+    let signal = CloseSignal::default();
+    let handshake =
+        UpstreamClient::new(&spec.name, signal.clone()).serve_with_lifecycle(transport, lifecycle(order));
+    let service = tokio::select! {
+        biased;
+        shaken = timeout(spec.limits.connect, handshake) => match shaken {
+            Ok(Ok(service)) => service,
+            Ok(Err(error)) => return ConnectionEnd::of(describe(&error)),
+            Err(_) => return ConnectionEnd::of(format!("it did not answer within {} s", spec.limits.connect.as_secs())),
+        },
+        () = stop.cancelled() => return ConnectionEnd::of("the host ends it"),
+    };
+    on_open(open(&service, &signal));
+    let cancel = service.cancellation_token();
+    let mut ended = std::pin::pin!(service.waiting());
+    tokio::select! {
+        _ = &mut ended => signal.explain("it closed the connection"),
+        () = stop.cancelled() => signal.explain("the host ends it"),
+    }
+    signal.close();
+    cancel.cancel();
+    // It deletes its session at the server.
+    let _ = timeout(DRAIN, ended).await;
+    ConnectionEnd::of(signal.reason())
+}
+
 /// Finds out why a child closed its stdout: mostly because it ended.
 async fn explain_end(signal: &CloseSignal, group: &mut ChildGroup) {
     if !signal.is_explained() {
@@ -159,7 +217,7 @@ pub(super) fn describe(error: &ClientInitializeError) -> String {
         }
         ClientInitializeError::ConnectionClosed(_) => "it closed the connection".to_owned(),
         ClientInitializeError::TransportError { error, .. } => {
-            loggia_text::sanitise_line(&loggia_text::redact(&error.to_string()), 400)
+            loggia_text::sanitise_line(&loggia_text::redact(&innermost(error)), 400)
         }
         _ => "its answer to the handshake is malformed".to_owned(),
     }

@@ -10,6 +10,7 @@
 //! | `outage` | why an upstream is unavailable, and until when |
 //! | `bounded_lines` | lines of a stream, within a bound of memory |
 //! | `message` | a line as a message of JSON-RPC |
+//! | `http` | rmcp's transport over HTTP, with bounded bodies |
 //! | `pipe` | rmcp's transport over the standard streams of a child |
 //! | `stderr_log` | a child's stderr, in the host's log |
 //! | `child` | a child process, with its group and its environment |
@@ -26,6 +27,7 @@ mod call_registry;
 mod child;
 mod client;
 mod close_reason;
+mod http;
 mod life;
 mod link;
 mod message;

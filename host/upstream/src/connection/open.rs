@@ -21,6 +21,7 @@ use tokio::{
 use super::{
     call_registry::{CallRegistry, PendingQuestion},
     close_reason::CloseSignal,
+    http::innermost,
 };
 use crate::adapt::ServerProfile;
 
@@ -30,6 +31,8 @@ const TOOLS: usize = 1000;
 const TOOL_BYTES: usize = 8 * 1024 * 1024;
 /// Pages of a list of tools.
 const PAGES: usize = 200;
+/// Bytes of a text of the upstream in a reason.
+const TEXT: usize = 400;
 /// Questions of one call that wait to be asked.
 const QUESTIONS: usize = 4;
 
@@ -171,8 +174,7 @@ impl OpenConnection {
                 Err(error) => {
                     return Err(match self.end_of(error).await {
                         CallEnd::Error { message, .. } => {
-                            let message = loggia_text::sanitise_line(&loggia_text::redact(&message), 400);
-                            format!("it cannot list its tools: {message}")
+                            format!("it cannot list its tools: {}", clean(&message))
                         }
                         CallEnd::Closed(reason) => reason,
                     });
@@ -210,12 +212,15 @@ impl OpenConnection {
                 self.signal.closed().await;
                 CallEnd::Closed(self.signal.reason())
             }
-            // The error of an HTTP client may hold its URL.
-            other => {
-                CallEnd::Closed(loggia_text::sanitise_line(&loggia_text::redact(&other.to_string()), 400))
-            }
+            ServiceError::TransportSend(error) => CallEnd::Closed(clean(&innermost(&error))),
+            other => CallEnd::Closed(clean(&other.to_string())),
         }
     }
+}
+
+/// A text for one line of a message.
+fn clean(text: &str) -> String {
+    loggia_text::sanitise_line(&loggia_text::redact(text), TEXT)
 }
 
 type Asking<'a> = BoxFuture<'a, ()>;

@@ -2,5 +2,6 @@
 
 mod calls;
 mod hostile;
+mod http;
 mod lifecycle;
 mod support;

@@ -1,0 +1,16 @@
+//! Streamable HTTP: rmcp's transport over an HTTP client of ours, which bounds what it reads.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `tls` | certificate authorities of this machine |
+//! | `http_error` | why a request brought no answer |
+//! | `events` | server-sent events, within a bound |
+//! | `http_client` | requests to one server |
+
+mod events;
+mod http_client;
+mod http_error;
+mod tls;
+
+pub(super) use http_client::HttpClient;
+pub(super) use http_error::innermost;
