@@ -95,6 +95,7 @@ fn each_module_names_only_what_it_may() {
         "host/workflow/",
         "host/server/src/mcp/",
         "host/upstream/src/adapt/",
+        "host/upstream/src/import/",
         "host/upstream/src/results/",
         "host/src/load/assemble.rs",
         "host/src/load/names/claims.rs",

@@ -59,6 +59,13 @@ impl ListedTool {
                 ));
             }
         };
+        let task_support = tool.get("execution").and_then(|execution| execution.get("taskSupport"));
+        if task_support.and_then(Value::as_str) == Some("required") {
+            return Err(format!(
+                "the tool `{}` is left out: it can be called only as a task of 2025-11-25, which is not supported",
+                mention(&name, MENTION)
+            ));
+        }
         let annotations = tool.get("annotations");
         let hint = |key: &str| annotations.and_then(|hints| hints.get(key)).and_then(Value::as_bool);
         Ok(Self {

@@ -204,7 +204,10 @@ fn action(
 /// What the facade is for: the operator's words, else the server's, else its name.
 fn summary(spec: &UpstreamSpec, server: &ServerProfile) -> String {
     let own = spec.summary.as_deref().or(server.description.as_deref());
-    let paragraph = || server.instructions.as_deref().and_then(|text| text.trim().split("\n\n").next());
+    // Instructions often begin with a heading, which says little.
+    let is_text = |paragraph: &&str| !paragraph.is_empty() && !paragraph.starts_with('#');
+    let paragraph =
+        || server.instructions.as_deref().and_then(|text| text.split("\n\n").map(str::trim).find(is_text));
     let text = own.filter(|text| !text.trim().is_empty()).or_else(paragraph).unwrap_or_default();
     match sanitise_text(text, limits::SUMMARY).trim() {
         "" => match sanitise_line(&server.title, limits::TITLE) {

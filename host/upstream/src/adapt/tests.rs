@@ -156,10 +156,10 @@ fn bad_tools_leave_the_others() {
     let adapted = adapt(
         &spec(),
         json!([5, {"name": ""}, {"name": "x".repeat(300)}, {"name": "a", "inputSchema": 1}, {"name": "日本"},
-            {"name": "good"}, {"name": "good", "description": "twice"}]),
+            {"name": "task", "execution": {"taskSupport": "required"}}, {"name": "good", "execution": {"taskSupport": "optional"}}, {"name": "good", "description": "twice"}]),
     );
     assert_eq!(adapted.routes.keys().collect::<Vec<_>>(), ["good"]);
-    assert_eq!(adapted.problems.len(), 6, "{:#?}", adapted.problems);
+    assert_eq!(adapted.problems.len(), 7, "{:#?}", adapted.problems);
     assert!(adapt_tools(&spec(), &profile(), &[json!({"name": "日本"})]).is_err());
     assert_eq!(adapt_tools(&spec(), &profile(), &[]), Err("the upstream has no tools to serve".into()));
 }
@@ -210,7 +210,7 @@ fn texts_are_sanitised() {
         title: "S\u{1b}[31mX\u{202e}".into(),
         version: "1\n2".into(),
         description: None,
-        instructions: Some("First\u{200b} part.\n\nSecond.".into()),
+        instructions: Some("# Heading\n\nFirst\u{200b} part.\n\nSecond.".into()),
     };
     let adapted =
         adapt_tools(&spec(), &server, &[json!({"name": "t", "description": "a\u{e0041}b"})]).expect("a tool");

@@ -94,6 +94,23 @@ impl PipeTransport {
     }
 }
 
+/// A line that waits for room in a queue.
+type WaitingLine = (mpsc::Sender<Vec<u8>>, Vec<u8>);
+
+impl PipeTransport {
+    /// Queues a message for the child, or returns it if the queue is full.
+    fn queue(&self, message: &TxJsonRpcMessage<RoleClient>) -> Result<Option<WaitingLine>, PipeError> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        let outgoing = self.outgoing.as_ref().ok_or(PipeError::Closed)?;
+        match outgoing.try_send(line) {
+            Ok(()) => Ok(None),
+            Err(mpsc::error::TrySendError::Full(line)) => Ok(Some((outgoing.clone(), line))),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(PipeError::Closed),
+        }
+    }
+}
+
 impl Transport<RoleClient> for PipeTransport {
     type Error = PipeError;
 
@@ -110,18 +127,22 @@ impl Transport<RoleClient> for PipeTransport {
         {
             self.shared.typed.lock().insert(request.id.clone());
         }
-        let (outgoing, shared) = (self.outgoing.clone(), self.shared.clone());
+        let shared = self.shared.clone();
+        // At once, if there is room: rmcp polls these futures in any order, but a cancellation must not precede its request.
+        let queued = self.queue(&message);
         async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            let sent = outgoing.ok_or(PipeError::Closed)?.send(line).await;
+            let sent = match queued {
+                Ok(None) => Ok(()),
+                Ok(Some((outgoing, line))) => outgoing.send(line).await.map_err(|_| PipeError::Closed),
+                Err(error) => Err(error),
+            };
             if answers {
                 // Saturating: rmcp also answers what it refuses by itself.
                 let _ = shared
                     .open_requests
                     .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| open.checked_sub(1));
             }
-            sent.map_err(|_| PipeError::Closed)
+            sent
         }
     }
 

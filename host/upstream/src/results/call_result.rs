@@ -101,8 +101,8 @@ fn parsed(text: String) -> Value {
     Value::String(text)
 }
 
-/// Whether the texts say the same as the structured content. MCP recommends to send it as a text, too, and FastMCP puts
-/// what is no object under `result`, with one text for each item of a list.
+/// Whether the texts say the same as the structured content. MCP recommends to send it as a text, too. Servers put what is no
+/// object under one name, and send its value as a text; FastMCP sends one text for each item of a list.
 fn repeats(structured: &Value, texts: &[String]) -> bool {
     let is_same = |value: &Value, text: &str| match value {
         Value::String(own) => own == text,
@@ -113,9 +113,7 @@ fn repeats(structured: &Value, texts: &[String]) -> bool {
         _ => json::parse(text).is_ok_and(|parsed| parsed == *value),
     };
     let values: Vec<&Value> = match structured.as_object() {
-        Some(members) if members.len() == 1 => {
-            std::iter::once(structured).chain(members.get("result")).collect()
-        }
+        Some(members) if members.len() == 1 => std::iter::once(structured).chain(members.values()).collect(),
         _ => vec![structured],
     };
     values.into_iter().any(|value| match (value, texts) {

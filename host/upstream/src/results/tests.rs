@@ -52,6 +52,7 @@ fn results_become_data() {
             json!({"result": ["x", "y"]}),
             0,
         ),
+        (json!({"content": [text("[1]")], "structuredContent": {"items": [1]}}), json!({"items": [1]}), 0),
         // A text that says more stays.
         (json!({"content": [text("look")], "structuredContent": {"a": 1}}), json!({"a": 1}), 1),
     ] {
