@@ -14,6 +14,8 @@ pub(super) struct ListedTool {
     pub(super) input: Object,
     pub(super) output: Option<Object>,
     pub(super) hints: ToolHints,
+    /// The server offers to run it as a task, so it takes long.
+    pub(super) takes_long: bool,
 }
 
 /// The tool's annotations. They are claims of the upstream; a policy can correct the effect that follows from them.
@@ -60,7 +62,8 @@ impl ListedTool {
             }
         };
         let task_support = tool.get("execution").and_then(|execution| execution.get("taskSupport"));
-        if task_support.and_then(Value::as_str) == Some("required") {
+        let task_support = task_support.and_then(Value::as_str);
+        if task_support == Some("required") {
             return Err(format!(
                 "the tool `{}` is left out: it can be called only as a task of 2025-11-25, which is not supported",
                 mention(&name, MENTION)
@@ -79,6 +82,7 @@ impl ListedTool {
                 idempotent: hint("idempotentHint"),
                 open_world: hint("openWorldHint"),
             },
+            takes_long: task_support == Some("optional"),
             name,
         })
     }

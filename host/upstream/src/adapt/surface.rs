@@ -192,7 +192,7 @@ fn action(
         effect: effect.effect,
         idempotent: effect.idempotent,
         open_world: effect.open_world,
-        long_running: false,
+        long_running: tool.takes_long,
         details: false,
         aliases,
         params: Arc::new(params),

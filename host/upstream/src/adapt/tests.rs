@@ -2,6 +2,7 @@
 
 use loggia_facade::Effect;
 use loggia_schema::Contract;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{action_names::HOST_ACTIONS, *};
@@ -159,6 +160,7 @@ fn bad_tools_leave_the_others() {
             {"name": "task", "execution": {"taskSupport": "required"}}, {"name": "good", "execution": {"taskSupport": "optional"}}, {"name": "good", "description": "twice"}]),
     );
     assert_eq!(adapted.routes.keys().collect::<Vec<_>>(), ["good"]);
+    assert!(adapted.surface.actions[0].long_running, "it can be a task");
     assert_eq!(adapted.problems.len(), 7, "{:#?}", adapted.problems);
     assert!(adapt_tools(&spec(), &profile(), &[json!({"name": "日本"})]).is_err());
     assert_eq!(adapt_tools(&spec(), &profile(), &[]), Err("the upstream has no tools to serve".into()));
@@ -220,4 +222,87 @@ fn texts_are_sanitised() {
         ("SX", "1 2", "First part.")
     );
     assert_eq!(surface.actions[0].summary, "ab");
+}
+
+/// JSON of keywords and odd values.
+fn schemas() -> impl Strategy<Value = Value> {
+    let words = prop::sample::select(vec![
+        "object",
+        "string",
+        "array",
+        "null",
+        "#",
+        "#/$defs/a",
+        "#/properties/a",
+        "a",
+        "action",
+        "(?<x",
+        "^a+$",
+        "\u{200b}",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-2..70_i64).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        words.prop_map(Value::from),
+    ];
+    let keys = prop::sample::select(vec![
+        "type",
+        "properties",
+        "required",
+        "items",
+        "additionalProperties",
+        "anyOf",
+        "allOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "$ref",
+        "$defs",
+        "$id",
+        "$schema",
+        "enum",
+        "const",
+        "default",
+        "pattern",
+        "patternProperties",
+        "minimum",
+        "exclusiveMinimum",
+        "minLength",
+        "description",
+        "a",
+        "action",
+        "params",
+        "b c",
+        "arguments",
+        "\u{7}",
+    ]);
+    leaf.prop_recursive(6, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec((keys.clone(), inner.clone()), 0..6).prop_map(|members| members
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect()),
+            prop::collection::vec(inner, 0..4).prop_map(Value::Array),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Whatever its schema, a tool is served, with a surface that the contract accepts.
+    #[test]
+    fn no_schema_loses_its_tool(input in schemas(), output in schemas()) {
+        let mut tool = json!({"name": "t", "outputSchema": output});
+        if input.is_object() {
+            tool["inputSchema"] = input;
+        }
+        let adapted = adapt_tools(&spec(), &profile(), &[tool]);
+        let adapted = adapted.map_err(TestCaseError::fail)?;
+        prop_assert!(Contract::new(adapted.surface.clone()).is_ok());
+        prop_assert_eq!(adapted.routes.len(), 1);
+    }
 }

@@ -1,5 +1,7 @@
 //! Tests of whole files, as clients write them.
 
+use proptest::prelude::*;
+
 use super::*;
 
 fn rendered(file: &str) -> (String, Vec<String>) {
@@ -105,4 +107,24 @@ fn comments_cannot_be_left() {
     let (toml, _) = rendered(file);
     let read: toml::Table = toml.parse().expect("TOML");
     assert_eq!(read["upstream"].as_table().expect("a table").keys().collect::<Vec<_>>(), ["x"]);
+}
+
+proptest! {
+    /// Whatever a file holds, its TOML names the same commands and variables.
+    #[test]
+    fn toml_keeps_every_string(command in "[^$]{0,12}", name in "[^$]{1,12}", value in "[^$]{0,12}", server in "[a-z]{1,8}") {
+        let mut env = serde_json::Map::new();
+        env.insert(name.clone(), value.clone().into());
+        let file = serde_json::json!({"mcpServers": {server.clone(): {"command": command, "env": env}}});
+        let imported = import_clients(&file.to_string()).map_err(TestCaseError::fail)?;
+        let read: toml::Table = render_toml(&imported.upstreams).parse().expect("TOML");
+        let table = &read["upstream"][server.as_str()];
+        prop_assert_eq!(table["command"].as_str(), Some(command.as_str()));
+        prop_assert_eq!(table["env"][name.as_str()].as_str(), Some(value.as_str()));
+    }
+
+    #[test]
+    fn any_text_is_read(text in ".{0,64}|[\\[\\]{}\",:/* \n]{0,32}") {
+        let _ = import_clients(&text);
+    }
 }

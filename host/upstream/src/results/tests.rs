@@ -1,6 +1,7 @@
 //! Tests of results, as upstreams send them.
 
 use loggia_facade::{Block, Failure, Reply, code};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -132,4 +133,50 @@ fn proposed_calls_name_tools_of_the_same_upstream() {
         failure(prefixed).next.expect("a call").to_json(),
         json!({"tool": "up", "arguments": {"action": "get"}, "reason": "a b"})
     );
+}
+
+fn results() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+        prop::sample::select(vec!["text", "image", "resource", "{\"a\":[1]}", "aGk=", "gh_get"])
+            .prop_map(Value::from),
+    ];
+    let keys = prop::sample::select(vec![
+        "content",
+        "structuredContent",
+        "isError",
+        "_meta",
+        "nextTool",
+        "tool",
+        "arguments",
+        "type",
+        "text",
+        "data",
+        "mimeType",
+        "resource",
+        "uri",
+        "blob",
+        "name",
+        "annotations",
+    ]);
+    leaf.prop_recursive(5, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec((keys.clone(), inner.clone()), 0..6).prop_map(|members| members
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect()),
+            prop::collection::vec(inner, 0..4).prop_map(Value::Array),
+        ]
+    })
+}
+
+proptest! {
+    /// Any JSON is a reply or a failure.
+    #[test]
+    fn any_result_is_read(result in results()) {
+        let read = read_result(&result, &tools());
+        prop_assert!(read.is_ok() || read.is_err_and(|failure| !failure.message.is_empty()));
+    }
 }

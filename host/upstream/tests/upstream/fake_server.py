@@ -200,6 +200,13 @@ def handle(message):
 if MODE == "dies":
     sys.stderr.write("cannot find its database\n")
     sys.exit(7)
+if MODE == "deaf":
+    handle(json.loads(sys.stdin.readline()))
+    handle(json.loads(sys.stdin.readline()))
+    number = 0
+    while True:
+        number += 1
+        send({"id": number, "method": "ping"})
 if MODE == "ignores-sigterm":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for line in sys.stdin:

@@ -99,6 +99,12 @@ async fn a_flood_of_questions_is_refused() {
 }
 
 #[tokio::test]
+async fn a_deaf_child_that_floods_is_ended() {
+    let mut upstream = FakeUpstream::start("deaf");
+    assert_eq!(upstream.outage().await, "it sent more than 64 requests without reading the answers");
+}
+
+#[tokio::test]
 async fn forked_processes_are_killed_with_their_parent() {
     let mut upstream = FakeUpstream::start("normal");
     let facade = upstream.facade().await;
