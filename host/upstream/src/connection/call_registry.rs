@@ -1,6 +1,6 @@
 //! Calls in flight, by their request and their progress token.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use loggia_facade::{Answer, Failure, Progress, Question, Session};
 use parking_lot::Mutex;
@@ -8,10 +8,16 @@ use rmcp::{
     model::{ProgressToken, RequestId},
     service::InboundStreamOrigin,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 
 /// Progress that came before its call was registered: rmcp sends a request before it returns the token.
 const EARLY: usize = 64;
+
+/// Time in which an upstream may still work on a cancelled call, and ask on its behalf.
+const ABANDONED: Duration = Duration::from_secs(60);
 
 /// A question of the upstream to the person behind a call. The call itself asks it.
 pub(super) struct PendingQuestion {
@@ -30,6 +36,8 @@ struct RegistryState {
     calls: HashMap<RequestId, CallEntry>,
     requests: HashMap<ProgressToken, RequestId>,
     early: HashMap<ProgressToken, Progress>,
+    /// When a call was last dropped before its result.
+    abandoned: Option<Instant>,
 }
 
 struct CallEntry {
@@ -57,9 +65,12 @@ impl CallRegistry {
         }
     }
 
-    /// Removes a call.
-    pub(super) fn remove(&self, id: &RequestId) {
+    /// Removes a call, which has its result or was abandoned.
+    pub(super) fn remove(&self, id: &RequestId, is_done: bool) {
         let mut state = self.state.lock();
+        if !is_done {
+            state.abandoned = Some(Instant::now());
+        }
         if let Some(entry) = state.calls.remove(id) {
             state.requests.remove(&entry.token);
         }
@@ -99,6 +110,9 @@ impl CallRegistry {
             Some(InboundStreamOrigin::Unassociated) => None,
             None if state.calls.len() > 1 => {
                 return Err("several calls are in flight, so the person to ask is unknown");
+            }
+            None if state.abandoned.is_some_and(|at| at.elapsed() < ABANDONED) => {
+                return Err("a call was cancelled a moment ago, so the person to ask is unknown");
             }
             None => state.calls.values().next(),
         };

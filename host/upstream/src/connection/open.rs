@@ -240,7 +240,7 @@ struct CallGuard<'a> {
 
 impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
-        self.connection.calls.remove(&self.id);
+        self.connection.calls.remove(&self.id, self.is_done);
         if self.is_done {
             return;
         }

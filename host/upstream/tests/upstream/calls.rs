@@ -127,6 +127,14 @@ async fn dropped_calls_are_cancelled() {
     until("it is held", async || data(&facade, "cancelled", json!({})).await["held"] == 1).await;
     held.abort();
     until("it is cancelled", async || data(&facade, "cancelled", json!({})).await["cancelled"] == 1).await;
+    // A question on its behalf must not reach another person.
+    let port = Arc::new(FakePort { answer: Some(Answer::Declined), ..FakePort::default() });
+    let refused = call_with(&facade, port.clone(), "ask", json!({})).await.expect("a reply");
+    assert_eq!(
+        refused.data,
+        json!({"error": "a call was cancelled a moment ago, so the person to ask is unknown"})
+    );
+    assert!(port.asked.lock().unwrap().is_empty());
     // Its late answer is ignored.
     data(&facade, "release", json!({})).await;
     assert_sound(&facade).await;
