@@ -60,7 +60,7 @@ pub struct StdioSpec {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its environment, added to the few variables that it [inherits].
+    /// Its environment, added to the few variables that it inherits: [`INHERITED_VARIABLES`](crate::INHERITED_VARIABLES).
     pub env: BTreeMap<String, String>,
     /// Its working directory; the host's own if there is none.
     pub cwd: Option<PathBuf>,

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart() {
+    fn lines_are_classified() {
         let many = "1,".repeat(json::VALUES);
         for (line, expected) in [
             (r#"{"jsonrpc":"2.0","id":1,"result":{"content":7}}"#.to_owned(), "response"),

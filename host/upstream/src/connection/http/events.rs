@@ -56,7 +56,7 @@ struct EventReader<R> {
     can_resume: bool,
 }
 
-/// The members of a message that tell an answer from others.
+/// The members of a message that distinguish an answer.
 #[derive(Deserialize)]
 struct AnswerHead {
     id: Option<IgnoredAny>,
