@@ -2,7 +2,6 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::ensure;
 use loggia_facade::{Block, Input, Object, Request};
 use loggia_gate::{access::CallOrigin, run::CallEvent};
 use loggia_policy::settings::Level;
@@ -30,9 +29,9 @@ pub struct CallCommand {
     /// Parameters: one JSON object, or key=value pairs
     #[arg(value_name = "JSON | key=value")]
     params: Vec<String>,
-    /// Plugin folder
-    #[arg(long, value_name = "DIR", default_value = "plugins")]
-    plugins: PathBuf,
+    /// Plugin folder [default: that of the settings file, or plugins]
+    #[arg(long, value_name = "DIR")]
+    plugins: Option<PathBuf>,
     #[command(flatten)]
     common: LoadOptions,
 }
@@ -41,16 +40,12 @@ impl CallCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
         let params = parse_params(&self.params)?;
-        ensure!(
-            self.plugins.is_dir(),
-            "there is no folder {}; set the plugin folder with --plugins DIR",
-            self.plugins.display()
-        );
+        let folder = self.common.plugin_folder(self.plugins)?;
         let runtime = io_runtime()?;
         let host = PluginHost::new(&self.common.host_options()?)?;
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
-            host.watch_folder(self.plugins, stop.clone());
+            host.watch_folder(folder, stop.clone());
             // Waits for compilation: a person is more patient than a client.
             host.gate.catalog().wait_for_slot(&self.facade).await;
             // Passed as client arguments, so that the same rules apply.

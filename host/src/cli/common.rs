@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use clap::{
     Args,
     builder::{OsStr, Resettable},
@@ -9,9 +10,11 @@ use clap::{
 use loggia_gate::{catalog::ToolPublisher, flow::CallerQuotas, schedule::InlinePolicy};
 use loggia_policy::model::ceilings::{STACK_CEILING, STACK_FLOOR};
 use loggia_sandbox::engine::STACK;
+use loggia_server::auth;
 use loggia_text::units;
 
-use crate::{places, serve::HostOptions};
+use super::settings;
+use crate::{load::to_specs, places, serve::HostOptions};
 
 /// A command line error that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +33,9 @@ pub fn env_default(name: &str) -> Resettable<OsStr> {
 /// Options of every command that loads plugins.
 #[derive(Args)]
 pub struct LoadOptions {
+    /// Settings file, loggia.toml; `loggia config check` validates it
+    #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG")]
+    pub config: Option<PathBuf>,
     /// Folder for compiled plugins [env: LOGGIA_CACHE; default: the platform's cache folder]
     #[arg(long, value_name = "DIR", default_value = env_default("LOGGIA_CACHE"), hide_default_value = true)]
     cache: Option<PathBuf>,
@@ -71,13 +77,42 @@ enum Threads {
 }
 
 impl LoadOptions {
-    /// Builds the options of a host.
+    /// Builds the options of a host, with the upstreams and the folders of the settings file, if one is given.
     ///
     /// # Errors
     ///
-    /// If the platform has no folder for cache or state.
+    /// If the settings are invalid, or the platform has no folder for cache or state.
     pub fn host_options(&self) -> anyhow::Result<HostOptions> {
-        self.host_options_with(None, None)
+        let Some(file) = &self.config else { return self.host_options_with(None, None) };
+        let settings = settings::read_and_check(file)?;
+        Ok(HostOptions {
+            upstreams: to_specs(&settings.upstream),
+            settings: Some(file.clone()),
+            audit: settings.audit.file.clone(),
+            keys: auth::key_file(settings.auth()),
+            ..self.host_options_with(settings.cache, settings.state)?
+        })
+    }
+
+    /// Returns the plugin folder: the given one, that of the settings file, or `plugins`.
+    ///
+    /// # Errors
+    ///
+    /// If the settings are invalid, or the folder does not exist.
+    pub fn plugin_folder(&self, given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+        let settings = || self.config.as_deref().map(settings::read_and_check).transpose();
+        let folder = match given {
+            Some(folder) => folder,
+            None => {
+                settings()?.and_then(|settings| settings.folder).unwrap_or_else(|| PathBuf::from("plugins"))
+            }
+        };
+        ensure!(
+            folder.is_dir(),
+            "there is no folder {}; set the plugin folder with --plugins DIR",
+            folder.display()
+        );
+        Ok(folder)
     }
 
     /// Builds the options of a host, with the folders of a settings file as defaults.

@@ -9,11 +9,11 @@ use loggia_text::printable;
 use super::{common::io_runtime, exit, term};
 use crate::{
     load::{
-        AdmissionFacts, BlockedWorkflow, FacadeOffer, OfferMap, PluginFiles,
+        AdmissionFacts, BlockedWorkflow, FacadeOffer, OfferMap, PluginFiles, UpstreamSource,
         assemble::{LoadCompleteness, assemble, file_claims},
-        file_stem, find_plugin,
+        find_plugin,
         names::NameOwners,
-        scan_folder,
+        policy_stem, scan_folder,
     },
     serve::{HostOptions, PluginHost},
 };
@@ -28,54 +28,64 @@ pub struct LoadedPlugin {
     pub blocked: Vec<BlockedWorkflow>,
 }
 
-/// Loads a file, or all files of a folder, as a server would. Empty if there is no plugin.
+/// Loads a file, or all files of a folder, and the upstreams of the settings, as a server would. Empty if there is no
+/// plugin.
 pub fn load_path(path: &Path, options: &HostOptions) -> anyhow::Result<Vec<LoadedPlugin>> {
     let files = find_files(path)?;
-    if files.is_empty() {
+    if files.is_empty() && options.upstreams.is_empty() {
         return Ok(Vec::new());
     }
     let host = PluginHost::new(options)?;
-    Ok(io_runtime()?.block_on(admit_all(&host, files)))
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+    Ok(io_runtime()?.block_on(async {
+        let mut upstreams = host.start_upstreams(folder);
+        let plugins = admit_all(&host, files, &mut upstreams).await;
+        upstreams.stop().await;
+        plugins
+    }))
 }
 
-/// Loads all files of a folder into a host.
-pub async fn load_folder(host: &PluginHost, folder: &Path) -> anyhow::Result<Vec<LoadedPlugin>> {
-    Ok(admit_all(host, find_files(folder)?).await)
+/// Loads all files of a folder into a host, and the upstreams, which run until the returned source is dropped.
+pub async fn load_folder(
+    host: &PluginHost,
+    folder: &Path,
+) -> anyhow::Result<(Vec<LoadedPlugin>, UpstreamSource)> {
+    let files = find_files(folder)?;
+    let mut upstreams = host.start_upstreams(folder);
+    let plugins = admit_all(host, files, &mut upstreams).await;
+    Ok((plugins, upstreams))
 }
 
-async fn admit_all(host: &PluginHost, files: BTreeMap<String, PluginFiles>) -> Vec<LoadedPlugin> {
+async fn admit_all(
+    host: &PluginHost,
+    files: BTreeMap<String, PluginFiles>,
+    upstreams: &mut UpstreamSource,
+) -> Vec<LoadedPlugin> {
     let mut offers: BTreeMap<String, FacadeOffer> = BTreeMap::new();
-    let mut plugins = Vec::new();
     for (file, found) in files {
         let mut offer = FacadeOffer::default();
-        let loaded = match host.admitter.admit(&found, None).await {
-            Ok(admitted) => {
-                let facts = admitted.facts.clone();
-                offer.accept(admitted);
-                Ok(facts)
-            }
-            Err(error) => {
-                offer.reject(&error);
-                Err(format!("does not load: {error}"))
-            }
-        };
-        offers.insert(file.clone(), offer);
-        plugins.push((file, loaded));
+        match host.admitter.admit(&found, None).await {
+            Ok(admitted) => offer.accept(admitted),
+            Err(error) => offer.reject(&error),
+        }
+        offers.insert(file, offer);
     }
+    upstreams.settle().await;
     let mut map: OfferMap<'_> = offers.iter_mut().map(|(file, offer)| (file.as_str(), offer)).collect();
+    map.append(&mut upstreams.offers_mut());
     // The name record is only read: inspecting a plugin must not claim its name.
     let owners = NameOwners::assign(file_claims(&map), &NameOwners::default(), &host.admitter.names());
     let mut assembly = assemble(&mut map, &owners, &BTreeMap::new(), LoadCompleteness::Complete);
-    let plugins = plugins.into_iter().map(|(file, loaded)| {
-        let refused = assembly.refused.remove(&file);
-        let blocked = assembly.blocked.remove(&file).filter(|_| refused.is_none()).unwrap_or_default();
-        let version = offers.remove(&file).and_then(|offer| offer.version);
-        let loaded = match (loaded, version, refused) {
-            (Err(why), _, _) | (Ok(_), _, Some(why)) => Err(why),
-            (Ok(facts), Some(version), None) => Ok((version.entry, facts)),
-            (Ok(_), None, None) => Err("does not load".to_owned()),
+    let plugins = map.into_iter().map(|(file, offer)| {
+        let refused = assembly.refused.remove(file);
+        let blocked = assembly.blocked.remove(file).filter(|_| refused.is_none()).unwrap_or_default();
+        let loaded = match (&offer.error, &offer.version, refused) {
+            (Some(error), ..) => Err(format!("does not load: {}", error.for_operator)),
+            (None, _, Some(why)) => Err(why),
+            (None, Some(version), None) => Ok((Arc::clone(&version.entry), version.facts.clone())),
+            (None, None, None) => Err("does not load".to_owned()),
         };
-        LoadedPlugin { file, loaded, blocked }
+        LoadedPlugin { file: file.to_owned(), loaded, blocked }
     });
     plugins.collect()
 }
@@ -95,9 +105,9 @@ pub fn catalog_slots(plugins: &[LoadedPlugin]) -> BTreeMap<String, CatalogSlot> 
 }
 
 impl LoadedPlugin {
-    /// File name without its suffix, which names its policy.
+    /// Stem of its policy: the file name without its suffix, or the name of an upstream.
     pub fn stem(&self) -> &str {
-        file_stem(&self.file)
+        policy_stem(&self.file)
     }
 
     /// Reason for which it would not be served, on one line.

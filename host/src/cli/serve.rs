@@ -51,9 +51,6 @@ pub struct ServeCommand {
     /// created later
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Settings file, loggia.toml; `loggia config check` validates it
-    #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG")]
-    config: Option<PathBuf>,
     /// Serve over HTTP instead of stdio, for example on 127.0.0.1:8080. Port 0 selects a free port
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
@@ -89,7 +86,7 @@ impl ServeCommand {
         let file = self.read_file()?;
         let settings =
             self.merge_settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
-        let authenticator = settings::build_authenticator(&settings, self.config.as_deref())?;
+        let authenticator = settings::build_authenticator(&settings, self.common.config.as_deref())?;
         let trail = settings.audit.file.as_deref().map(trail::open).transpose();
         logs::start(settings.log, trail.context("failed to open the audit file")?);
         if let Some(warning) = settings::auth_warning(&settings) {
@@ -133,7 +130,7 @@ impl ServeCommand {
     }
 
     fn read_file(&self) -> anyhow::Result<Option<TokenReloader>> {
-        let Some(file) = &self.config else { return Ok(None) };
+        let Some(file) = &self.common.config else { return Ok(None) };
         let path =
             std::path::absolute(file).with_context(|| format!("failed to resolve {}", file.display()))?;
         let settings = settings::read_file(file, |settings| {

@@ -7,7 +7,7 @@ use loggia_gate::catalog::CatalogEntry;
 use loggia_sandbox::ArtifactDigest;
 
 use super::{
-    admit::{AdmitError, AdmittedPlugin},
+    admit::{AdmissionFacts, AdmitError, AdmittedPlugin},
     fence::VersionGrants,
     load_status::{LoadState, OfferStatus},
     names::FileClaim,
@@ -35,8 +35,8 @@ pub struct FacadeOffer {
 
 /// A loaded version.
 pub struct OfferedVersion {
-    /// Digest of its bytes.
-    pub digest: ArtifactDigest,
+    /// Facts about its admission.
+    pub facts: AdmissionFacts,
     pub entry: Arc<CatalogEntry>,
     /// The workflow file from which the entry is rebuilt when the facades that it calls change; `None` for components.
     pub workflow_file: Option<Arc<WorkflowBundle>>,
@@ -58,8 +58,7 @@ impl FacadeOffer {
         let name = &entry.surface().name;
         self.names.retain(|known| known != name);
         self.names.push(name.clone());
-        let (digest, entry) = (facts.digest, Arc::new(entry));
-        self.version = Some(OfferedVersion { digest, entry, workflow_file, grants });
+        self.version = Some(OfferedVersion { facts, entry: Arc::new(entry), workflow_file, grants });
         self.error = None;
         self.is_present = true;
     }
@@ -82,7 +81,9 @@ impl FacadeOffer {
 
     /// Returns digest and surface of the version, so that unchanged bytes need not be described again.
     pub fn known_surface(&self) -> Option<(ArtifactDigest, Arc<Surface>)> {
-        self.version.as_ref().map(|version| (version.digest, Arc::clone(version.entry.facade.surface())))
+        self.version
+            .as_ref()
+            .map(|version| (version.facts.digest, Arc::clone(version.entry.facade.surface())))
     }
 
     /// Returns the name that it claims: that of its version. An offer that never loaded reserves the name of its key.

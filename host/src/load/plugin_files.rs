@@ -67,6 +67,19 @@ pub fn file_stem(file: &str) -> &str {
     FacadeKind::from_file_name(file).map_or(file, |(_, stem)| stem)
 }
 
+/// Returns the key of an upstream's offer: its table in the settings.
+pub fn upstream_key(name: &str) -> String {
+    format!("upstream.{name}")
+}
+
+/// Returns the stem of the policy of an offer: that of a file, or the name of an upstream.
+pub fn policy_stem(key: &str) -> &str {
+    match FacadeKind::from_file_name(key) {
+        Some((_, stem)) => stem,
+        None => key.strip_prefix("upstream.").unwrap_or(key),
+    }
+}
+
 /// A plugin's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginFiles {

@@ -17,11 +17,11 @@ use loggia_policy::model::PluginLimits;
 use loggia_sandbox::{CodeCache, EngineError, SandboxEngine, compile::CompilerCommand};
 use loggia_upstream::UpstreamSpec;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::task::JoinHandle;
+use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    load::{CatalogLoader, LoadStatus, PluginAdmitter, TrustPlaces, compiler},
+    load::{CatalogLoader, LoadStatus, PluginAdmitter, TrustPlaces, UpstreamSource, compiler},
     serve::{runtimes::CallRuntimes, vitals},
 };
 
@@ -131,6 +131,13 @@ impl PluginHost {
     /// Returns the runtimes of calls; `None` during shutdown.
     pub(super) fn lanes(&self) -> Option<RuntimeHandles> {
         self.runtimes.as_ref().map(CallRuntimes::handles)
+    }
+
+    /// Starts the upstreams for a command that loads once. Their policies are in `folder`. Must be called within a runtime.
+    pub fn start_upstreams(&self, folder: &Path) -> UpstreamSource {
+        let runtime =
+            self.runtimes.as_ref().map_or_else(Handle::current, |runtimes| runtimes.calls.handle().clone());
+        UpstreamSource::start(self.upstreams.clone(), folder, &runtime, Arc::clone(&self.load_status))
     }
 
     /// Loads a folder and the upstreams, and follows them until `stop` is cancelled.

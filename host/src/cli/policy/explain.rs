@@ -39,9 +39,9 @@ pub struct ExplainCommand {
     /// Facade, or a .wasm, .workflow.yaml or .toml file
     #[arg(value_name = "NAME|FILE")]
     name: String,
-    /// Plugin folder, if NAME is a facade
-    #[arg(long, value_name = "DIR", default_value = "plugins")]
-    plugins: PathBuf,
+    /// Plugin folder, if NAME is a facade [default: that of the settings file, or plugins]
+    #[arg(long, value_name = "DIR")]
+    plugins: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -63,7 +63,7 @@ impl ExplainCommand {
             Some(file) => {
                 file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
             }
-            None => &self.plugins,
+            None => &self.common.plugin_folder(self.plugins.clone())?,
         };
         ensure!(folder.is_dir(), "there is no folder {}", folder.display());
         let plugins = load_path(folder, &self.common.host_options()?)?;

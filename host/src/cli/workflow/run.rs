@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, bail};
 use loggia_facade::{Answer, Input, Object, Question, Request, code};
 use loggia_gate::{
     access::CallOrigin,
@@ -27,6 +27,7 @@ use crate::{
         common::{LoadOptions, UsageError, io_runtime},
         exit, loaded, term,
     },
+    load::UpstreamSource,
     load::{AdmittedPlugin, find_plugin},
     serve::PluginHost,
     telemetry::logs,
@@ -46,9 +47,9 @@ pub struct RunCommand {
     /// Workflow, if the file has several; then its parameters: one JSON object, or key=value pairs
     #[arg(value_name = "TOOL | JSON | key=value")]
     words: Vec<String>,
-    /// Plugin folder
-    #[arg(long, value_name = "DIR", default_value = "plugins")]
-    plugins: PathBuf,
+    /// Plugin folder [default: that of the settings file, or plugins]
+    #[arg(long, value_name = "DIR")]
+    plugins: Option<PathBuf>,
     /// Answer a question with this JSON object instead of asking, or "decline" it; repeat for further questions, in
     /// their order
     #[arg(long, value_name = "JSON")]
@@ -60,11 +61,7 @@ pub struct RunCommand {
 impl RunCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Error);
-        ensure!(
-            self.plugins.is_dir(),
-            "there is no folder {}; set the plugin folder with --plugins DIR",
-            self.plugins.display()
-        );
+        let folder = self.common.plugin_folder(self.plugins.clone())?;
         if !self.file.is_file() {
             term::note(&format!("there is no file {}", self.file.display()));
             return Ok(ExitCode::from(exit::NOTHING));
@@ -72,8 +69,8 @@ impl RunCommand {
         let answers = self.answer.iter().map(|text| parse_answer(text)).collect::<anyhow::Result<_>>()?;
         let host = PluginHost::new(&self.common.host_options()?)?;
         let runtime = io_runtime()?;
-        let prepared = runtime.block_on(self.prepare(&host))?;
-        let PreparedRun { progress, request } = match prepared {
+        let prepared = runtime.block_on(self.prepare(&host, &folder))?;
+        let PreparedRun { progress, request, upstreams } = match prepared {
             Ok(prepared) => prepared,
             Err(RunRefusal { exit_code, message }) => {
                 term::print_error(&anyhow!("{}", printable(&message)));
@@ -83,6 +80,7 @@ impl RunCommand {
         let can_ask = TerminalForm::can_ask() || !self.answer.is_empty();
         let exec = host.gate.start(CallOrigin::local().with_elicitation(can_ask), request);
         let envelope = runtime.block_on(follow(exec, answers, &progress));
+        runtime.block_on(upstreams.stop());
         progress.close();
         runtime.shutdown_background();
         let json = envelope.into_parts().0;
@@ -97,9 +95,13 @@ impl RunCommand {
     }
 
     /// Loads plugins and file and builds the request; or returns the refusal.
-    async fn prepare(&self, host: &PluginHost) -> anyhow::Result<Result<PreparedRun, RunRefusal>> {
+    async fn prepare(
+        &self,
+        host: &PluginHost,
+        folder: &Path,
+    ) -> anyhow::Result<Result<PreparedRun, RunRefusal>> {
         let refused = |message: String| Ok(Err(RunRefusal { exit_code: exit::REFUSED, message }));
-        let plugins = loaded::load_folder(host, &self.plugins).await?;
+        let (plugins, upstreams) = loaded::load_folder(host, folder).await?;
         let mut slots = loaded::catalog_slots(&plugins);
         let found =
             find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
@@ -140,7 +142,7 @@ impl RunCommand {
         arguments.insert("params".into(), params.into());
         let input = Input::Arguments(arguments);
         let request = Request { facade, input, timeout: None, idempotency_key: None };
-        Ok(Ok(PreparedRun { progress, request }))
+        Ok(Ok(PreparedRun { progress, request, upstreams }))
     }
 }
 
@@ -148,6 +150,8 @@ impl RunCommand {
 struct PreparedRun {
     progress: Arc<StepProgress>,
     request: Request,
+    /// They run until the workflow has ended.
+    upstreams: UpstreamSource,
 }
 
 /// Reason for which a run cannot start.

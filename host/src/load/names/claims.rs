@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::record::{NameClaim, NameOwner, NameRecord, NameRefusal, lookalike_key};
-use crate::load::plugin_files::file_stem;
+use crate::load::plugin_files::{file_stem, policy_stem};
 
 /// A file's claim to a name.
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +117,7 @@ impl NameOwners {
         Some(format!(
             "not served: {why}; to give this file the name and its state, write `name = \"{name}\"` in the section \
              [expose] of {}.toml",
-            file_stem(file)
+            policy_stem(file)
         ))
     }
 }

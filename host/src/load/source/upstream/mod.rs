@@ -19,11 +19,12 @@ use loggia_upstream::UpstreamSpec;
 use tokio::{runtime::Handle, time::Instant};
 
 use self::entry::UpstreamEntry;
-pub use self::settings::{key_of, to_specs};
+pub use self::settings::to_specs;
 use super::event::SourceEvent;
 use crate::load::{
     load_status::LoadStatus,
     offer::{FacadeOffer, OfferMap},
+    plugin_files::upstream_key,
 };
 
 /// Time for which the first catalog waits for upstreams. Those that take longer are listed when they are ready.
@@ -50,7 +51,8 @@ impl UpstreamSource {
         runtime: &Handle,
         load_status: Arc<LoadStatus>,
     ) -> Self {
-        let entry = |spec: UpstreamSpec| (key_of(&spec.name), UpstreamEntry::start(spec, folder, runtime));
+        let entry =
+            |spec: UpstreamSpec| (upstream_key(&spec.name), UpstreamEntry::start(spec, folder, runtime));
         let now = Instant::now();
         Self {
             entries: specs.into_iter().map(entry).collect(),
@@ -84,15 +86,8 @@ impl UpstreamSource {
                 return std::future::pending().await;
             }
             let wake = if self.complete { self.next_look } else { self.next_look.min(self.grace) };
-            let changes = self.entries.iter_mut().map(|(key, entry)| {
-                let key = key.clone();
-                Box::pin(async move {
-                    entry.changed().await;
-                    key
-                })
-            });
             let changed = tokio::select! {
-                (key, ..) = select_all(changes) => Some(key),
+                key = self.next_change() => Some(key),
                 () = tokio::time::sleep_until(wake) => None,
             };
             let admitted = match changed {
@@ -109,6 +104,26 @@ impl UpstreamSource {
                 return SourceEvent::Admitted;
             }
         }
+    }
+
+    /// Waits until each upstream is ready or unavailable, for commands that load once.
+    pub async fn settle(&mut self) {
+        while !self.entries.values().all(UpstreamEntry::has_answered) {
+            let key = self.next_change().await;
+            self.admit(&key, UpstreamEntry::apply_event);
+        }
+    }
+
+    /// Waits for news of an upstream; returns its key. Must not be called without upstreams. Cancel-safe.
+    async fn next_change(&mut self) -> String {
+        let changes = self.entries.iter_mut().map(|(key, entry)| {
+            let key = key.clone();
+            Box::pin(async move {
+                entry.changed().await;
+                key
+            })
+        });
+        select_all(changes).await.0
     }
 
     /// Updates an offer and counts the result; returns whether it may have changed.

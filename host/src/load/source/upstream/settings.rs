@@ -7,11 +7,6 @@ use loggia_upstream::{
     HttpSpec, NamePattern, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec,
 };
 
-/// Returns the key of an upstream's offer: its table in the settings.
-pub fn key_of(name: &str) -> String {
-    format!("upstream.{name}")
-}
-
 /// Converts the upstreams of the settings.
 pub fn to_specs(upstreams: &BTreeMap<String, Upstream>) -> Vec<UpstreamSpec> {
     upstreams.iter().map(|(name, upstream)| to_spec(name, upstream)).collect()
