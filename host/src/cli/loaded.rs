@@ -9,7 +9,7 @@ use loggia_text::printable;
 use super::{common::io_runtime, exit, term};
 use crate::{
     load::{
-        AdmissionFacts, BlockedWorkflow, FacadeOffer, OfferMap, PluginFiles, UpstreamSource,
+        AdmissionFacts, BlockedWorkflow, FacadeKind, FacadeOffer, OfferMap, PluginFiles, UpstreamSource,
         assemble::{LoadCompleteness, assemble, file_claims},
         find_plugin,
         names::NameOwners,
@@ -108,6 +108,11 @@ impl LoadedPlugin {
     /// Stem of its policy: the file name without its suffix, or the name of an upstream.
     pub fn stem(&self) -> &str {
         policy_stem(&self.file)
+    }
+
+    /// Whether it is an upstream, and not a file.
+    pub fn is_upstream(&self) -> bool {
+        FacadeKind::from_file_name(&self.file).is_none() && self.file.starts_with("upstream.")
     }
 
     /// Reason for which it would not be served, on one line.

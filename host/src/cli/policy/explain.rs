@@ -157,7 +157,7 @@ fn read_policy(path: &Path) -> anyhow::Result<Result<Policy, loggia_policy::file
 fn subjects<'a>(known: &'a [KnownPlugin<'a>]) -> impl Iterator<Item = PolicySubject<'a>> {
     known.iter().map(|KnownPlugin { plugin, policy }| {
         let surface = plugin.loaded.as_ref().ok().map(|(entry, _)| &**entry.surface());
-        PolicySubject { name: facade_name(plugin), policy, surface }
+        PolicySubject { name: facade_name(plugin), policy, surface, is_upstream: plugin.is_upstream() }
     })
 }
 
@@ -170,7 +170,7 @@ fn explain_plugin(wanted: &str, known: &[KnownPlugin<'_>]) -> Option<PolicyExpla
 /// Explains a policy whose plugin is missing.
 fn explain_policy(wanted: &str, policy: &Policy, known: &[KnownPlugin<'_>]) -> Option<PolicyExplanation> {
     let name = policy.expose.name.as_deref().unwrap_or(wanted);
-    let first = PolicySubject { name, policy, surface: None };
+    let first = PolicySubject { name, policy, surface: None, is_upstream: false };
     let others = subjects(known).filter(|subject| subject.name != name);
     explain(&std::iter::once(first).chain(others).collect::<Vec<_>>())
 }

@@ -24,7 +24,7 @@ pub fn explain(subjects: &[PolicySubject<'_>]) -> Option<PolicyExplanation> {
     let reaches = reach::reachable_facades(subjects);
     Some(PolicyExplanation {
         facade: subject.name.to_owned(),
-        may: model::explain_rights(subject.policy, subject.worst_effect()),
+        may: model::explain_rights(subject, subject.worst_effect()),
         actions: explain_actions(subject),
         limits: changed_limits(subject.policy),
         lacks: missing_grants(subject),
@@ -88,13 +88,16 @@ fn exfiltration_warning(
 ) -> Option<ExfiltrationWarning> {
     let others = reaches.iter().filter_map(|reach| {
         let subject = subjects.iter().find(|subject| subject.name == reach.facade)?;
-        Some((subject.policy, reach.worst?, format!(", by calling {}", subject.name)))
+        Some((subject, reach.worst?, format!(", by calling {}", subject.name)))
     });
     let (mut reads, mut sends) = (Vec::new(), Vec::new());
-    let own = (subject.policy, subject.worst_effect(), String::new());
-    for (policy, worst, by) in std::iter::once(own).chain(others) {
-        reads.extend(grants::reads(policy).into_iter().map(|what| format!("{what}{by}")));
-        sends.extend(grants::sends(policy, worst).into_iter().map(|what| format!("{what}{by}")));
+    let own = (subject, subject.worst_effect(), String::new());
+    for (reached, worst, by) in std::iter::once(own).chain(others) {
+        reads.extend(grants::reads(reached.policy).into_iter().map(|what| format!("{what}{by}")));
+        sends.extend(grants::sends(reached.policy, worst).into_iter().map(|what| format!("{what}{by}")));
+        if reached.is_upstream {
+            sends.push(format!("the upstream server{by}"));
+        }
     }
     (!reads.is_empty() && !sends.is_empty()).then_some(ExfiltrationWarning { reads, sends })
 }

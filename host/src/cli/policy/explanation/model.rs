@@ -12,6 +12,8 @@ pub struct PolicySubject<'a> {
     pub policy: &'a Policy,
     /// Surface without denied actions; `None` if there is only a policy.
     pub surface: Option<&'a Surface>,
+    /// Whether it is an upstream, which is not sandboxed.
+    pub is_upstream: bool,
 }
 
 impl PolicySubject<'_> {
@@ -138,7 +140,11 @@ pub struct ReachedAction {
 }
 
 /// Explains the grants of a policy, as far as actions up to this effect can use them.
-pub fn explain_rights(policy: &Policy, worst: Effect) -> Vec<GrantedRight> {
-    let explained = grants::explain(policy, worst).into_iter();
+pub fn explain_rights(subject: &PolicySubject<'_>, worst: Effect) -> Vec<GrantedRight> {
+    let upstream = subject.is_upstream.then(|| ("upstream", UPSTREAM_RIGHTS.to_owned()));
+    let explained = upstream.into_iter().chain(grants::explain(subject.policy, worst));
     explained.map(|(grant, says)| GrantedRight { grant, says }).collect()
 }
+
+/// Rights of an upstream, in a text that follows "may".
+const UPSTREAM_RIGHTS: &str = "do whatever its server can: an upstream is not sandboxed";

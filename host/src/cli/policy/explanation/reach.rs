@@ -85,7 +85,7 @@ fn reached_facade(subject: &PolicySubject<'_>, callable: &[&Action], through: &[
         known: true,
         actions: reached.collect(),
         // Without callable actions, its grants are unused.
-        may: worst.map_or(Vec::new(), |worst| explain_rights(subject.policy, worst)),
+        may: worst.map_or(Vec::new(), |worst| explain_rights(subject, worst)),
         worst,
     }
 }

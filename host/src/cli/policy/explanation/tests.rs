@@ -54,6 +54,7 @@ fn explained(plugins: &[(Surface, &str)]) -> PolicyExplanation {
         name: &surface.name,
         policy,
         surface: Some(surface),
+        is_upstream: false,
     });
     explain(&subjects.collect::<Vec<_>>()).unwrap()
 }
@@ -201,7 +202,7 @@ fn grants_are_explained_as_far_as_usable() {
 #[test]
 fn a_policy_is_explained_without_its_plugin() {
     let policy = policy(&format!("[grants]\n{DIR}\n[actions]\ndeny = [\"purge\"]\nconfirm = [\"delete\"]"));
-    let subject = PolicySubject { name: "notes", policy: &policy, surface: None };
+    let subject = PolicySubject { name: "notes", policy: &policy, surface: None, is_upstream: false };
     insta::assert_snapshot!(render_text(&explain(&[subject]).unwrap(), OutputStyle::Plain));
     assert_eq!(explain(&[]), None);
 }
@@ -227,4 +228,20 @@ fn facades_that_call_each_other_are_listed_once() {
     let facades: Vec<(&str, usize)> =
         reaches.iter().map(|reach| (reach.facade.as_str(), reach.actions.len())).collect();
     assert_eq!(facades, [("b", 3), ("c", 3)]);
+}
+
+#[test]
+fn an_upstream_is_not_sandboxed() {
+    let (notes, server) = (surface("notes", &ALL, &[]), surface("server", &ALL, &[]));
+    let reading = policy(
+        "[grants]\ndirs = [{ path = \"/srv\", at = \"/srv\", access = \"read\" }]\ninvoke = [\"server:*\"]",
+    );
+    let (plain, is_upstream) = (Policy::default(), true);
+    let upstream = || PolicySubject { name: "server", policy: &plain, surface: Some(&server), is_upstream };
+    let own = explain(&[upstream()]).unwrap();
+    assert_eq!(own.may[0].grant, "upstream");
+    assert_eq!(own.warning, None);
+    let reader = PolicySubject { name: "notes", policy: &reading, surface: Some(&notes), is_upstream: false };
+    let warning = explain(&[reader, upstream()]).unwrap().warning.unwrap();
+    assert_eq!(warning.sends, ["the upstream server, by calling server"]);
 }
