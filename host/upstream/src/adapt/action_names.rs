@@ -93,7 +93,7 @@ fn check(name: &str, request: &NameRequest<'_>, rivals: &[String]) -> Result<(),
                 HOST_ACTIONS.join(", ")
             ),
             None => format!(
-                "the tool `{tool}` is left out: no name of an action follows from its name; give it one in `overrides`"
+                "the tool `{tool}` is left out: its name cannot become an action name; give it another in `overrides`"
             ),
         });
     }

@@ -77,7 +77,7 @@ pub(super) fn read_line(line: &[u8], is_typed: impl FnOnce(&RequestId) -> bool) 
                         ServerResult::CustomResult(CustomResult(raw.result)),
                         id,
                     )),
-                    Err(_) => malformed(id, "it is no valid JSON"),
+                    Err(_) => malformed(id, "it is not valid JSON"),
                 }
             }
         }

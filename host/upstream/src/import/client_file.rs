@@ -110,7 +110,7 @@ fn facade_name(original: &str) -> Result<String, String> {
     let name = name.trim_start_matches(|c: char| !c.is_ascii_lowercase());
     let name = name[..name.len().min(NAME)].trim_end_matches('-');
     if name.is_empty() {
-        return Err("no name of a facade follows from its name; rename it".to_owned());
+        return Err("its name cannot become a facade name; rename it".to_owned());
     }
     Ok(name.to_owned())
 }
@@ -120,7 +120,7 @@ fn read_server(
     server: &Value,
     inputs: &BTreeMap<String, String>,
 ) -> Result<(UpstreamSpec, Vec<String>), String> {
-    let server = server.as_object().ok_or("it is no object")?;
+    let server = server.as_object().ok_or("it is not an object")?;
     if server.get("disabled") == Some(&Value::Bool(true)) {
         return Err("it is disabled".to_owned());
     }
@@ -165,12 +165,12 @@ impl ServerReader<'_> {
         match self.server.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(self.rewrite(key, text))),
-            Some(_) => Err(format!("its `{key}` is no string")),
+            Some(_) => Err(format!("its `{key}` is not a string")),
         }
     }
 
     fn list(&mut self, key: &str) -> Result<Vec<String>, String> {
-        let malformed = || format!("its `{key}` is no list of strings");
+        let malformed = || format!("its `{key}` is not a list of strings");
         match self.server.get(key) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(items)) => items
@@ -189,7 +189,7 @@ impl ServerReader<'_> {
     }
 
     fn map(&mut self, key: &str) -> Result<BTreeMap<String, String>, String> {
-        let malformed = || format!("its `{key}` is no object of strings");
+        let malformed = || format!("its `{key}` is not an object of strings");
         let members = match self.server.get(key) {
             None | Some(Value::Null) => return Ok(BTreeMap::new()),
             Some(Value::Object(members)) => members,
@@ -227,7 +227,7 @@ impl ServerReader<'_> {
         }
         for unknown in &rewritten.unknown {
             self.notes.push(format!(
-                "`{place}` holds {}, which means nothing here: replace it",
+                "`{place}` holds {}, which has no meaning here: replace it",
                 mention(unknown, MENTION)
             ));
         }

@@ -16,7 +16,7 @@ pub(super) fn parse_commented(text: &str) -> Result<Value, String> {
         return Err(format!("the file has more than {} KiB", FILE / 1024));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    json::parse(&plain(text)).map_err(|error| format!("the file is no JSON: {error}"))
+    json::parse(&plain(text)).map_err(|error| format!("the file is not valid JSON: {error}"))
 }
 
 /// Replaces comments and trailing commas with spaces, so that positions in errors stay right.

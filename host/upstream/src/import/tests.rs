@@ -59,7 +59,7 @@ fn files_of_vs_code_are_imported() {
     let (toml, problems) = rendered(servers);
     assert_eq!(
         toml,
-        r#"# `args` holds ${workspaceFolder}, which means nothing here: replace it
+        r#"# `args` holds ${workspaceFolder}, which has no meaning here: replace it
 # needs the environment variable API_KEY (The key of the API)
 # `envFile` is not read: write its variables into `env`
 [upstream.api]
@@ -89,10 +89,10 @@ fn servers_that_cannot_be_upstreams_are_problems() {
             "`off` is left out: it is disabled",
             "`none` is left out: it has neither `command` nor `url`",
             "`odd` is left out: its `type` \"ws\" is unknown",
-            "`bad` is left out: it is no object",
-            "`worse` is left out: its `command` is no string",
-            "`args` is left out: its `args` is no list of strings",
-            "`日本` is left out: no name of a facade follows from its name; rename it",
+            "`bad` is left out: it is not an object",
+            "`worse` is left out: its `command` is not a string",
+            "`args` is left out: its `args` is not a list of strings",
+            "`日本` is left out: its name cannot become a facade name; rename it",
             "`a-b` is left out: another server has the name `a-b` already; rename it",
         ]
     );

@@ -29,7 +29,7 @@ pub(in crate::connection) enum HttpError {
     #[error("its answer is neither JSON nor a stream of events")]
     ContentType,
     /// Something that is no message of MCP.
-    #[error("its answer is no message of MCP")]
+    #[error("its answer is not an MCP message")]
     Rubbish,
 }
 
