@@ -7,7 +7,6 @@
 //! |---|---|
 //! | `grant.rs` | the trait, and requests of plugins |
 //! | `destination.rs` | destinations, shared by `http` and `secrets` |
-//! | `table.rs` | all grants, in the order of the reference |
 //! | `dirs.rs`, `http.rs`, `env.rs`, `config.rs`, `secrets.rs`, `store.rs`, `caller.rs`, `invoke.rs`, `elicit.rs` | the grants |
 
 mod caller;
@@ -21,16 +20,18 @@ mod http;
 mod invoke;
 mod secrets;
 mod store;
-mod table;
 
 use std::path::PathBuf;
 
-use loggia_facade::Effect;
+use loggia_facade::{Effect, Surface};
 
+use self::{
+    caller::CallerGrant, config::ConfigGrant, dirs::DirsGrant, elicit::ElicitGrant, env::EnvGrant,
+    http::HttpGrant, invoke::InvokeGrant, secrets::SecretsGrant, store::StoreGrant,
+};
 pub use self::{
     grant::{Grant, GrantReading, GrantedSet, WantedGrant, WantedGrants},
     http::sends,
-    table::{GRANTS, names, wanted, wanted_by},
 };
 use crate::{
     document::{PolicySetting, field::Field, problem::Problems},
@@ -41,6 +42,19 @@ use crate::{
 pub const SECTION: &str = "grants";
 /// Purpose of the section, for the reference page.
 pub const MEANS: &str = "What the plugin may use. Anything not listed here is denied.";
+
+/// All grants, in the order of the reference page. `secrets` must follow `http`, since it checks its hosts against the rules.
+pub static GRANTS: [&dyn Grant; 9] = [
+    &DirsGrant,
+    &HttpGrant,
+    &EnvGrant,
+    &ConfigGrant,
+    &SecretsGrant,
+    &StoreGrant,
+    &CallerGrant,
+    &InvokeGrant,
+    &ElicitGrant,
+];
 
 /// Reads the section.
 pub fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> GrantedSet {
@@ -53,6 +67,26 @@ pub fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Probl
         }
     }
     reading.granted
+}
+
+/// Iterates over the names of the keys.
+pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+    GRANTS.iter().map(|grant| grant.key().name)
+}
+
+/// Parses the text of a request. `None`: it names no grant of this host.
+pub fn wanted(text: &str) -> Option<WantedGrant<'_>> {
+    let (word, detail) = match text.split_once(':') {
+        Some((word, detail)) => (word, Some(detail.trim()).filter(|detail| !detail.is_empty())),
+        None => (text, None),
+    };
+    let grant = GRANTS.iter().find(|grant| grant.key().name == word.trim())?;
+    Some(WantedGrant { grant: *grant, detail })
+}
+
+/// Collects the requests of a plugin.
+pub fn wanted_by(surface: &Surface) -> WantedGrants<'_> {
+    WantedGrants::new(surface.wants.iter().map(|want| (want, wanted(&want.grant))).collect())
 }
 
 /// Returns the paths that the section names. Ignores all problems, so that it works for invalid policies.
@@ -90,3 +124,6 @@ pub fn explain(policy: &Policy, worst: Effect) -> Vec<(&'static str, String)> {
         .flat_map(|grant| grant.explain(policy, worst).into_iter().map(move |text| (grant.key().name, text)));
     explained.collect()
 }
+
+#[cfg(test)]
+mod tests;
