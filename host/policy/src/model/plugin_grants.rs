@@ -21,6 +21,14 @@ pub struct PluginGrants {
     pub caller: bool,
 }
 
+impl PluginGrants {
+    /// Returns true if a grant needs the state folder: for a store in it, or for its secret, which caller ids are derived
+    /// from.
+    pub fn needs_state(&self) -> bool {
+        self.store.is_some() || self.caller
+    }
+}
+
 /// Directory of the host that a plugin may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirGrant {

@@ -167,7 +167,7 @@ impl PluginAdmitter {
 
     /// Opens the state that a policy grants a facade.
     fn open_state(&self, name: &str, grants: &PluginGrants) -> Result<FacadeState, StateError> {
-        if grants.store.is_none() && !grants.caller {
+        if !grants.needs_state() {
             return Ok(FacadeState::default());
         }
         let folder = self.open_state_folder()?;
