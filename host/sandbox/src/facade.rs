@@ -10,7 +10,7 @@ use loggia_state::StateStore;
 use crate::{
     LoadError, PluginComponent,
     capability::{ConfigureContext, FacadeCapabilities},
-    contract::{PluginCall, RawFailure, RawReply},
+    contract::{RawFailure, RawReply},
     fault::FaultContext,
     guest::GuestState,
     log_rate::LogRate,
@@ -136,8 +136,8 @@ impl WasmFacade {
     ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
         let plugin = self.component.pre.instantiate(store).await?;
         let time_left = call.deadline.saturating_duration_since(Instant::now());
-        let caller = store.data_mut().capabilities.caller.take();
-        plugin.dispatch(store, PluginCall { call, time_left, caller }).await
+        let call = store.data_mut().capabilities.plugin_call(call, time_left);
+        plugin.dispatch(store, call).await
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     limits::MemoryLimiter,
     meter::CpuMeter,
     ticker::RunningGuard,
+    usage::UsageCounters,
 };
 
 pub(crate) struct GuestState {
@@ -22,6 +23,8 @@ pub(crate) struct GuestState {
     pub capabilities: CallCapabilities,
     /// CPU time of the call, on whatever thread.
     pub meter: Arc<CpuMeter>,
+    /// Counters of the facade; none while its surface is read.
+    pub usage: Option<Arc<UsageCounters>>,
     pub wasi: WasiCtx,
     pub table: ResourceTable,
     /// Epochs pass while this lives.
@@ -32,7 +35,7 @@ impl GuestState {
     /// Ends the call's log: adds an exceeded limit that the operator may want to raise and what was dropped. Returns the end
     /// of stderr.
     pub(crate) fn finish_log(&self) -> String {
-        if let Some(text) = self.capabilities.files.exceeded_limit() {
+        if let Some(text) = self.capabilities.exceeded_limit() {
             self.log.log(LogLevel::Warn, &text);
         }
         self.log.finish()
@@ -47,12 +50,12 @@ impl WasiView for GuestState {
 
 impl WasiHttpView for GuestState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
-        self.capabilities.http.view(&mut self.table)
+        self.capabilities.http(&self.log, self.usage.as_ref()).view(&mut self.table)
     }
 }
 
 impl FileView for GuestState {
     fn files(&mut self) -> FsView<'_> {
-        self.capabilities.files.view(&mut self.table, &self.meter)
+        self.capabilities.files().view(&mut self.table, &self.meter)
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn new_store(
     purpose: StorePurpose<'_>,
 ) -> Store<GuestState> {
     let mut wasi = WasiCtx::builder();
-    let (log, capabilities) = match purpose {
+    let (log, capabilities, usage) = match purpose {
         StorePurpose::Call(call) => {
             let log = CallLog::new(Some(call.session.clone()), limits.logs, Some(Arc::clone(call.log_rate)));
             let capabilities = call.capabilities.prepare(
@@ -60,11 +60,11 @@ pub(crate) fn new_store(
                     wasi: &mut wasi,
                 },
             );
-            (log, capabilities)
+            (log, capabilities, Some(Arc::clone(call.usage)))
         }
         StorePurpose::Describe { reading } => {
             fix_time_and_randomness(&mut wasi, reading);
-            (CallLog::new(None, limits.logs, None), CallCapabilities::default())
+            (CallLog::new(None, limits.logs, None), CallCapabilities::default(), None)
         }
     };
     wasi.stdout(log.stdout()).stderr(log.stderr()).max_random_size(limits.random);
@@ -78,6 +78,7 @@ pub(crate) fn new_store(
         limiter: MemoryLimiter::new(limits),
         capabilities,
         meter: Arc::clone(&meter),
+        usage,
         wasi: wasi.build(),
         table,
         _running: engine.running(),

@@ -6,18 +6,16 @@ use super::phases::{Capability, ConfigureContext, PrepareContext};
 use crate::LoadError;
 
 /// Tells a plugin who calls, by an opaque name that means nothing to another plugin.
-pub(crate) struct CallerCapability {
-    granted: bool,
-}
+pub(crate) struct CallerCapability;
 
 impl Capability for CallerCapability {
     type CallState = Option<String>;
 
-    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
-        Ok(Self { granted: context.grants.caller })
+    fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError> {
+        Ok(context.grants.caller.then_some(Self))
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) -> Option<String> {
-        context.scope.as_ref().filter(|_| self.granted).map(ScopeKey::caller)
+        context.scope.as_ref().map(ScopeKey::caller)
     }
 }

@@ -11,24 +11,23 @@ pub(crate) struct ConfigCapability {
 }
 
 /// Configuration values by key; shared by all calls of a facade.
-#[derive(Clone, Default)]
-pub(crate) struct ConfigValues(Option<Arc<BTreeMap<String, String>>>);
+#[derive(Clone)]
+pub(crate) struct ConfigValues(Arc<BTreeMap<String, String>>);
 
 impl ConfigValues {
     /// Returns a value as JSON.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        self.0.as_ref()?.get(key).map(String::as_str)
+        self.0.get(key).map(String::as_str)
     }
 }
 
 impl Capability for ConfigCapability {
     type CallState = ConfigValues;
 
-    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
+    fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError> {
         let config = &context.grants.config;
         let texts = config.iter().map(|(key, value)| (key.clone(), value.to_string()));
-        let values = ConfigValues((!config.is_empty()).then(|| Arc::new(texts.collect())));
-        Ok(Self { values })
+        Ok((!config.is_empty()).then(|| Self { values: ConfigValues(Arc::new(texts.collect())) }))
     }
 
     fn prepare(&self, _: &mut PrepareContext<'_>) -> ConfigValues {

@@ -11,25 +11,14 @@ use super::denied::denied;
 /// Characters of a question's name.
 const NAME: usize = 64;
 
-/// Asks the person through the call's session, which knows whether the policy lets the plugin ask.
-#[derive(Default)]
-pub(crate) struct ElicitAccess {
-    session: Option<Session>,
-}
-
-impl ElicitAccess {
-    pub(super) fn new(session: &Session) -> Self {
-        Self { session: Some(session.clone()) }
-    }
-
-    /// Asks by a form, whose JSON Schema is a text. The schema's `$anchor`, if it has one, names the question.
-    pub(crate) async fn ask(&self, message: String, schema: &str) -> Result<Answer, Failure> {
-        let Some(session) = &self.session else { return Err(denied("elicit")) };
-        // Nothing is parsed for a plugin that may not ask.
-        session.may_elicit()?;
-        let (schema, name) = parse_form(schema)?;
-        session.elicit(Question { message, schema, name, timeout: None }).await
-    }
+/// Asks by a form, whose JSON Schema is a text. The schema's `$anchor`, if it has one, names the question. The call's session
+/// knows whether the policy lets the plugin ask.
+pub(crate) async fn ask(session: Option<&Session>, message: String, schema: &str) -> Result<Answer, Failure> {
+    let session = session.ok_or_else(|| denied("elicit"))?;
+    // Nothing is parsed for a plugin that may not ask.
+    session.may_elicit()?;
+    let (schema, name) = parse_form(schema)?;
+    session.elicit(Question { message, schema, name, timeout: None }).await
 }
 
 /// Parses the schema of a question and takes the question's name out of it.

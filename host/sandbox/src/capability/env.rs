@@ -11,14 +11,13 @@ pub(crate) struct EnvCapability {
 impl Capability for EnvCapability {
     type CallState = ();
 
-    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
-        let variables = context.grants.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-        Ok(Self { variables: variables.collect() })
+    fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError> {
+        let env = &context.grants.env;
+        let variables = env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        Ok((!env.is_empty()).then(|| Self { variables: variables.collect() }))
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) {
-        if !self.variables.is_empty() {
-            context.wasi.envs(&self.variables);
-        }
+        context.wasi.envs(&self.variables);
     }
 }

@@ -19,17 +19,17 @@ use crate::{LoadError, call_log::CallLog, meter::CpuMeter, usage::UsageCounters}
 /// 2. [`configure`](Capability::configure), once per facade.
 /// 3. [`prepare`](Capability::prepare), once per call.
 pub(crate) trait Capability: Sized {
-    /// State of one call. Its default grants nothing: it is that of a store in which a surface is read.
-    type CallState: Default;
+    /// State of one call.
+    type CallState;
 
-    /// Opens what the policy grants, once, when a facade is made, before any call of it. May block for as long as opening
-    /// a directory takes. Must not open what only some calls use: connections and files are opened by the first call that
-    /// needs them.
+    /// Opens what the policy grants, once, when a facade is made, before any call of it. None where it grants nothing: calls
+    /// then do not prepare the capability. May block for as long as opening a directory takes. Must not open what only some
+    /// calls use: connections and files are opened by the first call that needs them.
     ///
     /// # Errors
     ///
     /// If something that is granted cannot be opened: the facade is not served.
-    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError>;
+    fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError>;
 
     /// Gives a call what its action may use. Called once per call, before its instance exists, on a thread that answers
     /// clients: must not block, and should cost next to nothing for a call that does not use the capability. Capabilities

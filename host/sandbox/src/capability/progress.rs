@@ -5,28 +5,16 @@ use loggia_facade::{Progress, Session};
 /// Characters of a progress message; the rest is cut off.
 const MESSAGE: usize = 500;
 
-/// Reports progress to the caller, and whether the call was cancelled.
-#[derive(Default)]
-pub(crate) struct ProgressAccess {
-    session: Option<Session>,
+/// Reports progress, if the number is one that JSON can carry. A long message is cut: a client shows one line.
+pub(crate) fn report(session: Option<&Session>, progress: Progress) {
+    let Progress { done, total, message } = progress;
+    if let Some(session) = session.filter(|_| done.is_finite()) {
+        let total = total.filter(|total| total.is_finite());
+        let message = message.map(|message| message.chars().take(MESSAGE).collect());
+        session.progress(Progress { done, total, message });
+    }
 }
 
-impl ProgressAccess {
-    pub(super) fn new(session: &Session) -> Self {
-        Self { session: Some(session.clone()) }
-    }
-
-    /// Reports progress, if the number is one that JSON can carry. A long message is cut: a client shows one line.
-    pub(crate) fn report(&self, progress: Progress) {
-        let Progress { done, total, message } = progress;
-        if let Some(session) = self.session.as_ref().filter(|_| done.is_finite()) {
-            let total = total.filter(|total| total.is_finite());
-            let message = message.map(|message| message.chars().take(MESSAGE).collect());
-            session.progress(Progress { done, total, message });
-        }
-    }
-
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.session.as_ref().is_some_and(|session| session.is_cancelled())
-    }
+pub(crate) fn is_cancelled(session: Option<&Session>) -> bool {
+    session.is_some_and(|session| session.is_cancelled())
 }

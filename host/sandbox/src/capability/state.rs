@@ -6,31 +6,28 @@ use loggia_facade::{Effect, Failure, ScopeKey, code};
 use loggia_state::{ChangeOperation, StateChange, StateEntry, StateError, StatePage, StateSpace, StateStore};
 use serde_json::json;
 
-use super::{
-    denied::denied,
-    phases::{Capability, ConfigureContext, PrepareContext},
-};
+use super::phases::{Capability, ConfigureContext, PrepareContext};
 use crate::{LoadError, meter::CpuMeter};
 
-/// The store of a plugin, where the policy grants one.
+/// The store of a plugin.
 pub(crate) struct StateCapability {
-    store: Option<StateStore>,
+    store: StateStore,
 }
 
 impl Capability for StateCapability {
     type CallState = StateAccess;
 
-    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
-        Ok(Self { store: context.store.clone() })
+    fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError> {
+        Ok(context.store.clone().map(|store| Self { store }))
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) -> StateAccess {
-        StateAccess(self.store.as_ref().map(|store| GrantedStore {
-            store: store.clone(),
+        StateAccess {
+            store: self.store.clone(),
             may_commit: context.effect != Effect::Read,
             scope: context.scope.clone(),
             meter: Arc::clone(context.meter),
-        }))
+        }
     }
 }
 
@@ -44,10 +41,7 @@ pub(crate) enum SpaceChoice {
 }
 
 /// State of a plugin, as far as one call may use it.
-#[derive(Default)]
-pub(crate) struct StateAccess(Option<GrantedStore>);
-
-struct GrantedStore {
+pub(crate) struct StateAccess {
     store: StateStore,
     /// False for a `read` action.
     may_commit: bool,
@@ -64,9 +58,8 @@ impl StateAccess {
         space: SpaceChoice,
         keys: Vec<String>,
     ) -> Result<Vec<Option<StateEntry>>, Failure> {
-        let granted = self.granted()?;
-        let space = granted.space(space)?;
-        granted.run(move |store| store.get(space, &keys)).await
+        let space = self.space(space)?;
+        self.run(move |store| store.get(space, &keys)).await
     }
 
     /// Returns a page of the entries whose keys begin with `prefix` and come after `after`.
@@ -78,29 +71,21 @@ impl StateAccess {
         limit: u32,
         at: Option<u64>,
     ) -> Result<StatePage, Failure> {
-        let granted = self.granted()?;
-        let space = granted.space(space)?;
-        granted.run(move |store| store.scan(space, &prefix, after.as_deref(), limit, at)).await
+        let space = self.space(space)?;
+        self.run(move |store| store.scan(space, &prefix, after.as_deref(), limit, at)).await
     }
 
     /// Commits all of these changes or none. A `read` action may only check.
     pub(crate) async fn commit(&self, space: SpaceChoice, changes: Vec<StateChange>) -> Result<u64, Failure> {
-        let granted = self.granted()?;
         let writes = changes.iter().any(|change| change.operation != ChangeOperation::Check);
-        if writes && !granted.may_commit {
+        if writes && !self.may_commit {
             let failure = Failure::new(code::DENIED, "access denied: a read action may not change the state");
             return Err(failure.hint("declare the action as `write`"));
         }
-        let space = granted.space(space)?;
-        granted.run(move |store| store.commit(space, changes)).await
+        let space = self.space(space)?;
+        self.run(move |store| store.commit(space, changes)).await
     }
 
-    fn granted(&self) -> Result<&GrantedStore, Failure> {
-        self.0.as_ref().ok_or_else(|| denied("store"))
-    }
-}
-
-impl GrantedStore {
     fn space(&self, space: SpaceChoice) -> Result<StateSpace, Failure> {
         match (space, &self.scope) {
             (SpaceChoice::Shared, _) => Ok(StateSpace::Shared),

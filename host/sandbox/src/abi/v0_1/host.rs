@@ -9,7 +9,10 @@ use super::{
     },
     from_guest, to_guest,
 };
-use crate::guest::GuestState;
+use crate::{
+    capability::{elicit, invoke, progress},
+    guest::GuestState,
+};
 
 impl Host for GuestState {
     fn log(&mut self, level: Level, message: String) {
@@ -17,39 +20,39 @@ impl Host for GuestState {
     }
 
     fn progress(&mut self, done: f64, total: Option<f64>, message: Option<String>) {
-        self.capabilities.progress.report(Progress { done, total, message });
+        progress::report(self.capabilities.session(), Progress { done, total, message });
     }
 
     fn cancelled(&mut self) -> bool {
-        self.capabilities.progress.is_cancelled()
+        progress::is_cancelled(self.capabilities.session())
     }
 
     fn config(&mut self, key: String) -> Option<String> {
-        self.capabilities.config.get(&key).map(str::to_owned)
+        self.capabilities.config(&key).map(str::to_owned)
     }
 
     async fn elicit(&mut self, message: String, schema: String) -> Result<Answer, Failure> {
-        let answer = self.capabilities.elicit.ask(message, &schema).await;
+        let answer = elicit::ask(self.capabilities.session(), message, &schema).await;
         answer.map(to_guest::answer).map_err(to_guest::failure)
     }
 
     async fn invoke(&mut self, requests: Vec<Request>) -> Vec<Result<Reply, Failure>> {
         let requests = requests.into_iter().map(from_guest::request).collect();
-        let answers = self.capabilities.invoke.call_all(requests).await;
+        let answers = invoke::call_all(self.capabilities.session(), requests).await;
         answers.into_iter().map(|answer| answer.map(to_guest::reply).map_err(to_guest::failure)).collect()
     }
 
     fn facades(&mut self) -> Result<Vec<Description>, Failure> {
-        let facades = self.capabilities.invoke.facades().map_err(to_guest::failure)?;
+        let facades = invoke::facades(self.capabilities.session()).map_err(to_guest::failure)?;
         Ok(facades.iter().map(to_guest::description).collect())
     }
 
     fn lookup(&mut self, facade: String, action: String) -> Result<ActionSchema, Failure> {
-        let action = self.capabilities.invoke.lookup(&facade, &action);
+        let action = invoke::lookup(self.capabilities.session(), &facade, &action);
         action.map(|action| to_guest::schema(&action)).map_err(to_guest::failure)
     }
 
     fn check(&mut self, request: Request) -> Result<(), Failure> {
-        self.capabilities.invoke.check(from_guest::request(request)).map_err(to_guest::failure)
+        invoke::check(self.capabilities.session(), from_guest::request(request)).map_err(to_guest::failure)
     }
 }

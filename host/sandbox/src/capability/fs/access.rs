@@ -13,12 +13,12 @@ use crate::{
     meter::CpuMeter,
 };
 
-/// The directories that a policy grants; none where it grants none.
+/// The directories that a policy grants.
 pub(crate) struct FsCapability {
-    roots: Option<Arc<[GrantedRoot]>>,
+    roots: Arc<[GrantedRoot]>,
 }
 
-/// The files of one call.
+/// The files of one call. The default has no directories.
 #[derive(Default)]
 pub(crate) struct FileAccess {
     roots: Option<(Arc<[GrantedRoot]>, Effect)>,
@@ -29,15 +29,14 @@ pub(crate) struct FileAccess {
 impl Capability for FsCapability {
     type CallState = FileAccess;
 
-    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
+    fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError> {
         let roots = context.grants.dirs.iter().map(GrantedRoot::open).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { roots: (!roots.is_empty()).then(|| roots.into()) })
+        Ok((!roots.is_empty()).then(|| Self { roots: roots.into() }))
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) -> FileAccess {
-        let Some(roots) = &self.roots else { return FileAccess::default() };
         FileAccess {
-            roots: Some((Arc::clone(roots), context.effect)),
+            roots: Some((Arc::clone(&self.roots), context.effect)),
             quota: FileQuota::new(context.limits.written, context.limits.descriptors),
             wasi: WasiFilesystemCtx::default(),
         }
@@ -47,7 +46,7 @@ impl Capability for FsCapability {
 impl FsCapability {
     /// The directories that were opened, by device and inode.
     pub(crate) fn identities(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.roots.iter().flat_map(|roots| roots.iter().map(|root| root.identity))
+        self.roots.iter().map(|root| root.identity)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Requests of one call.
 
+use std::sync::Arc;
+
 use loggia_egress::{EgressClient, EgressMode};
 use loggia_facade::Effect;
 use wasmtime::component::ResourceTable;
@@ -8,18 +10,20 @@ use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView};
 use super::hooks::SendHooks;
 use crate::{
     LoadError,
+    call_log::CallLog,
     capability::phases::{Capability, ConfigureContext, PrepareContext},
+    usage::UsageCounters,
 };
 
 /// Bytes of the headers of a request or response, as they are held in memory.
 const FIELDS: usize = 64 << 10;
 
-/// The client that all calls of a facade send through; none where nothing is granted.
+/// The client that all calls of a facade send through.
 pub(crate) struct HttpCapability {
-    client: Option<EgressClient>,
+    client: EgressClient,
 }
 
-/// Requests of one call.
+/// Requests of one call. The default refuses them.
 #[derive(Default)]
 pub(crate) struct HttpAccess {
     wasi: WasiHttpCtx,
@@ -29,23 +33,30 @@ pub(crate) struct HttpAccess {
 impl Capability for HttpCapability {
     type CallState = HttpAccess;
 
-    fn configure(context: &ConfigureContext<'_>) -> Result<Self, LoadError> {
+    fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError> {
         let grants = &context.grants.http;
-        let client = (!grants.rules.is_empty())
-            .then(|| EgressClient::new(grants.clone(), context.limits.http.clone()));
-        Ok(Self { client })
+        let client = || EgressClient::new(grants.clone(), context.limits.http.clone());
+        Ok((!grants.rules.is_empty()).then(|| Self { client: client() }))
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) -> HttpAccess {
-        let mut wasi = WasiHttpCtx::new();
-        wasi.set_field_size_limit(FIELDS);
         let mode = if context.effect == Effect::Read { EgressMode::Reads } else { EgressMode::Writes };
-        let egress = self.client.as_ref().map(|client| (client.clone(), mode));
-        HttpAccess { wasi, hooks: SendHooks::new(egress, context.log, context.usage) }
+        HttpAccess::new(Some((self.client.clone(), mode)), context.log, context.usage)
     }
 }
 
 impl HttpAccess {
+    /// Refuses all requests without an egress; logs and counts refusals.
+    pub(crate) fn new(
+        egress: Option<(EgressClient, EgressMode)>,
+        log: &CallLog,
+        usage: &Arc<UsageCounters>,
+    ) -> Self {
+        let mut wasi = WasiHttpCtx::new();
+        wasi.set_field_size_limit(FIELDS);
+        Self { wasi, hooks: SendHooks::new(egress, log, usage) }
+    }
+
     pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> WasiHttpCtxView<'a> {
         WasiHttpCtxView { hooks: &mut self.hooks, table, ctx: &mut self.wasi }
     }

@@ -9,54 +9,46 @@ use crate::contract::RawRequest;
 /// Calls that one `invoke` may make at once.
 const CALLS: usize = 32;
 
-/// Calls other facades through the call's session, which knows what the policy lets the plugin call.
-#[derive(Default)]
-pub(crate) struct InvokeAccess {
-    session: Option<Session>,
+/// Makes all of these calls at once and returns their answers in order.
+pub(crate) async fn call_all(
+    session: Option<&Session>,
+    requests: Vec<RawRequest>,
+) -> Vec<Result<Reply, Failure>> {
+    let session = match permitted(session) {
+        Ok(session) => session,
+        Err(denied) => return requests.iter().map(|_| Err(denied.clone())).collect(),
+    };
+    if requests.len() > CALLS {
+        let message = format!("at most {CALLS} calls can be made at once");
+        let refused = Failure::new(code::INVALID_PARAMS, message);
+        return requests.iter().map(|_| Err(refused.clone())).collect();
+    }
+    let calls = requests.into_iter().map(|request| async move {
+        let request = parse_permitted(session, request)?;
+        session.invoke(request).await.map_err(Failure::from)
+    });
+    join_all(calls).await
 }
 
-impl InvokeAccess {
-    pub(super) fn new(session: &Session) -> Self {
-        Self { session: Some(session.clone()) }
-    }
+/// Returns the facades that the plugin may call, each with the actions that it may call.
+pub(crate) fn facades(session: Option<&Session>) -> Result<Vec<Surface>, Failure> {
+    permitted(session)?.facades()
+}
 
-    /// Makes all of these calls at once and returns their answers in order.
-    pub(crate) async fn call_all(&self, requests: Vec<RawRequest>) -> Vec<Result<Reply, Failure>> {
-        let session = match self.session() {
-            Ok(session) => session,
-            Err(denied) => return requests.iter().map(|_| Err(denied.clone())).collect(),
-        };
-        if requests.len() > CALLS {
-            let message = format!("at most {CALLS} calls can be made at once");
-            let refused = Failure::new(code::INVALID_PARAMS, message);
-            return requests.iter().map(|_| Err(refused.clone())).collect();
-        }
-        let calls = requests.into_iter().map(|request| async move {
-            let request = parse_permitted(session, request)?;
-            session.invoke(request).await.map_err(Failure::from)
-        });
-        join_all(calls).await
-    }
+/// Returns one action of another facade.
+pub(crate) fn lookup(session: Option<&Session>, facade: &str, action: &str) -> Result<Action, Failure> {
+    permitted(session)?.lookup(facade, action)
+}
 
-    /// Returns the facades that the plugin may call, each with the actions that it may call.
-    pub(crate) fn facades(&self) -> Result<Vec<Surface>, Failure> {
-        self.session()?.facades()
-    }
+/// Checks a call without making it.
+pub(crate) fn check(session: Option<&Session>, request: RawRequest) -> Result<(), Failure> {
+    let session = permitted(session)?;
+    parse_permitted(session, request).and_then(|request| session.check(request))
+}
 
-    /// Returns one action of another facade.
-    pub(crate) fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
-        self.session()?.lookup(facade, action)
-    }
-
-    /// Checks a call without making it.
-    pub(crate) fn check(&self, request: RawRequest) -> Result<(), Failure> {
-        let session = self.session()?;
-        parse_permitted(session, request).and_then(|request| session.check(request))
-    }
-
-    fn session(&self) -> Result<&Session, Failure> {
-        self.session.as_ref().ok_or_else(|| denied("invoke"))
-    }
+/// Returns the call's session, which knows what the policy lets the plugin call. None: nothing.
+fn permitted(session: Option<&Session>) -> Result<&Session, Failure> {
+    session.ok_or_else(|| denied("invoke"))
 }
 
 /// Parses a call that the policy permits. Nothing is parsed of one that it does not.

@@ -58,9 +58,9 @@ fn request(facade: &str, params: &str) -> RawRequest {
 #[tokio::test]
 async fn calls_are_answered_in_order_and_refused_one_by_one() {
     let port = Arc::new(CountingPort::default());
-    let access = InvokeAccess::new(&Session::new(Arc::clone(&port) as Arc<dyn Port>));
+    let session = Session::new(Arc::clone(&port) as Arc<dyn Port>);
     let requests = vec![request("notes", "{}"), request("other", "not even JSON"), request("notes", "[]")];
-    let answers = access.call_all(requests).await;
+    let answers = call_all(Some(&session), requests).await;
     let codes: Vec<_> = answers.iter().map(|answer| answer.as_ref().err().map(|f| f.code.as_str())).collect();
     assert_eq!(codes, [None, Some(code::DENIED), Some(code::INVALID_PARAMS)]);
     assert_eq!(port.calls.load(Ordering::Relaxed), 1);
@@ -69,10 +69,10 @@ async fn calls_are_answered_in_order_and_refused_one_by_one() {
 #[tokio::test]
 async fn too_many_calls_at_once_are_all_refused() {
     let port = Arc::new(CountingPort::default());
-    let access = InvokeAccess::new(&Session::new(Arc::clone(&port) as Arc<dyn Port>));
+    let session = Session::new(Arc::clone(&port) as Arc<dyn Port>);
     for (count, fine) in [(CALLS, true), (CALLS + 1, false)] {
         let requests = (0..count).map(|_| request("notes", "{}")).collect();
-        let answers = access.call_all(requests).await;
+        let answers = call_all(Some(&session), requests).await;
         assert!(answers.len() == count && answers.iter().all(|answer| answer.is_ok() == fine), "{count}");
     }
     assert_eq!(port.calls.load(Ordering::Relaxed), CALLS);
@@ -80,8 +80,7 @@ async fn too_many_calls_at_once_are_all_refused() {
 
 #[tokio::test]
 async fn without_a_session_everything_is_denied() {
-    let access = InvokeAccess::default();
-    let answers = access.call_all(vec![request("notes", "{}")]).await;
+    let answers = call_all(None, vec![request("notes", "{}")]).await;
     assert!(answers.iter().all(|answer| answer.as_ref().is_err_and(|failure| failure.code == code::DENIED)));
-    assert!(access.facades().is_err() && access.check(request("notes", "{}")).is_err());
+    assert!(facades(None).is_err() && check(None, request("notes", "{}")).is_err());
 }
