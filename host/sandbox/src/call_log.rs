@@ -109,6 +109,9 @@ impl CallLog {
     /// Ends the last lines, logs how much was dropped, and returns the end of stderr.
     pub(crate) fn finish(&self) -> String {
         let mut state = self.0.lock();
+        if state.is_settled() {
+            return String::new();
+        }
         for stream in [Stream::Stdout, Stream::Stderr] {
             state.end_line(stream);
         }
@@ -130,6 +133,12 @@ impl CallLog {
 }
 
 impl LogState {
+    /// True if nothing waits to be logged and nothing was kept of stderr: `finish` has nothing to do.
+    fn is_settled(&self) -> bool {
+        let texts = [&self.stdout, &self.stderr, &self.last_words];
+        texts.iter().all(|text| text.is_empty()) && self.dropped == 0 && self.rate_limited == 0
+    }
+
     fn line(&mut self, level: LogLevel, text: &str) {
         let cost = text.len() + LINE_OVERHEAD;
         if cost > self.left {

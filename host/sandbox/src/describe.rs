@@ -12,7 +12,7 @@ use crate::{
     LoadError, PluginComponent,
     abi::PluginInstance,
     contract::{RawDescription, RawSchema},
-    fault::FaultContext,
+    fault::{FaultContext, GuestWork},
     guest::GuestState,
     limits::{ACTIONS, SCHEMA_BYTES, SURFACE_BYTES},
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
@@ -90,13 +90,8 @@ impl<'a> SurfaceReader<'a> {
         let meter = CpuMeter::new(limits.describe.cpu);
         let mut store =
             new_store(&component.engine, limits, Arc::clone(&meter), StorePurpose::Describe { reading });
-        let context = FaultContext {
-            facade: "",
-            limits,
-            engine: &component.engine,
-            cpu: limits.describe_limit(),
-            answer: None,
-        };
+        let context =
+            FaultContext { facade: "", limits, engine: &component.engine, work: GuestWork::Describe };
         let deadline = tokio::time::Instant::now() + limits.describe.wall;
         let plugin = {
             let begin = component.pre.instantiate(&mut store);

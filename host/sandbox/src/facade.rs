@@ -11,7 +11,7 @@ use crate::{
     LoadError, PluginComponent,
     capability::{ConfigureContext, FacadeCapabilities},
     contract::{RawFailure, RawReply},
-    fault::FaultContext,
+    fault::{FaultContext, GuestWork},
     guest::GuestState,
     log_rate::LogRate,
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
@@ -70,16 +70,11 @@ impl WasmFacade {
         // The gate resolves names against this surface, so the action is there; without one nothing is allowed.
         let action = self.surface.action(&call.action);
         let effect = action.map_or(Effect::Read, |action| action.effect);
-        let (budget, cpu, _) = self.limits.budget(action.is_some_and(|action| action.long_running));
+        let long_running = action.is_some_and(|action| action.long_running);
         let engine = &self.component.engine;
-        let context = FaultContext {
-            facade: &self.name,
-            limits: &self.limits,
-            engine,
-            cpu,
-            answer: Some(self.limits.result_limit()),
-        };
-        let meter = CpuMeter::new(budget.cpu);
+        let work = GuestWork::Call { long_running };
+        let context = FaultContext { facade: &self.name, limits: &self.limits, engine, work };
+        let meter = CpuMeter::new(self.limits.budget(long_running).cpu);
         let _cpu = self.usage.count_cpu(&meter);
         let purpose = StorePurpose::Call(CallSetup {
             session: &call.session,

@@ -19,16 +19,22 @@ use crate::{
 /// much of stderr.)
 const LOG: usize = 4 << 10;
 
+/// Work of a guest, which decides the limits of its CPU time and of its answer.
+#[derive(Clone, Copy)]
+pub(crate) enum GuestWork {
+    /// Describes its surface. No policy can raise the size of that.
+    Describe,
+    /// Answers a call.
+    Call { long_running: bool },
+}
+
 /// Facade and limits that a fault is attributed to.
 pub(crate) struct FaultContext<'a> {
     pub facade: &'a str,
     pub limits: &'a PluginLimits,
     /// Holds the limits of the machine and of the host's operator.
     pub engine: &'a SandboxEngine,
-    /// The CPU budget that applied, with its key.
-    pub cpu: Limit,
-    /// Limit of an answer's size; none while the surface is read, since no policy can raise it.
-    pub answer: Option<Limit>,
+    pub work: GuestWork,
 }
 
 impl FaultContext<'_> {
@@ -74,7 +80,7 @@ impl FaultContext<'_> {
                 (FaultKind::Resources, text, Some(self.limits.host_data_limit()))
             } else {
                 let text = "gave a result that is too large".to_owned();
-                (FaultKind::OutputSize, text, self.answer.clone())
+                (FaultKind::OutputSize, text, self.answer_limit())
             };
         }
         if is_random_limit(error) {
@@ -88,7 +94,10 @@ impl FaultContext<'_> {
             return (FaultKind::Resources, text, None);
         }
         match error.downcast_ref::<Trap>() {
-            Some(Trap::Interrupt) => (FaultKind::Cpu, self.cpu_text(), Some(self.cpu.clone())),
+            Some(Trap::Interrupt) => {
+                let (text, limit) = self.cpu_text();
+                (FaultKind::Cpu, text, Some(limit))
+            }
             Some(Trap::StackOverflow) => {
                 let value = format_bytes(self.engine.state.stack as u64);
                 let text = format!("recursed deeper than {value} of stack");
@@ -119,7 +128,8 @@ impl FaultContext<'_> {
 
     /// The fault of a CPU budget that was used up outside the guest's own code.
     pub(crate) fn cpu_fault(&self) -> Fault {
-        self.new_fault(FaultKind::Cpu, &self.cpu_text(), Some(self.cpu.clone()))
+        let (text, limit) = self.cpu_text();
+        self.new_fault(FaultKind::Cpu, &text, Some(limit))
     }
 
     /// The fault of an answer that is not what the contract says.
@@ -133,11 +143,23 @@ impl FaultContext<'_> {
     /// The fault of a result that is too large.
     pub(crate) fn output_size_fault(&self, size: usize) -> Fault {
         let text = format!("gave a result of {size} bytes, which is too large");
-        self.new_fault(FaultKind::OutputSize, &text, self.answer.clone())
+        self.new_fault(FaultKind::OutputSize, &text, self.answer_limit())
     }
 
-    fn cpu_text(&self) -> String {
-        format!("used up its CPU time of {}", self.cpu.value)
+    /// Says that the CPU budget is used up, with its limit.
+    fn cpu_text(&self) -> (String, Limit) {
+        let limit = match self.work {
+            GuestWork::Describe => self.limits.describe_limit(),
+            GuestWork::Call { long_running } => self.limits.cpu_limit(long_running),
+        };
+        (format!("used up its CPU time of {}", limit.value), limit)
+    }
+
+    fn answer_limit(&self) -> Option<Limit> {
+        match self.work {
+            GuestWork::Describe => None,
+            GuestWork::Call { .. } => Some(self.limits.result_limit()),
+        }
     }
 
     fn new_fault(&self, kind: FaultKind, text: &str, limit: Option<Limit>) -> Fault {

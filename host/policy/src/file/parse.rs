@@ -55,10 +55,7 @@ fn read(file: &Fields<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
     let (terms, chain) =
         section(actions::ACTIONS.name).map(|field| actions::read(&field, problems)).unwrap_or_default();
     let expose = section(expose::EXPOSE.name).map(|field| expose::read(&field, problems)).unwrap_or_default();
-    let clock = |long| {
-        let (budget, _, wall) = limits.budget(long);
-        (budget.wall, wall)
-    };
+    let clock = |long| (limits.budget(long).wall, limits.wall_limit(long));
     let wall = WallClocks { call: clock(false), long: clock(true) };
     let stated = StatedRules { invoke: invoke.is_some(), elicit: elicit.is_some() };
     let (invoke, elicit) = (invoke.unwrap_or_default(), elicit.unwrap_or_default());

@@ -92,8 +92,7 @@ mod tests {
     fn faults_show_the_default_of_their_limit() {
         let limits = PluginLimits::default();
         for long in [false, true] {
-            let (_, cpu, wall) = limits.budget(long);
-            for limit in [cpu, wall] {
+            for limit in [limits.cpu_limit(long), limits.wall_limit(long)] {
                 let known = LIMITS.iter().find(|known| known.path == limit.key).unwrap();
                 assert_eq!(known.unit.text(known.default()), limit.value, "{}", limit.key);
             }

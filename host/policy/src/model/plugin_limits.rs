@@ -90,15 +90,21 @@ impl Default for PluginLimits {
 }
 
 impl PluginLimits {
-    /// Returns the budget of an action, with the keys that change its two clocks.
-    pub fn budget(&self, long_running: bool) -> (CallBudget, Limit, Limit) {
-        let (budget, cpu, wall) = if long_running {
-            (self.long, limit_names::LONG_CPU, limit_names::LONG_WALL)
-        } else {
-            (self.call, limit_names::CPU, limit_names::WALL)
-        };
-        let limit = |key, value| Limit { key, value: format_duration(value) };
-        (budget, limit(cpu, budget.cpu), limit(wall, budget.wall))
+    /// Returns the budget of an action.
+    pub fn budget(&self, long_running: bool) -> CallBudget {
+        if long_running { self.long } else { self.call }
+    }
+
+    /// Returns the limit of an action's CPU time, for a fault.
+    pub fn cpu_limit(&self, long_running: bool) -> Limit {
+        let key = if long_running { limit_names::LONG_CPU } else { limit_names::CPU };
+        Limit { key, value: format_duration(self.budget(long_running).cpu) }
+    }
+
+    /// Returns the limit of an action's wall-clock time, for a timeout.
+    pub fn wall_limit(&self, long_running: bool) -> Limit {
+        let key = if long_running { limit_names::LONG_WALL } else { limit_names::WALL };
+        Limit { key, value: format_duration(self.budget(long_running).wall) }
     }
 
     /// Returns the limit of memory, for a fault.
