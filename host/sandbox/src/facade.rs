@@ -9,11 +9,11 @@ use loggia_state::StateStore;
 
 use crate::{
     LoadError, PluginComponent,
+    call_log::PluginLog,
     capability::{ConfigureContext, FacadeCapabilities},
     contract::{RawFailure, RawReply},
     fault::{FaultContext, GuestWork},
     guest::GuestState,
-    log_rate::LogRate,
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
     store::{CallSetup, StorePurpose, new_store},
     usage::UsageCounters,
@@ -26,7 +26,7 @@ pub struct WasmFacade {
     name: String,
     capabilities: FacadeCapabilities,
     limits: PluginLimits,
-    log_rate: Arc<LogRate>,
+    log: PluginLog,
     usage: Arc<UsageCounters>,
 }
 
@@ -56,9 +56,9 @@ impl WasmFacade {
         let SandboxConfig { name, grants, limits, store } = confines;
         let capabilities =
             FacadeCapabilities::configure(&ConfigureContext { grants, limits: &limits, store })?;
-        let log_rate = Arc::new(LogRate::new(limits.log_rate));
+        let log = PluginLog::new(&limits);
         let usage = Arc::default();
-        Ok(Self { component, surface, name: name.to_owned(), capabilities, limits, log_rate, usage })
+        Ok(Self { component, surface, name: name.to_owned(), capabilities, limits, log, usage })
     }
 
     /// Returns the opened directories in the order of the grants, by device and inode.
@@ -81,7 +81,7 @@ impl WasmFacade {
             effect,
             scope: call.scope.clone(),
             capabilities: &self.capabilities,
-            log_rate: &self.log_rate,
+            log: &self.log,
             usage: &self.usage,
         });
         let mut store = new_store(engine, &self.limits, Arc::clone(&meter), purpose);

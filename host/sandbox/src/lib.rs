@@ -17,7 +17,7 @@
 //! | [`facade`] | the component as a [`Facade`](loggia_facade::Facade): a fresh instance per call |
 //! | `store`, `guest` | a store for one call, and its data |
 //! | `meter`, `ticker` | CPU time of a call; the epochs by which guests yield |
-//! | `call_log`, `log_rate` | the log of a call, and the rate at which a plugin may log |
+//! | `call_log` | the log of a call, and the rate at which a plugin may log |
 //! | `usage` | resources that a facade's calls have used |
 //! | `fault` | faults of a guest, from wasmtime's errors (`wasmtime_errors`) |
 //! | `limits` | limits of a surface, and the limiter of memory |
@@ -47,7 +47,6 @@ pub mod facade;
 mod fault;
 mod guest;
 mod limits;
-mod log_rate;
 mod meter;
 mod private_folder;
 mod proposals;

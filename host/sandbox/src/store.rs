@@ -9,11 +9,10 @@ use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, W
 
 use crate::{
     SandboxEngine,
-    call_log::CallLog,
+    call_log::{CallLog, PluginLog},
     capability::{CallCapabilities, FacadeCapabilities, PrepareContext},
     guest::GuestState,
     limits::MemoryLimiter,
-    log_rate::LogRate,
     meter::CpuMeter,
     usage::UsageCounters,
 };
@@ -33,7 +32,7 @@ pub(crate) struct CallSetup<'a> {
     pub effect: Effect,
     pub scope: Option<ScopeKey>,
     pub capabilities: &'a FacadeCapabilities,
-    pub log_rate: &'a Arc<LogRate>,
+    pub log: &'a PluginLog,
     pub usage: &'a Arc<UsageCounters>,
 }
 
@@ -47,7 +46,7 @@ pub(crate) fn new_store(
     let mut wasi = WasiCtx::builder();
     let (log, capabilities, usage) = match purpose {
         StorePurpose::Call(call) => {
-            let log = CallLog::new(Some(call.session.clone()), limits.logs, Some(Arc::clone(call.log_rate)));
+            let log = call.log.call(call.session);
             let capabilities = call.capabilities.prepare(
                 call.session,
                 &mut PrepareContext {
@@ -64,7 +63,7 @@ pub(crate) fn new_store(
         }
         StorePurpose::Describe { reading } => {
             fix_time_and_randomness(&mut wasi, reading);
-            (CallLog::new(None, limits.logs, None), CallCapabilities::default(), None)
+            (CallLog::unread(limits), CallCapabilities::default(), None)
         }
     };
     wasi.stdout(log.stdout()).stderr(log.stderr()).max_random_size(limits.random);

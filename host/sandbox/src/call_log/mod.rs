@@ -1,6 +1,8 @@
-//! A guest's stdout and stderr as log lines. No byte of them reaches the host's own stdout.
+//! A guest's stdout and stderr as log lines. No byte of them reaches the host's own stdout. `rate` limits the lines of all
+//! calls together.
 
-use loggia_policy::model::limit_names::{LOG_RATE, LOGS};
+mod rate;
+
 use std::{
     pin::Pin,
     sync::Arc,
@@ -9,6 +11,10 @@ use std::{
 
 use bytes::Bytes;
 use loggia_facade::{LogLevel, Session};
+use loggia_policy::model::{
+    PluginLimits,
+    limit_names::{LOG_RATE, LOGS},
+};
 use loggia_text::{redact, seam};
 use parking_lot::Mutex;
 use wasmtime_wasi::{
@@ -16,7 +22,8 @@ use wasmtime_wasi::{
     p2::{OutputStream, Pollable, StreamResult},
 };
 
-use crate::{limits::LINE_OVERHEAD, log_rate::LogRate};
+use self::rate::LogRate;
+use crate::limits::LINE_OVERHEAD;
 
 /// Bytes of a line. A longer one is broken, between credentials.
 const LINE: usize = 4 << 10;
@@ -27,6 +34,13 @@ const KEPT: usize = 4 << 10;
 /// Bytes buffered beyond these before a text is broken or cut, so that a credential across the place is seen whole. No
 /// secret of a policy is longer.
 const SLACK: usize = 4 << 10;
+
+/// What the logs of a plugin's calls share.
+pub(crate) struct PluginLog {
+    /// Bytes that each call may log.
+    limit: usize,
+    rate: Arc<LogRate>,
+}
 
 /// The log of one call: lines of both streams and of the plugin's own `log`, up to a number of bytes. After the first line
 /// that does not fit, all are dropped.
@@ -63,9 +77,25 @@ impl Stream {
     }
 }
 
+impl PluginLog {
+    pub(crate) fn new(limits: &PluginLimits) -> Self {
+        Self { limit: limits.logs, rate: Arc::new(LogRate::new(limits.log_rate)) }
+    }
+
+    /// Makes the log of one call.
+    pub(crate) fn call(&self, session: &Session) -> CallLog {
+        CallLog::new(Some(session.clone()), self.limit, Some(Arc::clone(&self.rate)))
+    }
+}
+
 impl CallLog {
+    /// Makes the log of a guest whose surface is read. Its lines go nowhere; only the end of stderr is kept.
+    pub(crate) fn unread(limits: &PluginLimits) -> Self {
+        Self::new(None, limits.logs, None)
+    }
+
     /// Creates a log of at most `limit` bytes, and of no more lines per second than `rate` allows all calls of the plugin.
-    pub(crate) fn new(session: Option<Session>, limit: usize, rate: Option<Arc<LogRate>>) -> Self {
+    fn new(session: Option<Session>, limit: usize, rate: Option<Arc<LogRate>>) -> Self {
         Self(Arc::new(Mutex::new(LogState {
             session,
             left: limit,
