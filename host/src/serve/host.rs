@@ -1,4 +1,4 @@
-//! Assembles engine, cache, catalog, gate and reloader.
+//! Assembles engine, cache, catalog, gate and loader.
 
 use std::{
     io,
@@ -145,7 +145,7 @@ impl PluginHost {
         let Some(CallRuntimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
         let (admitter, load_status) = (Arc::clone(&self.admitter), Arc::clone(&self.load_status));
-        let reloader = CatalogLoader::new(
+        let loader = CatalogLoader::new(
             folder,
             self.upstreams.clone(),
             admitter,
@@ -154,7 +154,7 @@ impl PluginHost {
             load_status,
         );
         let stop = stop.child_token();
-        let watcher = calls.spawn(reloader.run(stop.clone()));
+        let watcher = calls.spawn(loader.run(stop.clone()));
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push((stop, watcher));
     }
 }

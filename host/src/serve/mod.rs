@@ -2,7 +2,7 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `host.rs` | assembles engine, cache, catalog, gate and reloader |
+//! | `host.rs` | assembles engine, cache, catalog, gate and loader |
 //! | `admin/` | health, readiness and metrics |
 //! | `signals.rs` | shutdown signals |
 //! | `memory.rs` | settings of the allocator |

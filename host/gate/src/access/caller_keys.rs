@@ -38,7 +38,7 @@ impl CallerKeys {
 
 impl std::fmt::Debug for CallerKeys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Scopes")
+        f.write_str("CallerKeys")
     }
 }
 

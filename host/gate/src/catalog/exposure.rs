@@ -1,4 +1,4 @@
-//! PublishedTool tools, and the settings of a policy for them.
+//! Published tools, and the settings of a policy for them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +9,7 @@ use loggia_schema::{ExposeOptions, PublishedTool, SchemaForm, ToolSplit, ToolVie
 pub struct CatalogTool {
     /// Name of its facade.
     pub facade: String,
-    /// PublishedTool form.
+    /// Published form.
     pub published: Arc<PublishedTool>,
     /// Settings it was published with; callers with fewer rights get the same, narrowed.
     pub expose: ExposeOptions,
@@ -37,7 +37,7 @@ pub struct PublishedFacade {
     pub facade: String,
     /// Settings that were chosen.
     pub expose: ExposeOptions,
-    /// PublishedTool tools.
+    /// Published tools.
     pub tools: Vec<Arc<PublishedTool>>,
     /// Names of tools that are hidden because another facade or tool has the name.
     pub hidden: Vec<String>,
@@ -46,9 +46,9 @@ pub struct PublishedFacade {
 /// Settings of a policy for the tools of a facade. What is not set follows the server.
 #[derive(Debug, Default)]
 pub struct FacadeExposure {
-    /// SchemaForm of the input schemas.
+    /// Form of the input schemas.
     pub form: Option<SchemaForm>,
-    /// ToolSplit into several tools.
+    /// Split into several tools.
     pub split: Option<ToolSplit>,
     /// Publishes output schemas.
     pub output_schema: bool,

@@ -14,7 +14,7 @@ use super::{entry::CatalogSlot, lint, publish, publish::ToolPublisher, snapshot:
 /// Time that a client waits for facades that may still be loading.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// The current snapshot of facades. Read by every call, swapped by the reloader alone.
+/// The current snapshot of facades. Read by every call, swapped by the loader alone.
 pub struct Catalog {
     /// Current snapshot. Readers load an `Arc` without a lock and keep it as long as they need; a swap waits for none of them.
     current: ArcSwap<CatalogSnapshot>,

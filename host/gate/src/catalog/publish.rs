@@ -20,9 +20,9 @@ pub const HIDDEN_REASON: &str = "is not published: another facade or tool has it
 /// Settings of the server for the tools of all facades. Policies override them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ToolPublisher {
-    /// SchemaForm of the input schemas.
+    /// Form of the input schemas.
     pub form: SchemaForm,
-    /// ToolSplit into several tools.
+    /// Split into several tools.
     pub split: ToolSplit,
     /// Token budget of the whole list.
     pub budget: Option<usize>,

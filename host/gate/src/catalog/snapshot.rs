@@ -21,7 +21,7 @@ use crate::{access::CallerRights, failures::facade_unavailable};
 pub struct CatalogSnapshot {
     /// Slots by the name of the facade.
     pub slots: BTreeMap<String, CatalogSlot>,
-    /// PublishedTool tools by name. Most facades are one tool of the same name.
+    /// Published tools by name. Most facades are one tool of the same name.
     pub tools: BTreeMap<String, CatalogTool>,
     /// Facades and names of tools that are hidden because another has the name.
     pub(super) hidden: BTreeSet<(String, String)>,

@@ -60,7 +60,7 @@ pub(crate) struct RunQuery {
     pub command: Command,
     /// Operation.
     pub request: RunRequest,
-    /// ToolView of the tool that was called.
+    /// View of the tool that was called.
     pub view: ToolView,
 }
 

@@ -6,7 +6,7 @@ use loggia_facade::{Answer, Envelope, Progress, Question};
 
 use super::{state::CallState, status::RunStatus};
 
-/// ToolView of a run that does not follow it: dropping the view has no effect.
+/// View of a run that does not follow it: dropping the view has no effect.
 pub struct RunHandle(Arc<CallState>);
 
 impl RunHandle {
