@@ -5,7 +5,7 @@ use loggia_facade::ScopeKey;
 use super::phases::{Capability, ConfigureContext, PrepareContext};
 use crate::LoadError;
 
-/// Tells a plugin who calls, by an opaque name that means nothing to another plugin.
+/// Gives a plugin an opaque name of the caller, which means nothing to another plugin.
 pub(crate) struct CallerCapability;
 
 impl Capability for CallerCapability {
