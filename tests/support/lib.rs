@@ -235,6 +235,13 @@ impl ClientHandler for Ears {
     }
 }
 
+/// Where a host listens. reqwest has no cryptography of its own here: `loggia-upstream` builds it without.
+fn endpoint(host: &HttpHost) -> StreamableHttpClientTransportConfig {
+    // It may be installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    StreamableHttpClientTransportConfig::with_uri(host.url.clone())
+}
+
 /// A client of rmcp.
 pub struct Client {
     /// rmcp's own.
@@ -276,14 +283,13 @@ impl Client {
 
     /// Connects to a host over HTTP as a client of that kind.
     pub async fn http_as(host: &HttpHost, era: Era, kind: Kind) -> Result<Self> {
-        let config = StreamableHttpClientTransportConfig::with_uri(host.url.clone());
+        let config = endpoint(host);
         Self::connect_as(StreamableHttpClientTransport::from_config(config), era, kind).await
     }
 
     /// Like [`Client::http_as`], with a token.
     pub async fn http_by(host: &HttpHost, era: Era, kind: Kind, token: &Token) -> Result<Self> {
-        let config =
-            StreamableHttpClientTransportConfig::with_uri(host.url.clone()).auth_header(&token.secret);
+        let config = endpoint(host).auth_header(&token.secret);
         Self::connect_as(StreamableHttpClientTransport::from_config(config), era, kind).await
     }
 
@@ -317,7 +323,7 @@ impl Client {
 
     /// Connects to a host over HTTP.
     pub async fn http(host: &HttpHost, era: Era) -> Result<Self> {
-        let config = StreamableHttpClientTransportConfig::with_uri(host.url.clone());
+        let config = endpoint(host);
         Self::connect(StreamableHttpClientTransport::from_config(config), era).await
     }
 
