@@ -116,8 +116,7 @@ impl UpstreamFacade {
             let InputRequest::Elicitation(request) = request else {
                 return Err(refused("the host answers forms only"));
             };
-            let form =
-                read_form(request.params, &self.tools.surface.name).map_err(|reason| refused(&reason))?;
+            let form = read_form(request.params).map_err(|reason| refused(&reason))?;
             let answer: Answer = session.elicit(form).await?;
             let answer =
                 serde_json::to_value(write_answer(answer)).map_err(|error| refused(&error.to_string()))?;

@@ -28,7 +28,6 @@ const PROGRESS: usize = 400;
 
 /// The client that an upstream sees: it answers forms, and neither samples nor has roots.
 pub(super) struct UpstreamClient {
-    pub(super) upstream: String,
     pub(super) calls: Arc<CallRegistry>,
     /// Notified when the upstream says that its tools have changed.
     pub(super) changed: Arc<Notify>,
@@ -37,9 +36,8 @@ pub(super) struct UpstreamClient {
 }
 
 impl UpstreamClient {
-    pub(super) fn new(upstream: &str, signal: CloseSignal) -> Self {
+    pub(super) fn new(signal: CloseSignal) -> Self {
         Self {
-            upstream: upstream.to_owned(),
             calls: Arc::default(),
             changed: Arc::default(),
             signal,
@@ -62,8 +60,8 @@ impl ClientHandler for UpstreamClient {
             .open_questions
             .try_acquire()
             .map_err(|_| refused(format!("{QUESTIONS} questions are open already")))?;
-        let question = read_form(request, &self.upstream)
-            .map_err(|reason| ErrorData::new(ErrorCode::INVALID_PARAMS, reason, None))?;
+        let question =
+            read_form(request).map_err(|reason| ErrorData::new(ErrorCode::INVALID_PARAMS, reason, None))?;
         let asker = self.calls.questions(context.extensions.get::<InboundStreamOrigin>()).map_err(refused)?;
         let (answer, answered) = oneshot::channel();
         let ask = async {

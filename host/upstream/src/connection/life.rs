@@ -83,7 +83,7 @@ async fn run_child(
     let signal = CloseSignal::default();
     let transport =
         PipeTransport::start(&spec.name, streams.stdout, streams.stdin, spec.limits.message, signal.clone());
-    let client = UpstreamClient::new(&spec.name, signal.clone());
+    let client = UpstreamClient::new(signal.clone());
     let handshake = client.serve_with_lifecycle(transport, lifecycle(order));
     let shaken = tokio::select! {
         biased;
@@ -144,8 +144,7 @@ async fn run_http(
         .max_sse_event_size(max);
     let transport = StreamableHttpClientTransport::with_client(client, config);
     let signal = CloseSignal::default();
-    let handshake =
-        UpstreamClient::new(&spec.name, signal.clone()).serve_with_lifecycle(transport, lifecycle(order));
+    let handshake = UpstreamClient::new(signal.clone()).serve_with_lifecycle(transport, lifecycle(order));
     let service = tokio::select! {
         biased;
         shaken = timeout(spec.limits.connect, handshake) => match shaken {

@@ -15,7 +15,7 @@ const SCHEMA: usize = 16 * 1024;
 /// # Errors
 ///
 /// Why it cannot be shown: an answer for the upstream.
-pub(crate) fn read_form(params: ElicitRequestParams, upstream: &str) -> Result<Question, String> {
+pub(crate) fn read_form(params: ElicitRequestParams) -> Result<Question, String> {
     let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = params else {
         return Err("this client supports forms only, no URLs".to_owned());
     };
@@ -26,9 +26,9 @@ pub(crate) fn read_form(params: ElicitRequestParams, upstream: &str) -> Result<Q
     if serde_json::to_string(&schema).map_or(usize::MAX, |text| text.len()) > SCHEMA {
         return Err(format!("the form's schema has more than {SCHEMA} bytes"));
     }
-    let message = sanitise_text(&message, MESSAGE);
-    // The person sees who asks: the client only knows Loggia.
-    Ok(Question { message: format!("{upstream}: {}", message.trim()), schema, name: None, timeout: None })
+    // The gate puts the facade's name before it.
+    let message = sanitise_text(&message, MESSAGE).trim().to_owned();
+    Ok(Question { message, schema, name: None, timeout: None })
 }
 
 /// The answer for the upstream.

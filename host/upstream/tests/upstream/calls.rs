@@ -83,7 +83,7 @@ async fn forms_are_asked_through_the_session() {
             let reply = call_with(&facade, port.clone(), "ask", json!({})).await.expect("a reply");
             assert_eq!(reply.data, expected, "{mode}");
             let asked = port.asked.lock().unwrap().remove(0);
-            assert_eq!(asked.message, "fake: Which colour?");
+            assert_eq!(asked.message, "Which colour?");
             assert_eq!(asked.schema["properties"], json!({"colour": {"type": "string"}}));
         }
     }
