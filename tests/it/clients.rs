@@ -22,7 +22,7 @@ pub fn script(name: &str) -> PathBuf {
 }
 
 /// Environment of the clients. Installed once and kept with the build results.
-async fn installed() -> Result<&'static Path> {
+pub async fn installed() -> Result<&'static Path> {
     static HOME: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
         let target = guests().parent().context("a target folder")?.to_owned();
@@ -48,7 +48,7 @@ pub async fn run(command: &mut Command) -> Result<String> {
 }
 
 /// The command of a host on stdio.
-fn stdio(folder: &Path) -> Vec<OsString> {
+pub fn stdio(folder: &Path) -> Vec<OsString> {
     let (cache, state) = (cache(), state(folder));
     let rest =
         ["serve".as_ref(), folder.as_os_str(), "--cache".as_ref(), cache.as_os_str(), "--state".as_ref()];

@@ -22,5 +22,6 @@ mod serving;
 mod state;
 mod tokens;
 mod tools;
+mod upstream;
 mod vitals;
 mod workflows;

@@ -1,0 +1,4 @@
+//! Other MCP servers, served as facades by the real host.
+
+mod official;
+mod servers;
