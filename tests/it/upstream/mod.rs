@@ -2,3 +2,4 @@
 
 mod official;
 mod servers;
+mod tokens;

@@ -11,7 +11,6 @@ use loggia_tests::Folder;
 use crate::clients::{installed, stdio};
 
 /// Names of the reference servers.
-#[allow(dead_code)]
 pub const SERVERS: [&str; 5] = ["everything", "filesystem", "memory", "fetch", "git"];
 
 /// One MCP server: its facade's name and its command.
