@@ -1,5 +1,11 @@
 //! Other MCP servers, served as facades by the real host.
 
+mod changes;
+mod fake;
+mod hostile;
+mod killed;
 mod official;
+mod policies;
+mod questions;
 mod servers;
 mod tokens;

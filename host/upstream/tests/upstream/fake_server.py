@@ -40,9 +40,9 @@ def tools():
         "fake_echo", "fake_fail", "fake_refuse", "fake_progress", "fake_ask", "fake_ask_url", "fake_sample",
         "fake_hold", "fake_release", "fake_silent", "fake_cancelled", "fake_die", "fake_huge", "fake_twice",
         "fake_wrong_id", "fake_rubbish", "fake_malformed", "fake_values", "fake_env", "fake_pid", "fake_fork",
-        "fake_grow", "fake_flood", "fake_stderr",
+        "fake_grow", "fake_flood", "fake_stderr", "fake_lists",
     ]
-    if MODE == "changes" or LISTS > 1:
+    if MODE == "changes" or (LISTS > 1 and MODE != "constant"):
         names.append(f"fake_list_{LISTS}")
     if MODE == "changes":
         send({"method": "notifications/tools/list_changed"})
@@ -156,6 +156,8 @@ def call(request, params):
     elif name == "fake_grow":
         send({"method": "notifications/tools/list_changed"})
         answer(request, text("the next list has one tool more"))
+    elif name == "fake_lists":
+        answer(request, {"content": [], "structuredContent": {"lists": LISTS}})
     elif name == "fake_flood":
         for number in range(1000):
             send({"id": f"flood-{number}", "method": "elicitation/create", "params": FORM})
