@@ -1,5 +1,7 @@
 //! Evaluation of pipelines, commands and operands.
 
+use serde_json::Value;
+
 use super::{evaluator::TemplateRun, missing::MissingField};
 use crate::template::{
     error::EvalError,
@@ -142,15 +144,19 @@ impl<'a> TemplateRun<'a> {
             constant => Self::constant(constant).unwrap_or(TemplateValue::Missing),
         };
         let mut value = value;
+        let mut within = TemplateValue::Missing;
         for (number, name) in operand.fields.iter().enumerate() {
+            let parent = std::mem::replace(&mut within, value);
             value = match value {
-                TemplateValue::Map(map) => match map.get(name) {
-                    Some(value) => TemplateValue::from(value),
-                    None => {
-                        self.missed = Some(MissingField::field(operand, number, value));
-                        TemplateValue::Missing
+                TemplateValue::Map(map) => {
+                    match map.get(name).or_else(|| output_text(operand, number, parent)) {
+                        Some(value) => TemplateValue::from(value),
+                        None => {
+                            self.missed = Some(MissingField::field(operand, number, value));
+                            TemplateValue::Missing
+                        }
                     }
-                },
+                }
                 TemplateValue::Null => {
                     self.missed = Some(MissingField::field(operand, number, value));
                     TemplateValue::Missing
@@ -173,6 +179,15 @@ impl<'a> TemplateRun<'a> {
         let text = excerpt(&self.source[span.start..span.end]);
         EvalError { message: format!("`{text}`: {}", error.message), hint: error.hint }
     }
+}
+
+/// Looks up `.steps.x.output.text` of a result that has no `text`: in ToolHive, JSON that a server sends as text is not parsed,
+/// and its files parse it by `fromJson`. Here it is `output`, and `content` has the text. `entry` is that of the step.
+fn output_text<'a>(operand: &OperandNode, number: usize, entry: TemplateValue<'a>) -> Option<&'a Value> {
+    let [steps, _, output, text] = operand.fields.get(..=number)? else { return None };
+    let TemplateValue::Map(entry) = entry else { return None };
+    let is_text = (steps.as_str(), output.as_str(), text.as_str()) == ("steps", "output", "text");
+    if is_text { entry.get("content")?.get("text") } else { None }
 }
 
 impl OperandNode {

@@ -39,6 +39,26 @@ fn at_most_twenty_names_are_listed() {
     );
 }
 
+/// Files of ToolHive parse the text of a result that is parsed here already.
+#[test]
+fn structured_results_have_a_text() {
+    let step =
+        json!({"output": {"papers": [{"id": "7"}]}, "content": {"text": r#"{"papers":[{"id":"7"}]}"#}});
+    let root = json!({"steps": {"search": step, "skipped": {"output": {}, "content": {}}}});
+    for (source, expected) in [
+        ("{{(index (fromJson .steps.search.output.text).papers 0).id}}", "7"),
+        ("{{(index .steps.search.output.papers 0).id}}", "7"),
+        ("{{json .steps.search.output}}", r#"{"papers":[{"id":"7"}]}"#),
+    ] {
+        assert_eq!(expand(source, &root, true).unwrap().text, expected, "{source}");
+    }
+    for source in
+        ["{{.steps.skipped.output.text}}", "{{.steps.search.output.texts}}", "{{.steps.search.text}}"]
+    {
+        assert!(failure(source, &root, true).contains("is not there"), "{source}");
+    }
+}
+
 #[test]
 fn conditions_accept_missing_values() {
     for (source, expected) in [
