@@ -1,5 +1,6 @@
 //! Other MCP servers, served as facades by the real host.
 
+mod arxiv;
 mod changes;
 mod fake;
 mod hostile;
