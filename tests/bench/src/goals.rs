@@ -9,6 +9,8 @@ pub enum Goal {
     TimesAtMost(f64),
     /// At least this multiple of the baseline.
     TimesAtLeast(f64),
+    /// At most this much more than the baseline.
+    MoreAtMost(f64),
     /// At most this value, independent of the baseline.
     AtMost(f64),
 }
@@ -19,6 +21,7 @@ impl Goal {
         match self {
             Self::TimesAtMost(most) => ratio.map(|ratio| ratio <= most),
             Self::TimesAtLeast(least) => ratio.map(|ratio| ratio >= least),
+            Self::MoreAtMost(most) => Some(figure? - figure? / ratio? <= most),
             Self::AtMost(most) => figure.map(|figure| figure <= most),
         }
     }
@@ -29,6 +32,7 @@ impl std::fmt::Display for Goal {
         match self {
             Self::TimesAtMost(most) => write!(f, "≤ {most}×"),
             Self::TimesAtLeast(least) => write!(f, "≥ {least}×"),
+            Self::MoreAtMost(most) => write!(f, "≤ +{most}"),
             Self::AtMost(most) => write!(f, "≤ {most}"),
         }
     }

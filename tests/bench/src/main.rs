@@ -6,7 +6,7 @@
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
 //! | `client.rs`, `crowd.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | requests, and the checks of responses |
-//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `memories.rs`, `clients.rs`, `greedy.rs`, `neighbour/`, `chaos.rs` | the measurements |
+//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `upstream.rs`, `memories.rs`, `clients.rs`, `greedy.rs`, `neighbour/`, `chaos.rs` | the measurements |
 //! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | results and targets |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
@@ -34,6 +34,7 @@ mod report;
 mod run;
 mod stage;
 mod threads;
+mod upstream;
 mod wire;
 
 use std::{path::PathBuf, time::Duration};
@@ -78,6 +79,13 @@ enum Command {
     },
     /// Build Loggia, measure calls of a plugin that was granted nothing and of one that was granted everything
     Grants {
+        #[command(flatten)]
+        options: Options,
+        #[command(flatten)]
+        built: Built,
+    },
+    /// Build Loggia and a native server, measure calls of that server directly and through Loggia
+    Upstream {
         #[command(flatten)]
         options: Options,
         #[command(flatten)]
@@ -254,6 +262,15 @@ fn main() -> Result<()> {
             run::run(&servers, &plan, Some(&stage), &mut output)?;
             let rounds = Rounds::new(&output.records, Some("bare"));
             println!("{}\n{}", rounds.compared(&grants::lines(), 1), rounds.notes());
+        }
+        Command::Upstream { options, built } => {
+            let stage = built.stage()?;
+            let servers = upstream::servers(&stage)?;
+            let plan = Plan { stdio_only: true, chaos: false, ..options.plan() };
+            let mut output = Output::new(options.out.as_deref())?;
+            run::run(&servers, &plan, Some(&stage), &mut output)?;
+            let rounds = Rounds::new(&output.records, Some("direct"));
+            println!("{}\n{}", rounds.compared(&upstream::lines(), 1), rounds.notes());
         }
         Command::Memories { count, loggia, plugin } => {
             let (loggia, plugin) = (builds::loggia(loggia)?, builds::plugin("memories", plugin)?);
