@@ -45,8 +45,13 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
 /// Whether a text contains more values than [`VALUES`]. An empty list or object counts twice. Allocates nothing, and
 /// does not check that the text is JSON.
 pub fn has_many_values(text: &[u8]) -> bool {
+    has_more_values(text, VALUES)
+}
+
+/// Whether a text holds more values than `most`: [`has_many_values`] with a bound of the caller's.
+pub fn has_more_values(text: &[u8], most: usize) -> bool {
     // Each value but the last takes a byte of its own and one that separates it.
-    if text.len() < VALUES {
+    if text.len() < most {
         return false;
     }
     let (mut values, mut in_string, mut escaped) = (1_usize, false, false);
@@ -59,7 +64,7 @@ pub fn has_many_values(text: &[u8]) -> bool {
             _ => {}
         }
     }
-    values > VALUES
+    values > most
 }
 
 #[cfg(test)]
