@@ -1,0 +1,33 @@
+//! HTTP APIs with an OpenAPI description, served as facades without code.
+//!
+//! ```text
+//! OpenAPI ─ source ─▶ normalise ─▶ description ⇄ `<name>.api.toml`
+//!                                      │
+//!                                      └ adapt ─▶ surface, routes ─▶ facade ─ request ─▶ egress
+//!                                                                       ▲                  │
+//!                                                              reply ───┴──── response ◀───┘
+//! ```
+//!
+//! | module | concept |
+//! |---|---|
+//! | `limits` | bounds of documents and descriptions |
+//! | `source` | OpenAPI documents: bounded JSON or YAML (pure) |
+//! | `description` | an API as plain data, and the file that holds it (pure) |
+//! | `normalise` | from a document to a description (pure) |
+//! | `adapt` | operations as the actions of a surface (pure) |
+
+#![warn(unreachable_pub)]
+
+mod adapt;
+mod description;
+pub mod limits;
+mod normalise;
+mod source;
+
+pub use adapt::{AdaptedApi, OperationRoute, adapt_api};
+pub use description::{
+    ApiBody, ApiDescription, ApiMethod, ApiOperation, ApiParameter, BodyForm, DescriptionError,
+    DescriptionSource, ParameterPlace, ParameterStyle, SecurityScheme,
+};
+pub use normalise::{ImportError, ImportOptions, ImportedApi, import_openapi};
+pub use source::DocumentError;
