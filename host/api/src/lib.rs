@@ -15,16 +15,23 @@
 //! | `description` | an API as plain data, and the file that holds it (pure) |
 //! | `normalise` | from a document to a description (pure) |
 //! | `adapt` | operations as the actions of a surface (pure) |
+//! | `request` | from a call to an HTTP request (pure) |
+//! | `response` | from an HTTP response to a reply or a failure (pure) |
+//! | `cursor` | cursors of pages, sealed |
 
 #![warn(unreachable_pub)]
 
 mod adapt;
+mod cursor;
 mod description;
 pub mod limits;
 mod normalise;
+mod request;
+mod response;
 mod source;
 
 pub use adapt::{AdaptedApi, OperationRoute, adapt_api};
+pub use cursor::CursorKey;
 pub use description::{
     ApiBody, ApiDescription, ApiMethod, ApiOperation, ApiParameter, BodyForm, DescriptionError,
     DescriptionSource, ParameterPlace, ParameterStyle, SecurityScheme,

@@ -1,0 +1,19 @@
+//! From an HTTP response to a reply or a failure: pure functions.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `cut` | JSON cut to a budget |
+//! | `page` | where the next page is |
+//! | `retry` | when a request may be sent again |
+//! | `error` | statuses of 400 or more |
+//! | `reply` | the whole response |
+
+mod cut;
+mod error;
+mod page;
+mod reply;
+mod retry;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use reply::{ApiResponse, ResponseBudget, read_response};
