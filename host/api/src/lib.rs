@@ -18,12 +18,16 @@
 //! | `request` | from a call to an HTTP request (pure) |
 //! | `response` | from an HTTP response to a reply or a failure (pure) |
 //! | `cursor` | cursors of pages, sealed |
+//! | `grants` | where requests may go |
+//! | `facade` | the facade: a call of an action is one request |
 
 #![warn(unreachable_pub)]
 
 mod adapt;
 mod cursor;
 mod description;
+mod facade;
+mod grants;
 pub mod limits;
 mod normalise;
 mod request;
@@ -36,5 +40,7 @@ pub use description::{
     ApiBody, ApiDescription, ApiMethod, ApiOperation, ApiParameter, BodyForm, DescriptionError,
     DescriptionSource, ParameterPlace, ParameterStyle, SecurityScheme,
 };
+pub use facade::ApiFacade;
+pub use grants::api_grants;
 pub use normalise::{ImportError, ImportOptions, ImportedApi, import_openapi};
 pub use source::DocumentError;
