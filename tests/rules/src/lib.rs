@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 /// The folders of the host's crates.
 pub const HOST: &[&str] = &[
     "host",
+    "host/api",
     "host/egress",
     "host/facade",
     "host/gate",
