@@ -1,6 +1,6 @@
 //! The part of a text that shows the match.
 
-use crate::words::{stemmer, term, terms, words};
+use ranking_words::{stemmer, term, terms, words};
 
 /// The part of the text, at most this many characters long, with most of the query's words; truncated ends get `…`, and
 /// white space is collapsed.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loggia_sdk::{failure::code, prelude::*, state::Transaction};
 
 use crate::{
-    Hit, bm25,
+    Hit,
     rows::{self, FULL, Posting, Row, bucket, decode, encode},
     terms,
 };
@@ -162,11 +162,11 @@ impl Index {
         let average = totals.words as f32 / totals.texts.max(1) as f32;
         let mut scores = vec![0.0_f32; totals.last as usize + 1];
         for postings in self.postings(&wanted, &totals.blocks)? {
-            let rarity = bm25::rarity(postings.len(), totals.texts);
+            let rarity = ranking_words::rarity(postings.len(), totals.texts);
             for (number, posting) in postings {
                 // A text that was added after the totals were read is left to the next search.
                 if let Some(score) = scores.get_mut(number as usize) {
-                    *score += bm25::score(rarity, posting.times, posting.length, average);
+                    *score += ranking_words::score(rarity, posting.times, posting.length, average);
                 }
             }
         }

@@ -21,7 +21,6 @@
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
-mod bm25;
 mod embedder;
 mod excerpt;
 mod find;
@@ -30,17 +29,15 @@ mod mix;
 mod rows;
 mod vector;
 mod vectors;
-mod words;
 
-pub use bm25::rank;
 pub use embedder::Embedder;
 pub use excerpt::excerpt;
 pub use find::{Found, Mode, find};
 pub use index::Index;
 pub use mix::{close, fuse, mix};
+pub use ranking_words::{rank, terms};
 pub use vector::Vector;
 pub use vectors::Vectors;
-pub use words::terms;
 
 /// A text that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]

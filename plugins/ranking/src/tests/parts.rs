@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use crate::{excerpt, terms, words::words};
+use ranking_words::words;
+
+use crate::{excerpt, terms};
 
 proptest! {
     #[test]

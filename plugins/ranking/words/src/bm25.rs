@@ -1,31 +1,31 @@
-//! Relevance of a text to a query by its words: Okapi BM25 with the usual constants.
+//! Okapi BM25 with the usual constants: how well a text answers a query by its words.
 
 use std::collections::BTreeSet;
 
 use crate::terms;
 
-/// Saturation of repeated words.
+/// Saturation: how soon further occurrences of a word stop to count.
 const K1: f32 = 1.2;
-/// Penalty of long texts.
+/// Weight of the length of a text.
 const B: f32 = 0.75;
 
-/// Weight of a word that this many of all texts contain. (Lucene's form, which is never negative.)
+/// Returns the weight of a word that `having` of `all` texts contain. (The form of Lucene, which is never negative.)
 pub fn rarity(having: usize, all: u32) -> f32 {
     let (having, all) = (having as f32, all as f32);
     (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
 }
 
-/// Score of a text of this length that contains a word of that weight this many times.
+/// Returns the score of a text of this `length` for a word of this rarity that occurs so many `times` in it.
 pub fn score(rarity: f32, times: u32, length: u32, average: f32) -> f32 {
     let times = times as f32;
     let long = 1.0 - B + B * length as f32 / average.max(1.0);
     rarity * times * (K1 + 1.0) / (times + K1 * long)
 }
 
-/// Scores texts directly, without an index, in their order; 0 for those without a word of the query.
+/// Scores texts without an index, in their order. The score is 0 for texts without any word of the query.
 ///
 /// ```
-/// let scores = ranking::rank("red fox", &["A fox.", "The red foxes", "Nothing"]);
+/// let scores = ranking_words::rank("red fox", &["A fox.", "The red foxes", "Nothing"]);
 /// assert!(scores[1] > scores[0] && scores[0] > 0.0);
 /// assert_eq!(scores[2], 0.0);
 /// ```

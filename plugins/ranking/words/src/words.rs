@@ -1,23 +1,24 @@
-//! Texts as words, and words without their endings.
+//! Splits texts into words, and removes the endings of words.
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
-/// A longer word is truncated: it is not a natural word.
+/// Characters of a word that are compared: longer ones are not words of a language.
 const LONGEST: usize = 64;
 
-/// The words of a text, in order, as they are compared: in lower case, without the endings of English.
+/// Returns the words of a text, in order, in the form in which they are compared: in lower case, without English
+/// endings.
 ///
 /// ```
-/// assert_eq!(ranking::terms("Running, ran: the Runners' zwölf_boxes"), ["run", "ran", "the", "runner", "zwölf", "box"]);
+/// assert_eq!(ranking_words::terms("Running, ran: the Runners' zwölf_boxes"), ["run", "ran", "the", "runner", "zwölf", "box"]);
 /// ```
 pub fn terms(text: &str) -> Vec<String> {
     let stemmer = stemmer();
     words(text).map(|(_, word)| term(&stemmer, word)).collect()
 }
 
-/// Splits a text into words with their byte offsets: runs of letters and digits, and each character of scripts without
-/// word separators. (Unicode's own rules would make every plugin 25 KB larger, for differences such as one word or two
-/// in `don't`, which text and query share.)
+/// Splits a text into words, each with its offset in bytes: sequences of letters and digits, and single characters of
+/// scripts without spaces between words. (Unicode's own rules would make every plugin 25 KB larger, for differences
+/// such as one word or two in `don't`, which text and query share.)
 pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut chars = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -32,17 +33,18 @@ pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Kana, and the signs of Chinese.
+/// Whether a character is a word of its own: kana, and Chinese characters.
 fn stands_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// One language for all texts: endings of others stay, which loses some hits and finds no wrong ones.
+/// Creates the stemmer for all texts. Endings of other languages than English stay, which costs some hits and finds
+/// nothing wrong.
 pub fn stemmer() -> Stemmer {
     Stemmer::create(Algorithm::English)
 }
 
-/// Normalised form of a word.
+/// Returns a word in the form in which it is compared.
 pub fn term(stemmer: &Stemmer, word: &str) -> String {
     let end = word.char_indices().nth(LONGEST).map_or(word.len(), |(at, _)| at);
     stemmer.stem(&word[..end].to_lowercase()).into_owned()

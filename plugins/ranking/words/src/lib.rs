@@ -1,0 +1,11 @@
+//! Words of a text, and how well they answer a query (Okapi BM25).
+//!
+//! Plain functions on plain data, without state and without the SDK: plugins use them by `ranking`, the host for
+//! `describe` with `query`. `ranking` itself cannot serve the host, because the SDK's `testing` module imports
+//! `loggia-schema`.
+
+mod bm25;
+mod words;
+
+pub use bm25::{rank, rarity, score};
+pub use words::{stemmer, term, terms, words};
