@@ -46,6 +46,9 @@ pub struct Action {
     pub details: bool,
     /// Alternative names for calls.
     pub aliases: Vec<String>,
+    /// The part of a large facade that the action belongs to, such as a tag of an OpenAPI description. None for
+    /// plugins.
+    pub group: Option<String>,
     /// JSON Schema 2020-12 of the parameters: an object schema.
     pub params: Arc<Object>,
     /// JSON Schema of the result's `data`, where the author gave one.

@@ -50,6 +50,7 @@ fn action(name: &str, effect: Effect) -> Action {
         long_running: false,
         details: false,
         aliases: Vec::new(),
+        group: None,
         params: Arc::new(params),
         data: None,
         examples: Vec::new(),

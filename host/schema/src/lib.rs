@@ -19,7 +19,7 @@
 //! # let surface = Arc::new(Surface { name: "notes".into(), title: "Notes".into(), version: "1".into(),
 //! #     summary: "Notes.".into(), instructions: None, default_action: None, wants: vec![], actions: vec![Action {
 //! #         name: "list".into(), summary: "List notes.".into(), effect: Effect::Read, idempotent: true,
-//! #         open_world: false, long_running: false, details: false, aliases: vec![], data: None, examples: vec![],
+//! #         open_world: false, long_running: false, details: false, aliases: vec![], group: None, data: None, examples: vec![],
 //! #         params: Arc::new(object(json!({"type": "object", "properties":
 //! #             {"limit": {"type": "integer", "maximum": 50, "default": 10}, "tag": {"type": "string"}}}))) }] });
 //!

@@ -36,6 +36,7 @@ fn action<F>(action: &table::Action<F>) -> host::Action {
         long_running: action.long_running,
         details: action.has_details(),
         aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
+        group: None,
         params: Arc::new(action.params()),
         data: (action.data)().map(Arc::new),
         examples: action.examples.iter().map(|example| object(example)).collect(),

@@ -51,6 +51,7 @@ impl HostRules {
             long_running: false,
             details: host_action == HostAction::Describe,
             aliases: Vec::new(),
+            group: None,
             params: Arc::new(params),
             data: None,
             examples: Vec::new(),

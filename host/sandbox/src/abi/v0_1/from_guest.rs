@@ -44,6 +44,7 @@ fn action(action: types::Action) -> Action {
         long_running: action.long_running,
         details: action.details,
         aliases: action.aliases,
+        group: None,
         params: Object::new().into(),
         data: None,
         examples: Vec::new(),
