@@ -20,8 +20,8 @@ impl CallCounters {
     pub(crate) fn resolve(&self, surface: &Surface, meters: &GateMeters) -> &ResolvedCounters {
         self.0.get_or_init(|| {
             let calls = meters.calls.get_or_insert(&surface.name);
-            let actions =
-                surface.actions.iter().map(|action| calls.actions.get_or_insert(&action.name)).collect();
+            let names = surface.actions.iter().map(|action| action.name.as_str());
+            let actions = calls.actions.get_or_insert_all(names).into();
             ResolvedCounters { calls, actions }
         })
     }

@@ -113,15 +113,24 @@ impl<T: Default> MeterTable<T> {
         if let Some(known) = self.names.load().get(name) {
             return Arc::clone(known);
         }
-        let new: Arc<T> = Arc::default();
-        self.names.rcu(|names| {
-            let name = if names.len() < self.most { name } else { OTHER_NAME };
-            let mut names = BTreeMap::clone(names);
-            names.entry(name.into()).or_insert_with(|| Arc::clone(&new));
-            names
+        self.get_or_insert_all(std::iter::once(name)).pop().unwrap_or_default()
+    }
+
+    /// Finds the meters of several names, in their order, or adds them, all in one copy of the table.
+    pub fn get_or_insert_all<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Vec<Arc<T>> {
+        self.names.rcu(|known| {
+            let mut table = BTreeMap::clone(known);
+            for name in names.clone() {
+                if !table.contains_key(name) {
+                    let name = if table.len() < self.most { name } else { OTHER_NAME };
+                    table.entry(name.into()).or_default();
+                }
+            }
+            table
         });
-        let names = self.names.load();
-        names.get(name).or_else(|| names.get(OTHER_NAME)).map_or(new, Arc::clone)
+        let table = self.names.load();
+        let find = |name| table.get(name).or_else(|| table.get(OTHER_NAME)).map(Arc::clone);
+        names.map(|name| find(name).unwrap_or_default()).collect()
     }
 
     /// All entries.
@@ -345,6 +354,21 @@ mod tests {
         let all = table.load();
         let counts: Vec<_> = all.iter().map(|(name, count)| (&**name, count.get())).collect();
         assert_eq!(counts, [("a", 2), ("b", 1), (OTHER_NAME, 3)]);
+    }
+
+    #[test]
+    fn names_are_added_together_as_one_by_one() {
+        let names: Vec<String> = (0..1200).map(|n| format!("n{n}")).collect();
+        let (together, single): (MeterTable<Counter>, MeterTable<Counter>) =
+            (MeterTable::new(10), MeterTable::new(10));
+        let all = together.get_or_insert_all(names.iter().map(String::as_str));
+        all.iter().for_each(|counter| counter.increment());
+        names.iter().for_each(|name| single.get_or_insert(name).increment());
+        let counts = |table: &MeterTable<Counter>| -> Vec<(String, u64)> {
+            table.load().iter().map(|(name, count)| (name.to_string(), count.get())).collect()
+        };
+        assert_eq!(counts(&together), counts(&single));
+        assert_eq!(counts(&together).last(), Some(&(OTHER_NAME.to_owned(), 1190)));
     }
 
     #[test]
