@@ -52,6 +52,8 @@
 mod contract;
 mod model;
 mod publish;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -66,6 +68,7 @@ pub use model::bounds::SurfaceProblems;
 pub use model::limits;
 pub use model::sanitise::sanitise_surface;
 pub use model::secrets::{REDACTED, redact};
+pub use model::surface_limits::SurfaceLimits;
 pub use model::view::ToolView;
 pub use publish::budget::{BudgetFit, FormLadder, fit_budget};
 pub use publish::clients::LintSeverity;

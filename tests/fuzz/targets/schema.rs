@@ -8,7 +8,7 @@ use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target};
 use loggia_facade::{Action, Detail, Object, Surface};
 use loggia_fuzz::{json, surface, told};
 use loggia_schema::{
-    Contract, ExposeOptions, SchemaForm, PublishedTool, LintSeverity, ToolSplit, ToolView, limits, lint, sanitise_surface,
+    Contract, ExposeOptions, SchemaForm, PublishedTool, LintSeverity, SurfaceLimits, ToolSplit, ToolView, limits, lint, sanitise_surface,
 };
 use serde_json::Value;
 
@@ -110,15 +110,15 @@ fn bounded(surface: &Surface) {
     told::line("the version", version, limits::VERSION);
     told::fit("the summary", summary, limits::SUMMARY);
     told::fit("the instructions", instructions.as_deref().unwrap_or_default(), limits::INSTRUCTIONS);
-    assert!((1..=limits::ACTIONS).contains(&actions.len()) && wants.len() <= limits::WANTS);
+    assert!((1..=SurfaceLimits::PLUGIN.actions).contains(&actions.len()) && wants.len() <= limits::WANTS);
     for Action { name, summary, aliases, params, data, examples, .. } in actions {
         told::line("an action's name", name, limits::TOOL_NAME);
         told::fit("an action's summary", summary, limits::ACTION_SUMMARY);
         assert!(aliases.len() <= limits::ALIASES && examples.len() <= limits::EXAMPLES);
         let size = |value: &Value| value.to_string().len();
         let params = Value::Object((**params).clone());
-        assert!(size(&params) <= limits::SCHEMA && depth(&params) <= limits::NESTING + 1);
-        assert!(data.as_deref().is_none_or(|data| !data.is_object() || size(data) <= limits::SCHEMA));
+        assert!(size(&params) <= SurfaceLimits::PLUGIN.schema && depth(&params) <= limits::NESTING + 1);
+        assert!(data.as_deref().is_none_or(|data| !data.is_object() || size(data) <= SurfaceLimits::PLUGIN.schema));
         // Schemas that are published unchanged have no hidden characters.
         values(&params, &mut |text| told::clean("a schema", &text.replace('\t', "")));
     }
@@ -178,7 +178,7 @@ fn tool(tool: &PublishedTool, raw: bool) {
     let schema = Value::Object((*tool.input_schema).clone());
     assert!(depth(&schema) <= 2 * limits::NESTING, "{} deep", depth(&schema));
     // The maximum of all actions together, plus the host's own texts.
-    assert!(schema.to_string().len() <= 2 * limits::TOTAL, "{} bytes", schema.to_string().len());
+    assert!(schema.to_string().len() <= 2 * SurfaceLimits::PLUGIN.total, "{} bytes", schema.to_string().len());
     values(&schema, &mut |text| told::clean("a published schema", &text.replace('\t', "")));
     for schema in std::iter::once(&schema).chain(&tool.output_schema.as_deref().cloned().map(Value::Object)) {
         let compiled = jsonschema::options().with_draft(Draft::Draft202012).offline().build(schema);

@@ -106,7 +106,7 @@ impl Contract {
 impl Contract {
     /// Whether calls to this facade can become runs.
     pub fn has_runs(&self) -> bool {
-        self.policy().batch || self.surface().actions.iter().any(|action| action.long_running)
+        self.policy().batch || !self.long_running.is_empty()
     }
 
     /// The host actions of this facade.

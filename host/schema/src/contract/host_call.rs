@@ -40,12 +40,12 @@ impl Contract {
 
     /// Arguments of a valid call of a host action.
     pub(crate) fn host_example(&self, host_action: HostAction, view: &ToolView) -> Value {
-        let mut known = self.surface().actions.iter().zip(self.rules()).enumerate();
-        let first = known.find(|(index, _)| view.shows(*index)).map(|(_, first)| first);
+        let mut known = self.surface().actions.iter().enumerate();
+        let first = known.find(|(index, _)| view.shows(*index));
         let params = match (host_action, first) {
-            (HostAction::Describe, Some((action, _))) => json!({"of": action.name}),
-            (HostAction::Batch, Some((action, rules))) => {
-                let item = rules.example(action).cloned();
+            (HostAction::Describe, Some((_, action))) => json!({"of": action.name}),
+            (HostAction::Batch, Some((index, action))) => {
+                let item = self.rules_at(index).example(action).cloned();
                 json!({"items": [item.unwrap_or_else(|| call_arguments(&action.name, &Object::new()))]})
             }
             (HostAction::RunStatus | HostAction::RunCancel, _) => {

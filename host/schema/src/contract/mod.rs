@@ -15,11 +15,13 @@
 //! | `host_rules` | schemas of the host's own actions |
 //! | `narrow` | restricts a tool to the actions that a caller may call |
 //! | `nulls` | drops nulls that stand for parameters of other actions |
+//! | `owners` | which actions take a parameter of a name |
 //! | `policy` | applies an operator's policy |
 //! | `prepare` | completes and validates the parameters of a call |
 //! | `questionnaire` | forms of questions to a person |
 //! | `route` | splits arguments into command, action and parameters |
 //! | `routed` | the result of routing |
+//! | `rule_table` | the rules of all actions, read at load or at first use |
 //! | `rules` | one action's schema, ready for calls |
 
 pub(crate) mod actions;
@@ -32,11 +34,13 @@ pub(crate) mod host_call;
 pub(crate) mod host_rules;
 pub(crate) mod narrow;
 pub(crate) mod nulls;
+pub(crate) mod owners;
 pub(crate) mod policy;
 pub(crate) mod prepare;
 pub(crate) mod questionnaire;
 pub(crate) mod route;
 pub(crate) mod routed;
+pub(crate) mod rule_table;
 pub(crate) mod rules;
 
 #[cfg(test)]

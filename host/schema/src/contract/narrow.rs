@@ -39,11 +39,20 @@ impl Contract {
     /// whichever action is left.
     pub fn narrow(&self, view: &ToolView, allows: impl Fn(&str) -> bool) -> Option<ToolView> {
         let actions = &self.surface().actions;
-        let withheld = ActionSet::matching(actions, |action| !allows(&action.name));
+        self.withhold(view, &ActionSet::matching(actions, |action| !allows(&action.name)))
+    }
+
+    /// Restricts a tool to the named actions, in time that depends on their number alone; none if nothing is left.
+    pub fn narrow_to<'n>(&self, view: &ToolView, names: impl Iterator<Item = &'n str>) -> Option<ToolView> {
+        let allowed = ActionSet::from_indices(names.filter_map(|name| self.index_of_name(name)));
+        self.withhold(view, &self.all.difference(&allowed))
+    }
+
+    fn withhold(&self, view: &ToolView, withheld: &ActionSet) -> Option<ToolView> {
         if withheld.is_empty() {
             Some(view.clone())
         } else {
-            view.without(withheld, actions, self.policy.batch)
+            view.without(withheld, &self.all, &self.long_running, self.policy.batch)
         }
     }
 }

@@ -7,7 +7,7 @@ use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::{
-    contract::{build::Contract, rules::ActionRules},
+    contract::{build::Contract, host_rules::HostRules, rules::ActionRules},
     model::{host_action::HostAction, shape::ValueShape, view::ToolView},
 };
 
@@ -21,18 +21,19 @@ impl Contract {
         params.retain(|name, value| {
             !value.is_null()
                 || rules.has(name)
-                || !(is_host_parameter(name) || self.is_parameter_of_another(name, view))
+                || !(Self::is_host_parameter(name) || self.is_parameter_of_another(name, view))
         });
     }
 
     /// Actions that the caller may not call are ignored, so that their parameters stay undisclosed.
     fn is_parameter_of_another(&self, name: &str, view: &ToolView) -> bool {
-        self.rules().iter().enumerate().any(|(index, rules)| !view.withholds(index) && rules.has(name))
+        self.owners().of(name).any(|index| !view.withholds(index))
     }
-}
 
-fn is_host_parameter(name: &str) -> bool {
-    HostAction::ALL.iter().any(|host_action| host_action.parameters().contains(&name))
+    /// Whether a tool of this facade publishes a parameter of the host by this name.
+    fn is_host_parameter(name: &str) -> bool {
+        HostAction::ALL.iter().any(|host_action| HostRules::get(*host_action).rules.has(name))
+    }
 }
 
 /// Whether a null could be valid under any name.

@@ -1,10 +1,10 @@
 //! Applies an operator's policy to a contract.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     contract::build::Contract,
-    model::{action_policy::ActionPolicy, bounds::SurfaceProblems},
+    model::{action_policy::ActionPolicy, action_set::ActionSet, bounds::SurfaceProblems},
     text::{near, show},
 };
 
@@ -18,7 +18,7 @@ impl Contract {
     pub fn with_policy(mut self, terms: ActionPolicy) -> Result<Self, SurfaceProblems> {
         let mut problems = Vec::new();
         for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm)] {
-            for name in names.iter().filter(|name| self.surface.action(name).is_none()) {
+            for name in names.iter().filter(|name| self.index_of_name(name).is_none()) {
                 let known = self.surface.actions.iter().map(|action| action.name.as_str());
                 let near = near::nearest(name, known);
                 let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
@@ -29,24 +29,24 @@ impl Contract {
                 ));
             }
         }
-        let denied = |name: &str| terms.deny.iter().any(|denied| denied == name);
+        let denied: HashSet<&str> = terms.deny.iter().map(String::as_str).collect();
         if !problems.is_empty() {
             return Err(SurfaceProblems(problems));
         }
-        if self.surface.actions.iter().all(|action| denied(&action.name)) {
+        if self.surface.actions.iter().all(|action| denied.contains(action.name.as_str())) {
             let problem =
                 "the policy's `actions.deny` leaves no action: remove the plugin from the folder instead";
             return Err(SurfaceProblems(vec![problem.to_owned()]));
         }
-        if !terms.deny.is_empty() {
+        if !denied.is_empty() {
             let mut surface = (*self.surface).clone();
-            let rules = std::mem::take(&mut self.rules);
-            let kept = surface.actions.drain(..).zip(rules).filter(|(action, _)| !denied(&action.name));
-            let (actions, rules) = kept.unzip();
-            surface.actions = actions;
-            surface.default_action = surface.default_action.filter(|name| !denied(name));
-            self = Self::from_parts(Arc::new(surface), rules);
+            self.rules.retain(|index| !denied.contains(surface.actions[index].name.as_str()));
+            surface.actions.retain(|action| !denied.contains(action.name.as_str()));
+            surface.default_action = surface.default_action.filter(|name| !denied.contains(name.as_str()));
+            self = Self::from_parts(Arc::new(surface), self.rules);
         }
+        self.confirmed =
+            ActionSet::from_indices(terms.confirm.iter().filter_map(|name| self.index_of_name(name)));
         self.policy = terms;
         Ok(self)
     }
@@ -58,7 +58,8 @@ impl Contract {
 
     /// Whether an action needs a person's confirmation.
     pub fn needs_confirmation(&self, action: &str) -> bool {
-        self.policy.confirm.iter().any(|name| name == action)
+        !self.confirmed.is_empty()
+            && self.index_of_name(action).is_some_and(|index| self.confirmed.contains(index))
     }
 }
 

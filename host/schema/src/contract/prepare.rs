@@ -7,7 +7,10 @@ use crate::{
     contract::{
         build::Contract,
         coerce,
-        explain::{context::ErrorContext, failure},
+        explain::{
+            context::{ErrorContext, OWNERS},
+            failure,
+        },
         host_rules::HostRules,
         rules::ActionRules,
     },
@@ -83,15 +86,19 @@ impl Contract {
         value: &Value,
         (discreet, view): (bool, &ToolView),
     ) -> Failure {
-        let host_actions = self.host_actions().map(HostRules::get).map(|host| (&host.action, &host.rules));
-        let known = self.surface().actions.iter().zip(self.rules()).enumerate();
-        let known = known.filter(|(index, _)| !view.withholds(*index)).map(|(_, known)| known);
-        let others: Vec<_> = known.chain(host_actions).collect();
+        let owners = |name: &str| {
+            let known = self.owners().of(name).filter(|index| !view.withholds(*index));
+            let known = known.map(|index| self.surface().actions[index].name.as_str());
+            let host_actions = self.host_actions().map(HostRules::get);
+            let host_actions = host_actions.filter(|host| host.rules.has(name));
+            let names = known.chain(host_actions.map(|host| host.action.name.as_str()));
+            names.filter(|other| *other != action.name).take(OWNERS).collect()
+        };
         failure::explain(&ErrorContext {
             rules,
             action: &action.name,
             instance: value,
-            others: &others,
+            owners: &owners,
             discreet,
         })
     }

@@ -17,10 +17,20 @@ use crate::{
         secrets::SecretMap,
         shape::{ShapeMember, ValueShape},
         signature::signature,
+        surface_limits::SurfaceLimits,
         work,
     },
     text::show,
 };
+
+/// Checks of all actions of a surface.
+pub(crate) struct SurfaceChecks<'a> {
+    pub(crate) most: &'a SurfaceLimits,
+    /// The patterns of all actions are charged to it.
+    pub(crate) patterns: PatternBudget,
+    /// Whether an author's schema may be published as it is.
+    pub(crate) originals: bool,
+}
 
 /// One action's parameter schema, with everything derived from it.
 pub(crate) struct ActionRules {
@@ -58,16 +68,29 @@ impl ActionRules {
         })
     }
 
-    /// Checks the schema, its defaults and the action's examples. Compiles the validator, whose patterns are charged
-    /// to `budget`; the caller limits the work.
+    /// Rules of an action whose schema cannot be read, by which every call fails.
+    pub(crate) fn unusable(action: &Action, problems: &[String]) -> Self {
+        let shape = ValueShape::Record { members: Vec::new(), others: Some(Box::new(ValueShape::Any)) };
+        Self {
+            schema: Value::Bool(false),
+            signature: signature(&action.name, &shape),
+            shape,
+            defaults: DefaultsPlan::default(),
+            secrets: SecretMap::default(),
+            compiled: OnceLock::from(Err(problems.join("; "))),
+            example: OnceLock::new(),
+        }
+    }
+
+    /// Checks the schema, its defaults and the action's examples. Compiles the validator; the caller limits the work.
     pub(crate) fn check(
         &self,
         action: &Action,
-        budget: &PatternBudget,
+        checks: &SurfaceChecks<'_>,
         explain: impl Fn(&Value) -> String,
     ) -> Vec<String> {
         let Some(root) = self.schema.as_object() else { return Vec::new() };
-        let mut out = bounds::check_parameters(root);
+        let mut out = bounds::check_parameters(root, checks.most.parameters);
         let mut names = Vec::new();
         keywords::property_names(root, &mut names);
         out.extend(
@@ -76,7 +99,8 @@ impl ActionRules {
                 .filter(|name| root_lacks(root, name))
                 .filter_map(|name| bounds::check_parameter_name(name)),
         );
-        let compiled = self.compiled.get_or_init(|| CompiledSchema::compile_with(&self.schema, budget));
+        let compiled =
+            self.compiled.get_or_init(|| CompiledSchema::compile_with(&self.schema, &checks.patterns));
         let compiled = match compiled {
             Ok(compiled) => compiled,
             Err(problem) => {
@@ -85,7 +109,9 @@ impl ActionRules {
             }
         };
         // The resolved schema may lack an invalid part, but the `raw` form publishes the original.
-        if let Err(problem) = CompiledSchema::compile(&Value::Object((*action.params).clone())) {
+        if checks.originals
+            && let Err(problem) = CompiledSchema::compile(&Value::Object((*action.params).clone()))
+        {
             out.push(format!("the schema of its parameters cannot be used: {problem}"));
             return out;
         }
@@ -110,7 +136,7 @@ impl ActionRules {
                 out.push(format!(
                     "its example {number} takes too much work to check: examples may take {} steps together; shorten \
                      it, or make the patterns simpler",
-                    limits::WORK_AT_LOAD
+                    checks.most.work_at_load
                 ));
                 return out;
             }
@@ -125,7 +151,12 @@ impl ActionRules {
 
     /// The compiled schema, compiled at first use.
     pub(crate) fn compiled(&self) -> Result<&CompiledSchema, &str> {
-        self.compiled.get_or_init(|| CompiledSchema::compile(&self.schema)).as_ref().map_err(String::as_str)
+        let compile = || {
+            // The patterns of all actions together were within the budget when the surface was checked.
+            let budget = PatternBudget::new(SurfaceLimits::HOSTED.patterns);
+            CompiledSchema::compile_with(&self.schema, &budget)
+        };
+        self.compiled.get_or_init(compile).as_ref().map_err(String::as_str)
     }
 
     /// The parameters, in the author's order.

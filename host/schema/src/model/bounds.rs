@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     model::nesting::nesting,
-    model::{host_action::HostAction, limits, sanitise::is_clean},
+    model::{host_action::HostAction, limits, sanitise::is_clean, surface_limits::SurfaceLimits},
     text::show::{allowed, name as shown},
 };
 
@@ -71,7 +71,7 @@ fn is_parameter(name: &str) -> bool {
 }
 
 /// Checks names, texts, counts and sizes of a surface. Schemas are only measured; see [`check_node`].
-pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
+pub(crate) fn check_surface(surface: &Surface, most: &SurfaceLimits) -> Vec<String> {
     let mut out = Vec::new();
     if !is_name(&surface.name) {
         out.push(format!("facade name \"{}\" {NAME}", shown(&surface.name)));
@@ -82,7 +82,7 @@ pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
     if let Some(instructions) = &surface.instructions {
         check_text(&mut out, "the facade's instructions", instructions, limits::INSTRUCTIONS, true);
     }
-    check_count(&mut out, "the facade", "actions", surface.actions.len(), limits::ACTIONS);
+    check_count(&mut out, "the facade", "actions", surface.actions.len(), most.actions);
     check_count(&mut out, "the facade", "wanted grants", surface.wants.len(), limits::WANTS);
     for want in &surface.wants {
         check_text(&mut out, "a wanted grant", &want.grant, limits::ACTION_SUMMARY, false);
@@ -102,6 +102,14 @@ pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
             limits::ACTION_SUMMARY,
             false,
         );
+        if let Some(group) = &action.group {
+            check_text(&mut out, &format!("the group of {subject}"), group, limits::GROUP, false);
+            if !is_clean(group) {
+                out.push(format!(
+                    "the group of {subject} holds control or invisible characters; remove them"
+                ));
+            }
+        }
         check_count(&mut out, &subject, "aliases", action.aliases.len(), limits::ALIASES);
         check_count(&mut out, &subject, "examples", action.examples.len(), limits::EXAMPLES);
         for (what, schema) in
@@ -117,20 +125,20 @@ pub(crate) fn check_surface(surface: &Surface) -> Vec<String> {
             }
             let size = json_bytes(schema);
             total += size;
-            if size > limits::SCHEMA {
+            if size > most.schema {
                 out.push(format!(
                     "{subject}: the schema of its {what} is {size} bytes; at most {} are allowed, so split the action or \
                      shorten descriptions",
-                    limits::SCHEMA
+                    most.schema
                 ));
             }
         }
         total += action.summary.len() + action.examples.iter().map(json_bytes).sum::<usize>();
     }
-    if total > limits::TOTAL {
+    if total > most.total {
         out.push(format!(
             "the facade publishes {total} bytes; at most {} are allowed, so split it into several facades",
-            limits::TOTAL
+            most.total
         ));
     }
     out
@@ -190,14 +198,14 @@ fn check_names(out: &mut Vec<String>, surface: &Surface) {
 }
 
 /// Checks the root of a resolved parameter schema.
-pub(crate) fn check_parameters(schema: &Object) -> Vec<String> {
+pub(crate) fn check_parameters(schema: &Object, most: usize) -> Vec<String> {
     let mut out = Vec::new();
     if schema.get("type").is_none_or(|kind| kind != "object") {
         out.push("the schema of its parameters must have `\"type\": \"object\"` at its root".to_owned());
     }
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return out };
-    if properties.len() > limits::PARAMETERS {
-        out.push(format!("has {} parameters; at most {} are allowed", properties.len(), limits::PARAMETERS));
+    if properties.len() > most {
+        out.push(format!("has {} parameters; at most {most} are allowed", properties.len()));
     }
     out.extend(properties.keys().filter_map(|name| check_parameter_name(name)));
     out

@@ -1,5 +1,5 @@
-//! Limits of a surface and of the calls to it. Each one prevents the exhaustion of the host, a client, or a model's
-//! context.
+//! Limits of every surface and of the calls to it. Each one prevents the exhaustion of the host, a client, or a model's
+//! context. For limits that depend on the origin of a surface, see [`SurfaceLimits`](crate::SurfaceLimits).
 
 /// Bytes of a title.
 pub const TITLE: usize = 128;
@@ -11,22 +11,22 @@ pub const SUMMARY: usize = 800;
 pub const ACTION_SUMMARY: usize = 1024;
 /// Bytes of a facade's instructions.
 pub const INSTRUCTIONS: usize = 4096;
-/// Actions of a facade.
-pub const ACTIONS: usize = 64;
+/// Actions that a tool names and that `describe` lists one by one. Of a facade with more, clients see the groups, and
+/// find actions by `describe` with `query`.
+pub const LISTED: usize = 60;
+/// Actions of a facade whose schemas are read and compiled at load. Of a facade with more, an action's schema is
+/// compiled at its first call, because compiled schemas take thirty kilobytes each.
+pub const COMPILED: usize = 64;
+/// Bytes of the name of a group of actions.
+pub const GROUP: usize = 64;
 /// Aliases of an action.
 pub const ALIASES: usize = 8;
-/// Parameters of an action.
-pub const PARAMETERS: usize = 64;
 /// Examples of an action.
 pub const EXAMPLES: usize = 8;
 /// Grants that a facade may ask for.
 pub const WANTS: usize = 32;
-/// Bytes of one schema, as JSON.
-pub const SCHEMA: usize = 32 * 1024;
 /// Bytes of one resolved schema, as JSON: stops definitions that grow exponentially by `$ref`.
 pub const RESOLVED: usize = 256 * 1024;
-/// Bytes of everything that a facade publishes, as JSON.
-pub const TOTAL: usize = 256 * 1024;
 /// Levels of nested schemas.
 pub const DEPTH: usize = 16;
 /// Subschemas of one resolved schema.
@@ -37,13 +37,8 @@ pub const ENUM: usize = 256;
 pub const PATTERN: usize = 256;
 /// Bytes of a compiled `pattern`.
 pub const COMPILED_PATTERN: usize = 1024 * 1024;
-/// Bytes of all compiled patterns of a facade, each with the 16 KiB that it may keep between searches: at most 512
-/// patterns.
-pub const PATTERNS: usize = 8 * 1024 * 1024;
 /// Steps of pattern matching per call; one takes about a nanosecond.
 pub const WORK: usize = 6_000_000;
-/// Steps of pattern matching for all examples of a facade, at load.
-pub const WORK_AT_LOAD: usize = 40_000_000;
 /// Bytes of a text with `"format": "regex"`.
 pub const REGEX: usize = 8 * 1024;
 /// Checks per call: subschemas times values in the parameters.

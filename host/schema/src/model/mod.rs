@@ -21,6 +21,7 @@
 //! | `shape_reader` | derives a shape from a schema |
 //! | `signature` | an action and its parameters in one line |
 //! | `simplify` | rewrites equivalent alternatives into one form |
+//! | `surface_limits` | limits of a surface, by its origin |
 //! | `view` | the actions that one tool offers to one caller |
 //! | `work` | the step budget of the current thread |
 
@@ -43,6 +44,7 @@ pub(crate) mod shape;
 pub(crate) mod shape_reader;
 pub(crate) mod signature;
 pub(crate) mod simplify;
+pub(crate) mod surface_limits;
 pub(crate) mod view;
 pub(crate) mod work;
 

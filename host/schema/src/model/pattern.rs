@@ -22,7 +22,7 @@ use regex_automata::{
 use serde_json::Value;
 
 use crate::{
-    model::{limits, work},
+    model::{limits, surface_limits::SurfaceLimits, work},
     text::show,
 };
 
@@ -40,15 +40,22 @@ const CHUNK: usize = 1024;
 /// The counter is atomic because validators compile on any thread. It only decreases, and nothing else depends on its
 /// order, so `Relaxed` suffices.
 #[derive(Clone)]
-pub(crate) struct PatternBudget(Arc<AtomicUsize>);
+pub(crate) struct PatternBudget {
+    left: Arc<AtomicUsize>,
+    most: usize,
+}
 
 impl Default for PatternBudget {
     fn default() -> Self {
-        Self(Arc::new(AtomicUsize::new(limits::PATTERNS)))
+        Self::new(SurfaceLimits::PLUGIN.patterns)
     }
 }
 
 impl PatternBudget {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self { left: Arc::new(AtomicUsize::new(bytes)), most: bytes }
+    }
+
     /// Compiles a pattern and charges its memory to the budget: `times` its program, and the states that it keeps
     /// between searches.
     ///
@@ -64,12 +71,12 @@ impl PatternBudget {
         let nfa = thompson::Compiler::new().configure(config).build(&translated).map_err(|_| refused())?;
         let kept = nfa.memory_usage() * times + SPARE;
         let take = |left: usize| left.checked_sub(kept);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map_err(|_| {
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map_err(|_| {
             format!(
                 "{} is one pattern too many: compiled, all patterns of a facade may take {} MiB together; make them \
                  fewer, or their repetitions shorter",
                 show::value(&pattern.into()),
-                limits::PATTERNS >> 20
+                self.most >> 20
             )
         })?;
         Ok(nfa)

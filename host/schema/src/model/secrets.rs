@@ -254,6 +254,18 @@ impl ValueVisibility<'_> {
     }
 }
 
+/// Whether any schema in an object is marked as secret, including those that nothing refers to.
+pub(crate) fn has_marks(schema: &Object) -> bool {
+    fn in_value(value: &Value) -> bool {
+        match value {
+            Value::Array(items) => items.iter().any(in_value),
+            Value::Object(members) => has_marks(members),
+            _ => false,
+        }
+    }
+    is_marked(schema) || schema.values().any(in_value)
+}
+
 /// Whether an author marks values as secret.
 fn is_marked(schema: &Object) -> bool {
     schema.get("writeOnly") == Some(&Value::Bool(true))

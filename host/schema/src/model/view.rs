@@ -4,7 +4,7 @@
 //! not allow writing, or for clients with tool search; each tool accepts only its own actions. For a caller with fewer
 //! rights, a tool offers fewer actions under the same name.
 
-use loggia_facade::Action;
+use std::sync::Arc;
 
 use crate::model::{action_set::ActionSet, host_action::HostAction};
 
@@ -17,8 +17,9 @@ pub struct ToolView {
     host_actions: u8,
     /// The target of a call that names no action.
     pub(crate) default_target: Option<CommandTarget>,
-    /// Actions and names of the facade's other tools.
-    pub(crate) other_tools: Vec<(ActionSet, String)>,
+    /// Actions and names of the facade's tools, possibly including this one. Shared by the views of all of them, or one
+    /// tool per action would take quadratic memory.
+    pub(crate) tools: Arc<[(ActionSet, String)]>,
     /// The actions that the caller may not call, whichever tool offers them to others.
     withheld: ActionSet,
 }
@@ -40,7 +41,7 @@ impl ToolView {
             actions: ActionSet::ALL,
             host_actions: u8::MAX,
             default_target: None,
-            other_tools: Vec::new(),
+            tools: Arc::default(),
             withheld: ActionSet::EMPTY,
         }
     }
@@ -49,9 +50,9 @@ impl ToolView {
     pub(crate) fn new(
         actions: ActionSet,
         default_target: Option<CommandTarget>,
-        other_tools: Vec<(ActionSet, String)>,
+        tools: Arc<[(ActionSet, String)]>,
     ) -> Self {
-        Self { actions, host_actions: 0, default_target, other_tools, withheld: ActionSet::EMPTY }
+        Self { actions, host_actions: 0, default_target, tools, withheld: ActionSet::EMPTY }
     }
 
     /// Adds host actions.
@@ -65,40 +66,57 @@ impl ToolView {
         host_action == HostAction::Describe || self.host_actions >> host_action as u8 & 1 == 1
     }
 
-    /// Removes the `withheld` actions of a facade that has these actions; none if nothing is left. `batch` tells whether
-    /// the facade has batches.
-    pub(crate) fn without(&self, withheld: ActionSet, actions: &[Action], batch: bool) -> Option<Self> {
-        let all = ActionSet::matching(actions, |_| true);
-        let long_running = ActionSet::matching(actions, |action| action.long_running);
-        let left = self.actions.intersection(all).difference(withheld);
+    /// Removes the `withheld` actions of a facade; none if nothing is left. `all` are its actions, `batch` tells whether
+    /// it has batches.
+    pub(crate) fn without(
+        &self,
+        withheld: &ActionSet,
+        all: &ActionSet,
+        long_running: &ActionSet,
+        batch: bool,
+    ) -> Option<Self> {
+        let own = self.actions.intersection(all);
+        let left = own.difference(withheld);
         // A tool that is a host action manages runs, of any action.
-        let is_host_tool = self.actions.intersection(all).is_empty();
+        let is_host_tool = own.is_empty();
         let may_run =
-            if is_host_tool { long_running.difference(withheld) } else { long_running.intersection(left) };
+            if is_host_tool { long_running.difference(withheld) } else { long_running.intersection(&left) };
         let has_runs = (batch && !left.is_empty()) || !may_run.is_empty();
         if left.is_empty() && !(is_host_tool && has_runs) {
             return None;
         }
         let is_withheld = |target: &CommandTarget| matches!(target, CommandTarget::Action(index) if withheld.contains(*index));
-        let others = self.other_tools.iter().map(|(set, tool)| (set.difference(withheld), tool.clone()));
         Some(Self {
             actions: self.actions.difference(withheld),
             host_actions: if has_runs { self.host_actions } else { self.host_actions & DESCRIBE },
             default_target: self.default_target.filter(|target| !is_withheld(target)),
-            other_tools: others.filter(|(set, _)| !set.is_empty()).collect(),
+            tools: Arc::clone(&self.tools),
             withheld: self.withheld.union(withheld),
         })
     }
 
     /// The other tool that accepts an action.
     pub(crate) fn other_tool(&self, action: usize) -> Option<&str> {
-        let other = self.other_tools.iter().find(|(actions, _)| actions.contains(action));
+        let other = self.tools.iter().find(|(actions, _)| actions.contains(action));
         other.map(|(_, tool)| tool.as_str())
     }
 
     /// Whether the tool is a single action without `describe`, so that every call is for it.
     pub(crate) fn is_single_action(&self) -> bool {
         self.default_target.is_some() && self.actions.len() <= 1 && self.host_actions & DESCRIBE == 0
+    }
+
+    /// The names of the other tools, each with the actions that it offers the caller and this tool does not.
+    pub(crate) fn other_tools(&self) -> impl Iterator<Item = (&str, ActionSet)> {
+        let others = self.tools.iter().map(|(actions, tool)| {
+            (tool.as_str(), actions.difference(&self.actions).difference(&self.withheld))
+        });
+        others.filter(|(_, actions)| !actions.is_empty())
+    }
+
+    /// The actions of a facade that it offers, if the facade has so many.
+    pub(crate) fn count(&self, all: &ActionSet) -> usize {
+        self.actions.intersection(all).len()
     }
 
     /// Whether it offers the action at this index.

@@ -67,8 +67,9 @@ impl Contract {
 
     fn list_with(&self, detail: Detail, view: &ToolView, (summary, optional): (usize, bool)) -> Value {
         let surface = self.surface();
-        let shown = surface.actions.iter().zip(self.rules()).enumerate();
-        let actions = shown.filter(|(index, _)| view.shows(*index)).map(|(_, (action, rules))| {
+        let shown = surface.actions.iter().enumerate().filter(|(index, _)| view.shows(*index));
+        let actions = shown.map(|(index, action)| {
+            let rules = self.rules_at(index);
             let mut out = Object::new();
             // The signature begins with the name.
             match detail {
@@ -113,15 +114,15 @@ impl Contract {
     fn other_tools(&self, view: &ToolView) -> Object {
         let names = |tool: ActionSet| {
             let actions = self.surface().actions.iter().enumerate();
-            let shown = actions.filter(|(index, _)| tool.contains(*index) && !view.shows(*index));
+            let shown = actions.filter(|(index, _)| tool.contains(*index));
             shown.map(|(_, action)| Value::from(action.name.as_str())).collect::<Vec<_>>()
         };
-        let tools = view.other_tools.iter().map(|(actions, tool)| (tool.clone(), names(*actions)));
+        let tools = view.other_tools().map(|(tool, actions)| (tool.to_owned(), names(actions)));
         tools.filter(|(_, names)| !names.is_empty()).map(|(tool, names)| (tool, names.into())).collect()
     }
 
     fn describe_action(&self, index: usize, detail: Detail) -> Value {
-        let (action, rules) = (&self.surface().actions[index], &self.rules()[index]);
+        let (action, rules) = (&self.surface().actions[index], self.rules_at(index));
         let mut out = Object::new();
         insert(&mut out, "name", action.name.as_str());
         insert(&mut out, "summary", action.summary.as_str());

@@ -40,7 +40,7 @@ impl ToolDescription {
 /// nor does an action whose summary equals the facade's.
 pub(crate) fn summaries(part: &ToolPart<'_>) -> Vec<String> {
     let above = sanitise_line(&part.contract.surface().summary, usize::MAX);
-    let lines = part.actions.iter().map(|(action, _)| (&action.name, summary_line(action)));
+    let lines = part.actions.iter().map(|(_, action)| (&action.name, summary_line(action)));
     lines.filter(|(_, lines)| *lines != above).map(|(name, lines)| format!("{name}: {lines}")).collect()
 }
 

@@ -57,12 +57,12 @@ pub(crate) fn root_schema(part: &ToolPart<'_>, properties: Object, is_open: bool
 /// Whether any action accepts parameters that its schema does not name.
 fn is_open(part: &ToolPart<'_>) -> bool {
     let open = |shape: &ValueShape| matches!(shape, ValueShape::Record { others: Some(_), .. });
-    part.actions.iter().any(|(_, rules)| open(&rules.shape))
+    part.with_rules().any(|(_, rules)| open(&rules.shape))
 }
 
 fn parameters<'a>(part: &ToolPart<'a>) -> ParameterTable<'a> {
-    let mut out = ParameterTable::new(part.actions.iter().map(|(action, _)| action.name.as_str()).collect());
-    for (action, rules) in &part.actions {
+    let mut out = ParameterTable::new(part.action_names().collect());
+    for (action, rules) in part.with_rules() {
         out.add(&action.name, rules.parameters().iter().cloned());
     }
     add_host_parameters(part, &mut out, |_| true);
@@ -78,7 +78,7 @@ pub(crate) fn add_host_parameters<'a>(
     out: &mut ParameterTable<'a>,
     of_these: fn(&ShapeMember) -> bool,
 ) {
-    for (action, _) in &part.actions {
+    for (_, action) in &part.actions {
         out.add(
             &action.name,
             host_parameters::for_action(part.contract, action).into_iter().filter(of_these),

@@ -8,7 +8,7 @@
 //! The baseline has none of the host's additions: an ordinary server has no runs, levels of
 //! detail or confirmation, and must not be charged for them.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use loggia_facade::{Action, Effect, Object};
 use serde_json::json;
@@ -32,7 +32,7 @@ impl Contract {
     pub fn baseline_tools(&self) -> Vec<PublishedTool> {
         let surface = self.surface();
         let names = tool_names(&surface.name, surface.actions.iter().map(|action| action.name.as_str()));
-        action_tools(self, &names, |_| Vec::new())
+        action_tools(self, &names, &Arc::default(), |_| Vec::new())
     }
 }
 
@@ -50,8 +50,9 @@ pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<PublishedTool
     if own_names {
         names.iter_mut().zip(&surface.actions).for_each(|(name, action)| name.clone_from(&action.name));
     }
-    let mut out = action_tools(contract, &names, |action| host_parameters::for_action(contract, action));
-    let tools = tool_views(contract, &names);
+    let tools = tool_views(&names[..surface.actions.len()]);
+    let mut out =
+        action_tools(contract, &names, &tools, |action| host_parameters::for_action(contract, action));
     let facade = title(contract);
     for (host_action, name) in host_actions.iter().zip(names.iter().skip(surface.actions.len())) {
         let members = host_parameters::for_host_action(*host_action)
@@ -59,9 +60,9 @@ pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<PublishedTool
             .chain(host_parameters::beside_host_action(*host_action))
             .collect();
         let schema = object_schema(&ValueShape::Record { members, others: None }, Vec::new());
-        let view =
-            ToolView::new(ActionSet::EMPTY, Some(CommandTarget::Host(*host_action, false)), tools.clone())
-                .with_host_actions(&[*host_action]);
+        let target = CommandTarget::Host(*host_action, false);
+        let view = ToolView::new(ActionSet::EMPTY, Some(target), Arc::clone(&tools))
+            .with_host_actions(&[*host_action]);
         let named = (name.clone(), format!("{facade}: {}", host_action.name()));
         let mut tool =
             PublishedTool::new(named, host_action.summary().to_owned(), schema, std::iter::empty(), view);
@@ -74,18 +75,18 @@ pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<PublishedTool
     out
 }
 
-/// One tool per action, under the given names. `added` returns the host's parameters for an action.
+/// One tool per action, under the given names, which know each other. `added` returns the host's parameters for an
+/// action.
 fn action_tools(
     contract: &Contract,
     names: &[String],
+    tools: &Arc<[(ActionSet, String)]>,
     added: impl Fn(&Action) -> Vec<ShapeMember>,
 ) -> Vec<PublishedTool> {
-    let (tools, facade) = (tool_views(contract, names), title(contract));
-    let known = contract.surface().actions.iter().zip(contract.rules()).zip(names).enumerate();
-    let published = known.map(|(index, ((action, rules), name))| {
-        let others =
-            tools.iter().filter(|(actions, _)| *actions != ActionSet::single(index)).cloned().collect();
-        let view = ToolView::new(ActionSet::single(index), Some(CommandTarget::Action(index)), others);
+    let facade = title(contract);
+    let published = contract.with_rules().zip(names).map(|((index, action, rules), name)| {
+        let target = CommandTarget::Action(index);
+        let view = ToolView::new(ActionSet::single(index), Some(target), Arc::clone(tools));
         let named = (name.clone(), format!("{facade}: {}", action.name));
         let description = sanitise_line(&action.summary, usize::MAX);
         let schema = object_schema(&rules.shape, added(action));
@@ -94,10 +95,9 @@ fn action_tools(
     published.collect()
 }
 
-/// The tool of each action.
-fn tool_views(contract: &Contract, names: &[String]) -> Vec<(ActionSet, String)> {
-    let actions = names.iter().take(contract.surface().actions.len()).enumerate();
-    actions.map(|(index, name)| (ActionSet::single(index), name.clone())).collect()
+/// The tools of actions, by the names of the tools.
+fn tool_views(names: &[String]) -> Arc<[(ActionSet, String)]> {
+    names.iter().enumerate().map(|(index, name)| (ActionSet::single(index), name.clone())).collect()
 }
 
 /// An object schema that every client can read, with the parameters of a shape and those that the host adds.

@@ -28,7 +28,7 @@ const ACTION_TEXT: &str = "What to do.";
 /// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
 /// `describe`. Of the host's parameters, only `confirm` needs a description of its own.
 pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
-    let actions = part.actions.iter().map(|(action, rules)| {
+    let actions = part.with_rules().map(|(action, rules)| {
         let (members, others) = match &rules.shape {
             ValueShape::Record { members, others } => (members.clone(), others.clone()),
             _ => (Vec::new(), None),
@@ -64,7 +64,7 @@ pub(crate) fn names(part: &ToolPart<'_>) -> PublishedTool {
 /// Publishes one schema per action.
 pub(crate) fn union(part: &ToolPart<'_>) -> PublishedTool {
     let ToolDescription { text: description, spilled } = ToolDescription::new(part, summaries(part));
-    let actions = part.actions.iter().map(|(action, rules)| branch(&action.name, &rules.shape));
+    let actions = part.with_rules().map(|(action, rules)| branch(&action.name, &rules.shape));
     let host_actions = part.host_actions.iter().map(|host_action| {
         branch(host_action.name(), &record(host_parameters::for_host_action(*host_action)))
     });
@@ -93,8 +93,7 @@ fn publish(
     let mut properties = Object::new();
     properties.insert("action".into(), action);
     properties.insert("params".into(), params);
-    let mut others =
-        ParameterTable::new(part.actions.iter().map(|(action, _)| action.name.as_str()).collect());
+    let mut others = ParameterTable::new(part.action_names().collect());
     add_host_parameters(part, &mut others, is_beside);
     properties.extend(others.publish());
     PublishedTool::from_part(part, description, root_schema(part, properties, false))

@@ -19,8 +19,8 @@ pub(crate) struct ToolPart<'a> {
     pub(crate) name: String,
     /// The tool's display name.
     pub(crate) title: String,
-    /// The actions, in the order of the surface.
-    pub(crate) actions: Vec<(&'a Action, &'a ActionRules)>,
+    /// The actions with their indices, in the order of the surface.
+    pub(crate) actions: Vec<(usize, &'a Action)>,
     /// The host actions that make sense for them.
     pub(crate) host_actions: Vec<HostAction>,
     /// The action of a call that names none.
@@ -45,7 +45,7 @@ impl<'a> ToolPart<'a> {
         }
         let write = format!("{}_write", surface.name);
         [
-            (reads, surface.name.clone(), title.clone(), vec![(writes, write.clone())]),
+            (reads.clone(), surface.name.clone(), title.clone(), vec![(writes.clone(), write.clone())]),
             (writes, write, format!("{title} (write)"), vec![(reads, surface.name.clone())]),
         ]
         .into_iter()
@@ -53,8 +53,8 @@ impl<'a> ToolPart<'a> {
             // A tool with one action needs no name for it; the facade's default applies in the tool that offers it.
             let default = contract.default_action().filter(|index| actions.contains(*index));
             let default = default.or(actions.only());
-            let view = contract
-                .narrow(&ToolView::new(actions, default.map(CommandTarget::Action), others), allows)?;
+            let view = ToolView::new(actions, default.map(CommandTarget::Action), others.into());
+            let view = contract.narrow(&view, allows)?;
             let default = default.filter(|index| view.shows(*index));
             Some(Self::new(contract, name, title, default, view))
         })
@@ -69,20 +69,29 @@ impl<'a> ToolPart<'a> {
         view: ToolView,
     ) -> Self {
         let default = default.map(|index| contract.surface().actions[index].name.as_str());
-        let actions = contract.surface().actions.iter().zip(contract.rules()).enumerate();
-        let actions: Vec<_> =
-            actions.filter(|(index, _)| view.shows(*index)).map(|(_, shown)| shown).collect();
+        let actions = contract.surface().actions.iter().enumerate();
+        let actions: Vec<_> = actions.filter(|(index, _)| view.shows(*index)).collect();
         // Runs are looked up at the tool that started them.
-        let runs = contract.policy().batch || actions.iter().any(|(action, _)| action.long_running);
+        let runs = contract.policy().batch || actions.iter().any(|(_, action)| action.long_running);
         let host_actions: Vec<HostAction> =
             contract.host_actions().filter(|action| runs || !action.is_about_runs()).collect();
         let view = view.with_host_actions(&host_actions);
         Self { contract, name, title, actions, host_actions, default_action: default, view }
     }
 
+    /// The actions with their rules.
+    pub(crate) fn with_rules(&self) -> impl Iterator<Item = (&'a Action, &'a ActionRules)> {
+        self.actions.iter().map(|(index, action)| (*action, self.contract.rules_at(*index)))
+    }
+
+    /// The names of the actions, without those of the host.
+    pub(crate) fn action_names(&self) -> impl Iterator<Item = &'a str> {
+        self.actions.iter().map(|(_, action)| action.name.as_str())
+    }
+
     /// The names of all actions, host actions last.
     pub(crate) fn names(&self) -> Vec<&'a str> {
-        let names = self.actions.iter().map(|(action, _)| action.name.as_str());
+        let names = self.action_names();
         names.chain(self.host_actions.iter().map(|host_action| host_action.name())).collect()
     }
 }

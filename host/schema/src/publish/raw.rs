@@ -21,7 +21,7 @@ pub(crate) fn publish(contract: &Contract) -> Option<PublishedTool> {
     let [action] = surface.actions.as_slice() else { return None };
     let summary = sanitise_line(&surface.summary, usize::MAX);
     let description = format!("{summary}\n{}", sanitise_line(&action.summary, usize::MAX));
-    let view = ToolView::new(ActionSet::single(0), Some(CommandTarget::Action(0)), Vec::new());
+    let view = ToolView::new(ActionSet::single(0), Some(CommandTarget::Action(0)), Arc::default());
     let named = (surface.name.clone(), title(contract));
     Some(PublishedTool::new(named, description, Arc::clone(&action.params), std::iter::once(action), view))
 }

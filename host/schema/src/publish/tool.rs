@@ -36,7 +36,7 @@ pub struct PublishedTool {
 impl PublishedTool {
     /// A tool that publishes a part of a facade.
     pub(crate) fn from_part(part: &ToolPart<'_>, description: String, input_schema: Object) -> Self {
-        let actions = part.actions.iter().map(|(action, _)| *action);
+        let actions = part.actions.iter().map(|(_, action)| *action);
         Self::new(
             (part.name.clone(), part.title.clone()),
             description,

@@ -257,7 +257,7 @@ fn examples_are_valid_in_every_form() {
         [fixture::notes(), fixture::settings(), surfaces::projects(), surfaces::issues(), surfaces::tasks()]
     {
         let contract = contract(surface, ActionPolicy::default());
-        for (index, (action, rules)) in contract.surface().actions.iter().zip(contract.rules()).enumerate() {
+        for (index, action, rules) in contract.with_rules() {
             // No example can be generated for a pattern.
             let Some(flat) = rules.example(action).and_then(|call| call.as_object()).cloned() else {
                 continue;
@@ -274,7 +274,7 @@ fn examples_are_valid_in_every_form() {
                     let [tool] = shown.as_slice() else { panic!("{} in {} tools", action.name, shown.len()) };
                     let call = match form {
                         SchemaForm::Flat => &flat,
-                        SchemaForm::Raw if contract.rules().len() > 1 => &flat,
+                        SchemaForm::Raw if contract.surface().actions.len() > 1 => &flat,
                         SchemaForm::Raw | SchemaForm::Granular => &params,
                         SchemaForm::Signatures | SchemaForm::Names | SchemaForm::Union => &nested,
                     };

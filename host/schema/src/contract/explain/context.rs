@@ -1,7 +1,6 @@
 //! The call whose refusal is explained.
 
 use jsonschema::ValidationError;
-use loggia_facade::Action;
 use serde_json::Value;
 
 use crate::{
@@ -10,6 +9,8 @@ use crate::{
     text::{near, path, show},
 };
 
+/// Other actions with a parameter that are looked for: one more than a message names.
+pub(crate) const OWNERS: usize = 5;
 /// Characters of a path that a message shows.
 const PATH: usize = 200;
 
@@ -18,8 +19,8 @@ pub(crate) struct ErrorContext<'a> {
     pub(crate) rules: &'a ActionRules,
     pub(crate) action: &'a str,
     pub(crate) instance: &'a Value,
-    /// Actions of the facade, searched for the owner of a parameter that this action does not have.
-    pub(crate) others: &'a [(&'a Action, &'a ActionRules)],
+    /// Returns the names of other actions that have a parameter of this name, up to [`OWNERS`].
+    pub(crate) owners: &'a dyn Fn(&str) -> Vec<&'a str>,
     /// Hides all values that were sent: they include parameters of other actions, which may be secret.
     pub(crate) discreet: bool,
 }
@@ -92,18 +93,13 @@ impl<'a> ErrorContext<'a> {
     /// A message about a parameter that this action does not have, with the actions that have it and the nearest name.
     pub(crate) fn unknown_parameter(&self, name: &str) -> String {
         let shown = show::name(name);
-        let owners: Vec<&str> = self
-            .others
-            .iter()
-            .filter(|(action, rules)| action.name != self.action && rules.has(name))
-            .map(|(action, _)| action.name.as_str())
-            .collect();
+        let owners = (self.owners)(name);
         let own = self.rules.parameters().iter().map(|member| member.name.as_str());
         // The unknown name cannot stand for a parameter that was sent too. One with a default may have been filled in.
         let left = own.filter(|name| self.instance.get(name).is_none() || self.has_default(name));
         let near = near::nearest(name, left)
             .or_else(|| near::nearest(name, ["detail", "wait", "confirm", "params"]));
-        let few: Vec<&str> = owners.iter().take(4).copied().collect();
+        let few: Vec<&str> = owners.iter().take(OWNERS - 1).copied().collect();
         let more = if owners.len() > few.len() { " and others" } else { "" };
         let owners = show::names(&few, if more.is_empty() { "and" } else { "," }).replace(" , ", ", ");
         let clue = match (few.is_empty(), near) {

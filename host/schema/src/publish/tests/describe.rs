@@ -86,10 +86,8 @@ fn host_actions_are_described() {
 #[test]
 fn a_split_tool_describes_its_actions_and_names_the_other_tool() {
     let contract = Contract::new(Arc::new(fixture::notes())).unwrap();
-    let set = |indices: &[usize]| {
-        indices.iter().fold(ActionSet::EMPTY, |set, index| set.union(ActionSet::single(*index)))
-    };
-    let reads = ToolView::new(set(&[1, 2, 3]), None, vec![(set(&[0, 4]), "notes_write".into())]);
+    let writes: (ActionSet, String) = (ActionSet::from_indices([0, 4]), "notes_write".into());
+    let reads = ToolView::new(ActionSet::from_indices([1, 2, 3]), None, Arc::new([writes]));
     let described = contract.describe(None, Detail::Minimal, &reads).unwrap();
     let names: Vec<_> = described["actions"].as_array().unwrap().iter().map(|a| a["name"].clone()).collect();
     assert_eq!(names, ["search", "list", "get"]);

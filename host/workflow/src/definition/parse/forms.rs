@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use loggia_schema::{limits, nearest};
+use loggia_schema::{SurfaceLimits, nearest};
 
 use super::workflow::{self, parse_workflow};
 use crate::{
@@ -240,17 +240,17 @@ fn parse_tools(
     report: &mut ParseReport,
 ) {
     let tools = fields.get(TOOLS).and_then(|place| place.items(report)).unwrap_or_default();
-    if tools.len() > limits::ACTIONS {
-        let message = format!("has {} tools; at most {} are allowed", tools.len(), limits::ACTIONS);
+    if tools.len() > SurfaceLimits::PLUGIN.actions {
+        let message = format!("has {} tools; at most {} are allowed", tools.len(), SurfaceLimits::PLUGIN.actions);
         report.problem(fields.missing(TOOLS, &message).hint("split the file"));
     }
-    for place in tools.iter().take(limits::ACTIONS) {
+    for place in tools.iter().take(SurfaceLimits::PLUGIN.actions) {
         if let Some(fields) = place.fields(&workflow::FIELDS, report) {
             definition.workflows.push(parse_workflow(&fields, strict, report));
         }
     }
     let refs = fields.get(REFS).and_then(|place| place.items(report)).unwrap_or_default();
-    for place in refs.iter().take(limits::ACTIONS) {
+    for place in refs.iter().take(SurfaceLimits::PLUGIN.actions) {
         let Some(fields) = place.fields(&["name"], report) else { continue };
         match fields.text("name", report) {
             Some(name) => definition.refs.push((place.node.line, name.to_owned())),
