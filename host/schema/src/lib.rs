@@ -61,7 +61,7 @@ mod text;
 pub use contract::build::Contract;
 pub use contract::prepare::PreparedParams;
 pub use contract::questionnaire::QuestionForm;
-pub use contract::routed::{BatchMode, CallTarget, RefusedCall, RoutedCall};
+pub use contract::routed::{BatchMode, CallTarget, DescribeRequest, RefusedCall, RoutedCall};
 pub use loggia_text::sanitise_line;
 pub use model::action_policy::ActionPolicy;
 pub use model::bounds::SurfaceProblems;

@@ -69,8 +69,8 @@ fn answer(arguments: Object, view: &ToolView) {
     assert_eq!(contract.route(arguments.clone(), view).as_ref(), Ok(&routed), "routed twice");
     let (index, params) = match routed.target {
         CallTarget::Action { action, params } => (action, params),
-        CallTarget::Describe { of } => {
-            if let Err(failure) = contract.describe(of.as_deref(), routed.detail, view) {
+        CallTarget::Describe(request) => {
+            if let Err(failure) = contract.describe_page(&request, routed.detail, view) {
                 refused(&failure, Some(&arguments));
             }
             return;

@@ -3,7 +3,7 @@
 use loggia_policy::model::limit_names::ARGUMENTS;
 use std::sync::Arc;
 
-use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Reply, Request, code};
+use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Request, code};
 use loggia_policy::model::FacadeRules;
 use loggia_schema::{CallTarget, RoutedCall, ToolView};
 use loggia_text::units;
@@ -52,9 +52,8 @@ pub(crate) fn plan_request(
         CallPlan::AboutRun(RunQuery { entry, command, request: wanted, view: view.clone() })
     };
     match target {
-        CallTarget::Describe { of } => {
-            let described = entry.contract.describe(of.as_deref(), detail, view);
-            let outcome = described.map(|data| Reply { data, ..Reply::default() });
+        CallTarget::Describe(request) => {
+            let outcome = entry.contract.describe_page(&request, detail, view);
             CallPlan::Answer(Box::new(Envelope::new(command, outcome)))
         }
         CallTarget::RunStatus { run_id: None, .. } => about(entry, command, RunRequest::List),

@@ -4,10 +4,13 @@ use loggia_facade::{Action, Failure, code};
 use serde_json::json;
 
 use crate::{
-    contract::build::Contract,
-    model::{host_action::HostAction, view::ToolView},
+    contract::{build::Contract, host_rules::HostRules},
+    model::{host_action::HostAction, limits, view::ToolView},
     text::{near, show},
 };
+
+/// Actions that a failure suggests for an unknown name.
+const SIMILAR: usize = 3;
 
 impl Contract {
     /// Finds an action by name, alias, or other case.
@@ -46,6 +49,12 @@ impl Contract {
         let names = names.map(String::as_str).chain(self.host_action_names(view));
         match near::nearest(name, names) {
             Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
+            None if self.lists_groups(view) => match self.similar(name, view) {
+                similar if similar.is_empty() => failure,
+                similar => {
+                    failure.hint(format!("Actions with such words: {}.", show::names(&similar, "and")))
+                }
+            },
             None if HostAction::NAMES.contains(&name) => {
                 failure.hint("This facade has no such action; use `describe` for a list.")
             }
@@ -56,8 +65,23 @@ impl Contract {
         }
     }
 
+    /// The actions whose names have most words of an unknown name.
+    fn similar(&self, name: &str, view: &ToolView) -> Vec<&str> {
+        let found = self.words().search(name, |index| view.shows(index));
+        found.into_iter().take(SIMILAR).map(|index| self.surface.actions[index].name.as_str()).collect()
+    }
+
+    /// Whether a tool of this view has too many actions for a list.
+    pub(crate) fn lists_groups(&self, view: &ToolView) -> bool {
+        self.is_large() && view.count(&self.all) > limits::LISTED
+    }
+
     /// `Available actions: add, list, describe.`
     pub(crate) fn available(&self, view: &ToolView) -> String {
+        if self.lists_groups(view) {
+            let count = view.count(&self.all);
+            return format!("There are {count} actions: find the right one by `describe` with `query`.");
+        }
         let names = self.shown(view).map(|action| action.name.as_str());
         let names: Vec<&str> = names.chain(self.host_action_names(view)).collect();
         format!("Available actions: {}.", names.join(", "))
@@ -117,6 +141,14 @@ impl Contract {
             HostAction::Batch => self.policy().batch,
         };
         HostAction::ALL.into_iter().filter(has)
+    }
+
+    /// The rules of a host action, as this facade shows them.
+    pub(crate) fn host_rules(&self, host_action: HostAction) -> &'static HostRules {
+        match host_action {
+            HostAction::Describe if self.is_large() => HostRules::search(),
+            host_action => HostRules::get(host_action),
+        }
     }
 
     /// The names of the host actions that a tool of this view accepts.

@@ -9,6 +9,7 @@ use loggia_facade::{Action, Surface};
 
 use crate::{
     contract::{
+        action_index::ActionIndex,
         explain::{context::ErrorContext, failure},
         host_rules::HostRules,
         owners::ParameterOwners,
@@ -43,6 +44,8 @@ pub struct Contract {
     pub(crate) confirmed: ActionSet,
     /// Built at the first call with a name that its action does not have.
     owners: OnceLock<ParameterOwners>,
+    /// Built by [`compile`](Self::compile) or at the first search.
+    words: OnceLock<ActionIndex>,
     has_secrets: OnceLock<bool>,
 }
 
@@ -138,6 +141,7 @@ impl Contract {
             names,
             policy: ActionPolicy::default(),
             owners: OnceLock::new(),
+            words: OnceLock::new(),
             has_secrets: OnceLock::new(),
         }
     }
@@ -152,11 +156,13 @@ impl Contract {
         self.rules_of(action).map_or("", |rules| &rules.signature)
     }
 
-    /// Compiles the validators that are not compiled yet, unless the facade has more than 64 actions. Call it in the
-    /// background after building from a cache, so that no call has to wait.
+    /// Does what would otherwise be done at first use: compiles the validators that are not compiled yet or, for a
+    /// facade with more than 64 actions, reads the words by which `describe` finds them. Call it in the background
+    /// after building from a cache, so that no call has to wait.
     pub fn compile(&self) -> Result<(), SurfaceProblems> {
         HostRules::compile_all();
         if !self.is_read_at_load() {
+            self.words();
             return Ok(());
         }
         let broken: Vec<String> = self
@@ -171,6 +177,11 @@ impl Contract {
     /// Whether the rules of all actions are read when the facade is loaded.
     fn is_read_at_load(&self) -> bool {
         self.surface.actions.len() <= limits::COMPILED
+    }
+
+    /// Whether the facade has more actions than a list shows.
+    pub(crate) fn is_large(&self) -> bool {
+        self.surface.actions.len() > limits::LISTED
     }
 
     /// Finds the index of an action by name, alias, or other case.
@@ -216,6 +227,11 @@ impl Contract {
                 (index, names)
             }))
         })
+    }
+
+    /// The words by which actions are found.
+    pub(crate) fn words(&self) -> &ActionIndex {
+        self.words.get_or_init(|| ActionIndex::new(&self.surface.actions))
     }
 
     /// The rules of the action at this index.

@@ -8,7 +8,7 @@ use crate::{
         build::Contract,
         host_rules::HostRules,
         prepare::complete,
-        routed::{BatchMode, CallTarget},
+        routed::{BatchMode, CallTarget, DescribeRequest},
         rules::call_arguments,
     },
     model::{host_action::HostAction, view::ToolView},
@@ -23,19 +23,32 @@ impl Contract {
         mut params: Object,
         view: &ToolView,
     ) -> Result<CallTarget, Failure> {
-        let HostRules { action, rules } = HostRules::get(host_action);
+        let HostRules { action, rules } = match host_action {
+            HostAction::Describe => HostRules::search(),
+            host_action => HostRules::get(host_action),
+        };
         self.drop_foreign_nulls(rules, &mut params, view);
         // The items may contain secrets; which ones is unknown before they are routed.
         let discreet = host_action == HostAction::Batch && self.has_secrets();
         let params = complete(action, rules, params, |value| {
             let mut failure = self.explain(action, rules, value, (discreet, view));
-            failure.expected = Some(rules.signature.clone());
+            failure.expected = Some(self.host_rules(host_action).rules.signature.clone());
             failure.example = Some(self.host_example(host_action, view));
-            failure.hint = failure.hint.or_else(|| advice(host_action));
+            failure.hint = failure.hint.or_else(|| self.advice(host_action));
             failure
         })?
         .params;
         Ok(target_of_valid(host_action, trace, params))
+    }
+
+    /// The hint of an invalid call that has no other.
+    fn advice(&self, host_action: HostAction) -> Option<String> {
+        let text = match host_action {
+            HostAction::Describe if self.is_large() => "Name an action in `of`, or give words in `query`.",
+            HostAction::Describe => "Name the action in `of`.",
+            _ => return None,
+        };
+        Some(text.to_owned())
     }
 
     /// Arguments of a valid call of a host action.
@@ -57,11 +70,6 @@ impl Contract {
     }
 }
 
-/// The hint of every invalid call.
-fn advice(host_action: HostAction) -> Option<String> {
-    (host_action == HostAction::Describe).then(|| "Name the action in `of`.".to_owned())
-}
-
 /// Reads validated parameters.
 fn target_of_valid(host_action: HostAction, trace: bool, mut params: Object) -> CallTarget {
     let mut text = |name: &str| match params.shift_remove(name) {
@@ -69,7 +77,12 @@ fn target_of_valid(host_action: HostAction, trace: bool, mut params: Object) -> 
         _ => None,
     };
     match host_action {
-        HostAction::Describe => CallTarget::Describe { of: text("of") },
+        HostAction::Describe => CallTarget::Describe(DescribeRequest {
+            of: text("of"),
+            query: text("query"),
+            group: text("group"),
+            cursor: text("cursor"),
+        }),
         HostAction::RunStatus => CallTarget::RunStatus {
             run_id: text("run_id"),
             include_trace: params.get("include_trace").and_then(Value::as_bool).unwrap_or(trace),

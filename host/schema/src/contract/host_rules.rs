@@ -21,20 +21,33 @@ pub(crate) struct HostRules {
 impl HostRules {
     /// Returns the rules of a host action, which are built once per process.
     pub(crate) fn get(host_action: HostAction) -> &'static Self {
-        static ALL: LazyLock<Vec<HostRules>> =
-            LazyLock::new(|| HostAction::ALL.into_iter().map(HostRules::read).collect());
+        static ALL: LazyLock<Vec<HostRules>> = LazyLock::new(|| {
+            HostAction::ALL.into_iter().map(|action| HostRules::read(action, parameters(action))).collect()
+        });
         &ALL[host_action as usize]
+    }
+
+    /// Returns the rules of `describe` with everything that it accepts. Small facades show less of it, since models
+    /// read all of their actions in one list.
+    pub(crate) fn search() -> &'static Self {
+        static SEARCH: LazyLock<HostRules> = LazyLock::new(|| {
+            let mut rules = HostRules::read(HostAction::Describe, search_parameters());
+            "Finds actions, or shows the parameters and examples of one."
+                .clone_into(&mut rules.action.summary);
+            rules
+        });
+        &SEARCH
     }
 
     /// Compiles all validators, so that no call has to.
     pub(crate) fn compile_all() {
-        for host_action in HostAction::ALL {
-            let _ = Self::get(host_action).rules.compiled();
+        for rules in HostAction::ALL.into_iter().map(Self::get).chain([Self::search()]) {
+            let _ = rules.rules.compiled();
         }
     }
 
-    fn read(host_action: HostAction) -> Self {
-        let params = match parameters(host_action) {
+    fn read(host_action: HostAction, params: Value) -> Self {
+        let params = match params {
             Value::Object(params) => params,
             _ => Object::new(),
         };
@@ -64,6 +77,14 @@ impl HostRules {
         });
         Self { action, rules }
     }
+}
+
+fn search_parameters() -> Value {
+    json!({"type": "object", "properties": {
+        "of": {"type": "string", "description": "An action's name; describes its parameters, with examples."},
+        "query": {"type": "string", "description": "Words by which to find actions."},
+        "group": {"type": "string", "description": "Only actions of this group."},
+        "cursor": {"type": "string", "description": "The `cursor` of the reply before this one, for what follows."}}})
 }
 
 fn parameters(host_action: HostAction) -> Value {

@@ -5,6 +5,7 @@
 //!
 //! | file | concept |
 //! |---|---|
+//! | `action_index` | finds actions by words |
 //! | `actions` | finds actions by name and refuses unknown ones |
 //! | `build` | `Contract`: checks a surface and builds the rules of its actions |
 //! | `coerce` | fixes harmless slips: `"5"` for `5` |
@@ -13,6 +14,7 @@
 //! | `explain` | turns validation errors into a `Failure` that helps to fix the call |
 //! | `host_call` | calls of the host's own actions |
 //! | `host_rules` | schemas of the host's own actions |
+//! | `groups` | groups of actions, with counts |
 //! | `narrow` | restricts a tool to the actions that a caller may call |
 //! | `nulls` | drops nulls that stand for parameters of other actions |
 //! | `owners` | which actions take a parameter of a name |
@@ -24,12 +26,14 @@
 //! | `rule_table` | the rules of all actions, read at load or at first use |
 //! | `rules` | one action's schema, ready for calls |
 
+pub(crate) mod action_index;
 pub(crate) mod actions;
 pub(crate) mod build;
 pub(crate) mod coerce;
 pub(crate) mod defaults;
 pub(crate) mod example;
 pub(crate) mod explain;
+pub(crate) mod groups;
 pub(crate) mod host_call;
 pub(crate) mod host_rules;
 pub(crate) mod narrow;

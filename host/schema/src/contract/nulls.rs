@@ -7,7 +7,7 @@ use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::{
-    contract::{build::Contract, host_rules::HostRules, rules::ActionRules},
+    contract::{build::Contract, rules::ActionRules},
     model::{host_action::HostAction, shape::ValueShape, view::ToolView},
 };
 
@@ -21,7 +21,7 @@ impl Contract {
         params.retain(|name, value| {
             !value.is_null()
                 || rules.has(name)
-                || !(Self::is_host_parameter(name) || self.is_parameter_of_another(name, view))
+                || !(self.is_host_parameter(name) || self.is_parameter_of_another(name, view))
         });
     }
 
@@ -31,8 +31,8 @@ impl Contract {
     }
 
     /// Whether a tool of this facade publishes a parameter of the host by this name.
-    fn is_host_parameter(name: &str) -> bool {
-        HostAction::ALL.iter().any(|host_action| HostRules::get(*host_action).rules.has(name))
+    fn is_host_parameter(&self, name: &str) -> bool {
+        HostAction::ALL.iter().any(|host_action| self.host_rules(*host_action).rules.has(name))
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        contract::routed::CallTarget,
+        contract::routed::{CallTarget, DescribeRequest},
         model::action_policy::ActionPolicy,
         publish::expose::{ExposeOptions, SchemaForm},
         tests::fixture,
@@ -128,6 +128,6 @@ mod tests {
         let contract = Contract::new(Arc::new(surface())).unwrap();
         let sent = json!({"action": "describe", "of": null, "title": null, "id": null, "run_id": null});
         let routed = contract.route(sent.as_object().unwrap().clone(), &ToolView::all_actions()).unwrap();
-        assert_eq!(routed.target, CallTarget::Describe { of: None });
+        assert_eq!(routed.target, CallTarget::Describe(DescribeRequest::default()));
     }
 }

@@ -11,7 +11,6 @@ use crate::{
             context::{ErrorContext, OWNERS},
             failure,
         },
-        host_rules::HostRules,
         rules::ActionRules,
     },
     model::{
@@ -89,7 +88,7 @@ impl Contract {
         let owners = |name: &str| {
             let known = self.owners().of(name).filter(|index| !view.withholds(*index));
             let known = known.map(|index| self.surface().actions[index].name.as_str());
-            let host_actions = self.host_actions().map(HostRules::get);
+            let host_actions = self.host_actions().map(|host_action| self.host_rules(host_action));
             let host_actions = host_actions.filter(|host| host.rules.has(name));
             let names = known.chain(host_actions.map(|host| host.action.name.as_str()));
             names.filter(|other| *other != action.name).take(OWNERS).collect()

@@ -27,11 +27,8 @@ pub enum CallTarget {
         /// The parameters, as sent.
         params: Object,
     },
-    /// Describes the facade, or one action.
-    Describe {
-        /// The name of the action, as sent.
-        of: Option<String>,
-    },
+    /// Describes the facade, some of its actions, or one.
+    Describe(DescribeRequest),
     /// Returns the status of a run, or lists the caller's runs.
     RunStatus {
         /// The id of the run, as sent.
@@ -51,6 +48,19 @@ pub enum CallTarget {
         /// The reaction to a failure.
         mode: BatchMode,
     },
+}
+
+/// The subject of `describe`: the facade, unless anything is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DescribeRequest {
+    /// The name of the only action, as sent. Everything else is ignored then.
+    pub of: Option<String>,
+    /// Words by which to find actions.
+    pub query: Option<String>,
+    /// The group of the actions.
+    pub group: Option<String>,
+    /// The place at which to continue.
+    pub cursor: Option<String>,
 }
 
 /// The reaction of a batch to a failure.

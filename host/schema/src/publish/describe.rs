@@ -34,7 +34,8 @@ const LEAST_ROOM: usize = 2400;
 
 impl Contract {
     /// The data of `describe`: a terse list of actions or, with `of`, the parameters, effect, hints and examples of
-    /// one action. [`Detail::Full`] adds the whole schemas, [`Detail::Minimal`] omits the signatures.
+    /// one action. [`Detail::Full`] adds the whole schemas, [`Detail::Minimal`] omits the signatures. If the view has more
+    /// than 60 actions, their groups are listed; see [`describe_page`](Self::describe_page).
     ///
     /// Only actions of the view are included.
     ///
@@ -53,7 +54,11 @@ impl Contract {
     }
 
     fn list(&self, detail: Detail, view: &ToolView) -> Value {
-        let room = (ROOM * self.surface().actions.len()).max(LEAST_ROOM);
+        if self.lists_groups(view) {
+            return self.group_page(0, detail, view).data;
+        }
+        let actions = if self.is_large() { view.count(&self.all) } else { self.surface().actions.len() };
+        let room = (ROOM * actions).max(LEAST_ROOM);
         let mut list = Value::Null;
         for terse in TERSENESS {
             list = self.list_with(detail, view, terse);
@@ -65,28 +70,44 @@ impl Contract {
         list
     }
 
-    fn list_with(&self, detail: Detail, view: &ToolView, (summary, optional): (usize, bool)) -> Value {
+    fn list_with(&self, detail: Detail, view: &ToolView, terse: (usize, bool)) -> Value {
+        let shown = (0..self.surface().actions.len()).filter(|index| view.shows(*index));
+        let actions = shown.map(|index| Value::Object(self.action_entry(index, detail, terse)));
+        let mut out = self.heading(view);
+        insert(&mut out, "actions", actions.collect::<Vec<_>>());
+        self.insert_hosts_and_others(&mut out, detail, view);
+        Value::Object(out)
+    }
+
+    /// An action, as an entry of a list.
+    pub(crate) fn action_entry(
+        &self,
+        index: usize,
+        detail: Detail,
+        (summary, optional): (usize, bool),
+    ) -> Object {
+        let (action, rules) = (&self.surface().actions[index], self.rules_at(index));
+        let mut out = Object::new();
+        // The signature begins with the name.
+        match detail {
+            Detail::Minimal => insert(&mut out, "name", action.name.as_str()),
+            _ if optional => insert(&mut out, "signature", rules.signature.as_str()),
+            _ => insert(&mut out, "signature", required_signature(&action.name, &rules.shape)),
+        }
+        insert(&mut out, "effect", action.effect.as_str());
+        if self.needs_confirmation(&action.name) {
+            insert(&mut out, "confirm", true);
+        }
+        insert(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), summary));
+        if detail == Detail::Full {
+            insert(&mut out, "params", (*action.params).clone());
+        }
+        out
+    }
+
+    /// The facade's own texts.
+    pub(crate) fn heading(&self, view: &ToolView) -> Object {
         let surface = self.surface();
-        let shown = surface.actions.iter().enumerate().filter(|(index, _)| view.shows(*index));
-        let actions = shown.map(|(index, action)| {
-            let rules = self.rules_at(index);
-            let mut out = Object::new();
-            // The signature begins with the name.
-            match detail {
-                Detail::Minimal => insert(&mut out, "name", action.name.as_str()),
-                _ if optional => insert(&mut out, "signature", rules.signature.as_str()),
-                _ => insert(&mut out, "signature", required_signature(&action.name, &rules.shape)),
-            }
-            insert(&mut out, "effect", action.effect.as_str());
-            if self.needs_confirmation(&action.name) {
-                insert(&mut out, "confirm", true);
-            }
-            insert(&mut out, "summary", show::cut(&sanitise_line(&action.summary, usize::MAX), summary));
-            if detail == Detail::Full {
-                insert(&mut out, "params", (*action.params).clone());
-            }
-            Value::Object(out)
-        });
         let mut out = Object::new();
         insert(&mut out, "facade", surface.name.as_str());
         insert(&mut out, "version", surface.version.as_str());
@@ -94,31 +115,43 @@ impl Contract {
         if let Some(target) = view.default_target.or_else(|| self.default_target(view)) {
             insert(&mut out, "default_action", self.target_name(target));
         }
-        insert(&mut out, "actions", actions.collect::<Vec<_>>());
+        out
+    }
+
+    /// Adds the host actions of a tool and the facade's other tools.
+    pub(crate) fn insert_hosts_and_others(&self, out: &mut Object, detail: Detail, view: &ToolView) {
         insert(
-            &mut out,
+            out,
             "host_actions",
             self.host_actions()
                 .filter(|host_action| view.has_host_action(*host_action))
-                .map(|host_action| host_action_entry(host_action, detail))
+                .map(|host_action| self.host_action_entry(host_action, detail))
                 .collect::<Object>(),
         );
         let others = self.other_tools(view);
         if !others.is_empty() {
-            insert(&mut out, "other_tools", others);
+            insert(out, "other_tools", others);
         }
-        Value::Object(out)
     }
 
-    /// The facade's other tools, with their actions.
+    /// A host action, as an entry of the list.
+    fn host_action_entry(&self, host_action: HostAction, detail: Detail) -> (String, Value) {
+        let HostRules { action, rules } = self.host_rules(host_action);
+        let key = if detail == Detail::Minimal { &action.name } else { &rules.signature };
+        (key.clone(), action.summary.as_str().into())
+    }
+
+    /// The facade's other tools with their actions; of a large facade, with the number of their actions.
     fn other_tools(&self, view: &ToolView) -> Object {
-        let names = |tool: ActionSet| {
-            let actions = self.surface().actions.iter().enumerate();
-            let shown = actions.filter(|(index, _)| tool.contains(*index));
-            shown.map(|(_, action)| Value::from(action.name.as_str())).collect::<Vec<_>>()
+        let actions = |shown: ActionSet| -> Value {
+            if self.is_large() {
+                return shown.intersection(&self.all).len().into();
+            }
+            let known = self.surface().actions.iter().enumerate();
+            let names = known.filter(|(index, _)| shown.contains(*index));
+            names.map(|(_, action)| action.name.as_str()).collect()
         };
-        let tools = view.other_tools().map(|(tool, actions)| (tool.to_owned(), names(actions)));
-        tools.filter(|(_, names)| !names.is_empty()).map(|(tool, names)| (tool, names.into())).collect()
+        view.other_tools().map(|(tool, shown)| (tool.to_owned(), actions(shown))).collect()
     }
 
     fn describe_action(&self, index: usize, detail: Detail) -> Value {
@@ -164,10 +197,10 @@ impl Contract {
     }
 
     fn describe_host_action(&self, host_action: HostAction, detail: Detail, view: &ToolView) -> Value {
-        let HostRules { action, rules } = HostRules::get(host_action);
+        let HostRules { action, rules } = self.host_rules(host_action);
         let mut out = Object::new();
         insert(&mut out, "name", host_action.name());
-        insert(&mut out, "summary", host_action.summary());
+        insert(&mut out, "summary", action.summary.as_str());
         insert(&mut out, "signature", rules.signature.as_str());
         let params = if detail == Detail::Full { (*action.params).clone() } else { parameters(rules) };
         insert(&mut out, "params", params);
@@ -211,16 +244,6 @@ fn required_signature(name: &str, parameters: &ValueShape) -> String {
     }
 }
 
-/// A host action, as an entry of the list.
-fn host_action_entry(host_action: HostAction, detail: Detail) -> (String, Value) {
-    let key = if detail == Detail::Minimal {
-        host_action.name()
-    } else {
-        &HostRules::get(host_action).rules.signature
-    };
-    (key.to_owned(), host_action.summary().into())
-}
-
 /// The parameters by name: type, whether it is required, the author's text and constraints.
 fn parameters(rules: &ActionRules) -> Object {
     let schemas = rules.schema.as_object();
@@ -255,6 +278,6 @@ fn parameters(rules: &ActionRules) -> Object {
         .collect()
 }
 
-fn insert(out: &mut Object, key: &str, value: impl Into<Value>) {
+pub(crate) fn insert(out: &mut Object, key: &str, value: impl Into<Value>) {
     out.insert(key.to_owned(), value.into());
 }

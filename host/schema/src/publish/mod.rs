@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `budget` | picks forms that fit a token budget |
 //! | `clients` | table of what clients reject or drop |
-//! | `describe` | the result of the `describe` action |
+//! | `describe` | the result of the `describe` action: all actions, or one |
+//! | `describe_found` | the result of `describe` with a query or a group, and of large facades |
 //! | `description` | a tool's description, within what every client shows |
 //! | `expose` | options: form, split, names |
 //! | `flat` | the default form: one flat object |
 //! | `granular` | the form with one tool per action |
 //! | `host_parameters` | parameters that the host adds |
+//! | `large` | the form of facades with too many actions for a list |
 //! | `lint` | checks a tool against the table of clients |
 //! | `nested` | the forms `{action, params}`: signatures, names, union |
 //! | `output_schema` | the schema of the envelope |
@@ -22,11 +24,13 @@
 pub(crate) mod budget;
 pub(crate) mod clients;
 pub(crate) mod describe;
+pub(crate) mod describe_found;
 pub(crate) mod description;
 pub(crate) mod expose;
 pub(crate) mod flat;
 pub(crate) mod granular;
 pub(crate) mod host_parameters;
+pub(crate) mod large;
 pub(crate) mod lint;
 pub(crate) mod nested;
 pub(crate) mod output_schema;

@@ -101,7 +101,7 @@ fn publish(
 
 /// An object whose members only the description names. `additionalProperties` is explicit, because some clients treat
 /// an object without members as one that must be empty.
-fn open_object(description: String) -> Value {
+pub(crate) fn open_object(description: String) -> Value {
     json!({"type": "object", "properties": {}, "additionalProperties": true, "description": description})
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crate::{
     contract::build::Contract,
+    model::limits,
     publish::{
         expose::{ExposeOptions, SchemaForm},
-        flat, granular, nested, output_schema,
+        flat, granular, large, nested, output_schema,
         part::ToolPart,
         raw,
         tool::PublishedTool,
@@ -16,9 +17,27 @@ use crate::{
 };
 
 impl Contract {
-    /// The form used if this one is requested: `raw` requires a single action.
+    /// The form used if this one is requested: `raw` requires a single action, and all but `names` at most 60.
     pub fn effective_form(&self, asked: SchemaForm) -> SchemaForm {
-        if asked == SchemaForm::Raw && self.surface().actions.len() != 1 { SchemaForm::Flat } else { asked }
+        match asked {
+            _ if self.is_large() => SchemaForm::Names,
+            SchemaForm::Raw if self.surface().actions.len() != 1 => SchemaForm::Flat,
+            asked => asked,
+        }
+    }
+
+    /// The reason why a facade with many actions is not published in the requested form, for the operator. Follows the
+    /// facade's name.
+    pub fn form_fallback(&self, asked: SchemaForm) -> Option<String> {
+        (self.is_large() && asked != SchemaForm::Names).then(|| {
+            format!(
+                "has {} actions, too many for the form `{}` (at most {}): it is published as `names`, and `describe` with \
+                 `query` finds its actions",
+                self.surface().actions.len(),
+                asked.as_str(),
+                limits::LISTED
+            )
+        })
     }
 
     /// Publishes the facade as one tool or several. [`lint`](crate::lint) lists the clients that cannot read them.
@@ -39,6 +58,7 @@ impl Contract {
             }
             SchemaForm::Flat => parts().iter().map(flat::publish).collect(),
             SchemaForm::Signatures => parts().iter().map(nested::signatures).collect(),
+            SchemaForm::Names if self.is_large() => parts().iter().map(large::publish).collect(),
             SchemaForm::Names => parts().iter().map(nested::names).collect(),
             SchemaForm::Union => parts().iter().map(nested::union).collect(),
         };

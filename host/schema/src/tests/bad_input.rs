@@ -203,7 +203,7 @@ fn answer(contract: &Contract, arguments: Map<String, Value>) -> bool {
                 assert!(serde_json::to_string(&all).unwrap().len() < 256 * 1024);
             })
         }
-        CallTarget::Describe { of } => contract.describe(of.as_deref(), routed.detail, &view).map(|_| ()),
+        CallTarget::Describe(request) => contract.describe_page(&request, routed.detail, &view).map(drop),
         _ => Ok(()),
     };
     outcome.as_ref().map_err(|failure| check(failure, &sent)).is_ok()

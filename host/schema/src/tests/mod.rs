@@ -4,6 +4,7 @@ mod bad_input;
 mod documented;
 pub(crate) mod fixture;
 pub(crate) mod forms;
+mod large;
 mod narrow;
 mod properties;
 pub(crate) mod surfaces;

@@ -279,11 +279,11 @@ fn arbitrary_schemas_and_arguments_get_an_answer() {
                 let _ = contract.prepare(&contract.surface().actions[action], params);
             }
             Ok(crate::contract::routed::RoutedCall {
-                target: crate::contract::routed::CallTarget::Describe { of },
+                target: crate::contract::routed::CallTarget::Describe(request),
                 detail,
                 ..
             }) => {
-                let _ = contract.describe(of.as_deref(), detail, &ToolView::all_actions());
+                let _ = contract.describe_page(&request, detail, &ToolView::all_actions());
             }
             Ok(_) => {}
             Err(refused) => assert!(!refused.failure.message.is_empty()),

@@ -38,8 +38,8 @@ fn compiled_by_calls(contract: &Contract) -> usize {
                     contract.resolved_inputs(action, &prepared.params);
                 }
             }
-            Ok(CallTarget::Describe { of }) => {
-                let described = contract.describe(of.as_deref(), Detail::Full, &view);
+            Ok(CallTarget::Describe(request)) => {
+                let described = contract.describe_page(&request, Detail::Full, &view).map(|reply| reply.data);
                 assert!(described.is_ok_and(|data| data != Value::Null));
             }
             _ => {}

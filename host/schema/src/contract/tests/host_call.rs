@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        routed::{BatchMode, CallTarget, RoutedCall},
+        routed::{BatchMode, CallTarget, DescribeRequest, RoutedCall},
     },
     model::{action_policy::ActionPolicy, host_action::HostAction, view::ToolView},
     tests::fixture,
@@ -47,7 +47,7 @@ fn host_actions_are_routed_and_slips_fixed() {
             json!({"cmd": "RUN_CANCEL", "params": {"run_id": "run_1"}}),
             CallTarget::RunCancel { run_id: "run_1".into() },
         ),
-        (json!({"action": "describe", "of": null}), CallTarget::Describe { of: None }),
+        (json!({"action": "describe", "of": null}), CallTarget::Describe(DescribeRequest::default())),
         (json!({"action": "batch", "items": call}), batch(call.clone(), BatchMode::Stop)),
         (
             json!({"action": "batch", "items": call.to_string(), "mode": "Continue"}),
@@ -71,7 +71,7 @@ fn invalid_calls_of_host_actions_are_explained() {
     for sent in [
         json!({"action": "describe", "of": 5}),
         json!({"action": "describe", "name": "add"}),
-        json!({"action": "describe", "query": "milk"}),
+        json!({"action": "describe", "depth": "s"}),
         json!({"action": "run_status", "run_id": 7, "include_trace": "maybe"}),
         json!({"action": "run_status", "runId": "run_1"}),
         json!({"action": "run_cancel"}),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     contract::{
         build::Contract,
-        routed::{CallTarget, RefusedCall, RoutedCall},
+        routed::{CallTarget, DescribeRequest, RefusedCall, RoutedCall},
     },
     model::view::ToolView,
     tests::fixture,
@@ -89,7 +89,14 @@ fn describe_is_a_host_action() {
     ] {
         let routed = route(&sent).unwrap();
         assert_eq!(routed.command.name.as_deref(), Some("describe"));
-        assert_eq!(routed.target, CallTarget::Describe { of: expected.map(str::to_owned) }, "{sent}");
+        assert_eq!(
+            routed.target,
+            CallTarget::Describe(DescribeRequest {
+                of: expected.map(str::to_owned),
+                ..DescribeRequest::default()
+            }),
+            "{sent}"
+        );
     }
 }
 
