@@ -137,8 +137,12 @@ impl CallFrame {
     /// Narrows another facade to the actions that both this one and the root caller may call.
     fn peer_view(&self, entry: &CatalogEntry) -> Result<ToolView, Failure> {
         let facade = &entry.surface().name;
-        let granted = |action: &str| self.entry.rules.may_invoke(facade, action);
-        let view = entry.contract.narrow(&ToolView::all_actions(), granted);
+        let granted = self.entry.rules.invoke.iter().filter(|rule| rule.facade == *facade);
+        let granted: Option<Vec<&str>> = granted.map(|rule| rule.action.as_deref()).collect();
+        let view = match granted {
+            None => Some(ToolView::all_actions()),
+            Some(actions) => entry.contract.narrow_to(&ToolView::all_actions(), actions.into_iter()),
+        };
         let view = view.as_ref().and_then(|view| self.state.rights.narrow(&entry.contract, view));
         view.map(Cow::into_owned).ok_or_else(|| self.out_of_scope(facade))
     }

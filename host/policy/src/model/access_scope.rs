@@ -18,6 +18,11 @@ impl AccessScope {
         self.reaches(facade) && self.action.as_deref().is_none_or(|only| only == action)
     }
 
+    /// Name of the only action that it allows. `None`: all actions.
+    pub fn action(&self) -> Option<&str> {
+        self.action.as_deref()
+    }
+
     /// Returns true if it allows any action of a facade.
     pub fn reaches(&self, facade: &str) -> bool {
         self.facade.as_deref().is_none_or(|only| only == facade)
