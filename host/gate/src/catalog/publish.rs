@@ -51,6 +51,15 @@ pub fn list_tools(snapshot: &CatalogSnapshot, rights: &CallerRights) -> Vec<Publ
     visible.collect()
 }
 
+/// Logs that a facade is not published in the requested form: a warning if its policy asks for that form.
+fn log_fallback(facade: &str, reason: &str, is_from_policy: bool) {
+    if is_from_policy {
+        tracing::warn!(facade, "{reason}");
+    } else {
+        tracing::info!(facade, "{reason}");
+    }
+}
+
 impl ToolPublisher {
     /// Publishes facades and indexes their tools by name.
     pub fn publish_tools(&self, slots: &BTreeMap<String, CatalogSlot>) -> BTreeMap<String, CatalogTool> {
@@ -109,11 +118,16 @@ impl ToolPublisher {
             let expose = self.expose(entry);
             let forms = match (self.budget, entry.exposure.form) {
                 (Some(_), None) => expose.form.fallbacks(),
-                // A form that the policy sets is never changed.
+                // A form that the policy sets is never changed to save tokens.
                 _ => vec![expose.form],
             };
+            if let Some(reason) = entry.contract.form_fallback(expose.form) {
+                log_fallback(&entry.surface().name, &reason, entry.exposure.form.is_some());
+            }
+            let mut forms: Vec<SchemaForm> =
+                forms.into_iter().map(|form| entry.contract.effective_form(form)).collect();
+            forms.dedup();
             let rung = |form| {
-                let form = entry.contract.effective_form(form);
                 let tools = self.render(entry, ExposeOptions { form, ..expose });
                 let tokens =
                     self.budget.map_or(0, |_| tokens::measure_tools(tools.iter().map(|tool| &**tool)).tokens);

@@ -6,6 +6,7 @@ mod chains;
 mod counted;
 mod fair;
 pub(crate) mod heap;
+mod large;
 mod nested;
 mod parked;
 mod rights;

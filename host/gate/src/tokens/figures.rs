@@ -81,7 +81,9 @@ pub fn measure_facades<'a>(facades: impl IntoIterator<Item = (&'a Contract, Tool
 }
 
 fn measure_forms(contract: &Contract, split: ToolSplit) -> FormFootprints {
-    let of_its_own = SchemaForm::ALL.into_iter().filter(|form| contract.effective_form(*form) == *form);
+    // The baseline exists for every facade, however it is published.
+    let is_own = |form: &SchemaForm| *form == SchemaForm::Granular || contract.effective_form(*form) == *form;
+    let of_its_own = SchemaForm::ALL.into_iter().filter(is_own);
     let costs = of_its_own.map(|form| {
         let tools = match form {
             SchemaForm::Granular => contract.baseline_tools(),
