@@ -31,6 +31,7 @@ pub(crate) fn adapt_operation(operation: &Arc<ApiOperation>) -> AdaptedOperation
     let action = Action {
         name: operation.action.clone(),
         summary,
+        group: operation.group.clone(),
         effect: operation.method.effect(),
         idempotent: operation.method.is_idempotent(),
         open_world: true,
@@ -48,11 +49,6 @@ pub(crate) fn adapt_operation(operation: &Arc<ApiOperation>) -> AdaptedOperation
         has_cursor: flat.has_cursor,
     };
     AdaptedOperation { action, route }
-}
-
-/// The group of an operation's action: what `Action.group` will hold.
-pub(crate) fn action_group(operation: &ApiOperation) -> Option<&str> {
-    operation.group.as_deref()
 }
 
 /// The whole text about an operation, which `describe` shows. Models know many APIs by method and path.

@@ -9,7 +9,7 @@ use loggia_facade::{Surface, Want};
 use loggia_schema::sanitise_surface;
 
 use super::{
-    operation::{AdaptedOperation, action_group, adapt_operation},
+    operation::{AdaptedOperation, adapt_operation},
     route::OperationRoute,
 };
 use crate::description::ApiDescription;
@@ -23,8 +23,6 @@ pub struct AdaptedApi {
     pub surface: Arc<Surface>,
     /// Where the calls of each action go, by its name.
     pub routes: BTreeMap<String, OperationRoute>,
-    /// Groups of actions, by their names: the first tag or the first word of the path.
-    pub groups: BTreeMap<String, String>,
 }
 
 /// Servers that are named as wishes. An API has one or two.
@@ -35,14 +33,11 @@ pub fn adapt_api(description: Arc<ApiDescription>) -> AdaptedApi {
     let mut taken: BTreeSet<String> =
         description.operations.iter().map(|operation| operation.action.to_ascii_lowercase()).collect();
     let mut actions = Vec::with_capacity(description.operations.len());
-    let (mut routes, mut groups) = (BTreeMap::new(), BTreeMap::new());
+    let mut routes = BTreeMap::new();
     for operation in &description.operations {
         let AdaptedOperation { mut action, route } = adapt_operation(operation);
         // Names go before aliases, and the first alias before the second.
         action.aliases.retain(|alias| taken.insert(alias.to_ascii_lowercase()));
-        if let Some(group) = action_group(operation) {
-            groups.insert(action.name.clone(), group.to_owned());
-        }
         routes.insert(action.name.clone(), route);
         actions.push(action);
     }
@@ -56,7 +51,7 @@ pub fn adapt_api(description: Arc<ApiDescription>) -> AdaptedApi {
         actions,
         wants: wants(&description),
     });
-    AdaptedApi { description, surface: Arc::new(surface), routes, groups }
+    AdaptedApi { description, surface: Arc::new(surface), routes }
 }
 
 /// What the API needs of a policy, so that a draft of one names it.

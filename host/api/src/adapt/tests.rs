@@ -126,7 +126,7 @@ fn texts_and_wants_are_complete() {
     assert_eq!(action.summary, "(deprecated) Does it.");
     assert_eq!(action.params["description"], "GET /a/{id}\n\nAll.");
     assert_eq!(action.aliases, [""; 0], "an id that differs in case only");
-    assert_eq!(api.groups["a0"], "g");
+    assert_eq!(action.group.as_deref(), Some("g"));
     assert_eq!(api.surface.wants[0].grant, "http: https://api.example.com");
 }
 

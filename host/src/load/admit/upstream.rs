@@ -11,7 +11,7 @@ use loggia_policy::{
     model::{Exposed, Policy, limit_names::RESULT},
 };
 use loggia_sandbox::ArtifactDigest;
-use loggia_schema::Contract;
+use loggia_schema::{Contract, SurfaceLimits};
 use loggia_text::units::format_bytes;
 use loggia_upstream::UpstreamFacade;
 
@@ -43,7 +43,7 @@ pub fn admit_upstream(
     let described = facade.surface();
     let bytes = format!("{described:?}").into_bytes();
     let surface = with_name(described, policy.expose.name.as_deref());
-    let contract = Contract::new(surface)?.with_policy(policy.terms.clone())?;
+    let contract = Contract::within(surface, &SurfaceLimits::HOSTED)?.with_policy(policy.terms.clone())?;
     let mut grants = VersionGrants::from_policy(&policy);
     // The operator's settings name it.
     grants.name_given = true;

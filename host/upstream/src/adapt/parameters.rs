@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Action, Effect, Object, Surface};
-use loggia_schema::{Contract, limits};
+use loggia_schema::{Contract, SurfaceLimits};
 use loggia_text::sanitise_text;
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ pub(super) fn adapt_parameters(input: &Object) -> ActionParameters {
 fn loosen(mut schema: Object, wrapper: Option<String>) -> ActionParameters {
     let mut loosened = Vec::new();
     if let Some(Value::Object(properties)) = schema.get_mut("properties")
-        && properties.len() <= limits::PARAMETERS
+        && properties.len() <= SurfaceLimits::HOSTED.parameters
     {
         for (name, property) in properties.iter_mut() {
             if !is_accepted(&with_one(name, property)) {
@@ -125,7 +125,7 @@ fn is_allowed_name(name: &str) -> bool {
 
 /// Whether the contract accepts these parameters.
 pub(super) fn is_accepted(params: &Object) -> bool {
-    Contract::new(Arc::new(Surface {
+    let surface = Surface {
         name: "upstream".into(),
         title: String::new(),
         version: String::new(),
@@ -135,6 +135,7 @@ pub(super) fn is_accepted(params: &Object) -> bool {
         actions: vec![Action {
             name: "action".into(),
             summary: "A tool.".into(),
+            group: None,
             effect: Effect::Write,
             idempotent: false,
             open_world: true,
@@ -146,6 +147,6 @@ pub(super) fn is_accepted(params: &Object) -> bool {
             examples: Vec::new(),
         }],
         wants: Vec::new(),
-    }))
-    .is_ok()
+    };
+    Contract::within(Arc::new(surface), &SurfaceLimits::HOSTED).is_ok()
 }

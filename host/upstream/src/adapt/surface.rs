@@ -6,7 +6,7 @@ use std::{
 };
 
 use loggia_facade::{Action, Object, Surface};
-use loggia_schema::{Contract, limits, sanitise_surface};
+use loggia_schema::{Contract, SurfaceLimits, limits, sanitise_surface};
 use loggia_text::{mention, sanitise_line, sanitise_text};
 use serde_json::Value;
 
@@ -78,14 +78,14 @@ pub fn adapt_tools(
 ) -> Result<AdaptedTools, String> {
     let mut problems = Vec::new();
     let mut listed = read_tools(spec, tools, &mut problems);
-    if listed.len() > limits::ACTIONS {
+    if listed.len() > SurfaceLimits::HOSTED.actions {
         problems.push(format!(
             "{} of {} tools are left out: a facade has at most {} actions; choose tools with `include` and `exclude`",
-            listed.len() - limits::ACTIONS,
+            listed.len() - SurfaceLimits::HOSTED.actions,
             listed.len(),
-            limits::ACTIONS
+            SurfaceLimits::HOSTED.actions
         ));
-        listed.truncate(limits::ACTIONS);
+        listed.truncate(SurfaceLimits::HOSTED.actions);
     }
     let requests: Vec<NameRequest<'_>> = listed
         .iter()
@@ -189,6 +189,7 @@ fn action(
     Action {
         name,
         summary,
+        group: None,
         effect: effect.effect,
         idempotent: effect.idempotent,
         open_world: effect.open_world,
@@ -228,7 +229,7 @@ fn fit(mut surface: Surface, problems: &mut Vec<String>) -> Result<Arc<Surface>,
             break;
         }
         let candidate = Arc::new(surface.clone());
-        match Contract::new(candidate.clone()) {
+        match Contract::within(candidate.clone(), &SurfaceLimits::HOSTED) {
             Ok(_) => {
                 let left = all - surface.actions.len();
                 if left > 0 {

@@ -241,7 +241,8 @@ fn parse_tools(
 ) {
     let tools = fields.get(TOOLS).and_then(|place| place.items(report)).unwrap_or_default();
     if tools.len() > SurfaceLimits::PLUGIN.actions {
-        let message = format!("has {} tools; at most {} are allowed", tools.len(), SurfaceLimits::PLUGIN.actions);
+        let message =
+            format!("has {} tools; at most {} are allowed", tools.len(), SurfaceLimits::PLUGIN.actions);
         report.problem(fields.missing(TOOLS, &message).hint("split the file"));
     }
     for place in tools.iter().take(SurfaceLimits::PLUGIN.actions) {
