@@ -6,8 +6,8 @@ use loggia_text::{redact, sanitise_line, sanitise_text};
 use serde_json::{Value, json};
 
 use super::{
+    api_response::ApiResponse,
     cut::{cut, size},
-    reply::ApiResponse,
     retry,
 };
 use crate::description::ApiOperation;

@@ -4,7 +4,7 @@ use loggia_facade::{Object, json};
 use loggia_text::mention;
 use serde_json::Value;
 
-use super::yaml;
+use super::{document_error::DocumentError, yaml};
 use crate::limits;
 
 /// An OpenAPI document.
@@ -12,29 +12,6 @@ use crate::limits;
 pub(crate) struct OpenApiDocument {
     root: Object,
     version: String,
-}
-
-/// Why a text is no OpenAPI document that can be imported.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DocumentError {
-    /// It is larger than the bounds.
-    #[error("the document is too large: {0}")]
-    Large(String),
-    /// It is neither JSON nor YAML.
-    #[error("the document is neither JSON nor YAML: {0}")]
-    Syntax(String),
-    /// It is Swagger 2.0.
-    #[error(
-        "the document is Swagger {0}, the predecessor of OpenAPI 3; convert it first, for example with \
-         `npx swagger2openapi FILE --outfile openapi.json` or with the converter of editor.swagger.io"
-    )]
-    Swagger(String),
-    /// It is of no supported version.
-    #[error("the document says `openapi: {0}`; versions 3.0 and 3.1 can be imported")]
-    Version(String),
-    /// It is no OpenAPI document.
-    #[error("the document is not OpenAPI: {0}")]
-    Foreign(&'static str),
 }
 
 impl OpenApiDocument {
@@ -124,12 +101,8 @@ fn decoded(token: &str) -> Option<String> {
 
 fn read_json(text: &str) -> Result<Value, DocumentError> {
     if json::has_more_values(text.as_bytes(), limits::NODES) {
-        return Err(too_many_values());
+        return Err(DocumentError::too_many_values());
     }
     // A file whose first character is `{` may be YAML in flow style, but is JSON in practice.
     serde_json::from_str(text).map_err(|error| DocumentError::Syntax(error.to_string()))
-}
-
-pub(super) fn too_many_values() -> DocumentError {
-    DocumentError::Large(format!("it holds more than {} values", limits::NODES))
 }

@@ -5,13 +5,15 @@
 //!
 //! | file | concept |
 //! |---|---|
+//! | `document_error` | reasons for refusing a document |
 //! | `yaml` | YAML as JSON, within bounds |
 //! | `document` | a document of a supported version, and what its references name |
 
 mod document;
+mod document_error;
 #[cfg(test)]
 mod tests;
 mod yaml;
 
-pub use document::DocumentError;
 pub(crate) use document::OpenApiDocument;
+pub use document_error::DocumentError;

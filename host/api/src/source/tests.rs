@@ -60,7 +60,14 @@ fn documents_have_bounds() {
         bomb.push_str(&format!("a{level}: &a{level} [{items}]\n"));
     }
     check(bomb, "too large");
+    // A long text, copied by each alias; and a large list with an anchor at each of its levels.
+    check(format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), vec!["*a"; 40].join(", ")), "too large");
+    let nested: String = (0..100).map(|level| format!("&n{level} [")).collect();
+    check(format!("{nested}{}{}", "1, ".repeat(50_000), "]".repeat(100)), "too large");
     check("[".repeat(200), "levels");
+    // Aliases that nest a hundred levels each.
+    let nest = |inner: &str| format!("{}{inner}{}", "[".repeat(100), "]".repeat(100));
+    check(format!("a: &a {}\nb: &b {}\nc: {}\n", nest("1"), nest("*a"), nest("*b")), "levels");
     check(format!("{{{}", "\"a\":{".repeat(500)), "neither");
 }
 

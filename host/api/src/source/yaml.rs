@@ -6,7 +6,7 @@ use loggia_facade::Object;
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Number, Value};
 
-use super::document::{DocumentError, too_many_values};
+use super::document_error::DocumentError;
 use crate::limits;
 
 /// A list or map under construction.
@@ -18,16 +18,25 @@ enum OpenValue {
 struct OpenNode {
     value: OpenValue,
     anchor: usize,
-    /// Values before this node began: the difference is its own size.
-    before: usize,
+    /// Values and bytes of text before this node began: the differences are its own size.
+    before: (usize, usize),
+    /// Levels below this node so far.
+    depth: usize,
+}
+
+/// Target of aliases.
+struct AnchoredValue {
+    value: Value,
+    /// Values, and bytes of text.
+    size: (usize, usize),
+    depth: usize,
 }
 
 #[derive(Default)]
 struct YamlReader {
     open: Vec<OpenNode>,
     root: Option<Value>,
-    /// Targets of aliases, with their sizes and depths.
-    anchors: HashMap<usize, (Value, usize)>,
+    anchors: HashMap<usize, AnchoredValue>,
     values: usize,
     bytes: usize,
 }
@@ -44,10 +53,10 @@ pub(super) fn read(text: &str) -> Result<Value, DocumentError> {
                 reader.grow(1, text.len())?;
                 let value = scalar(&text, style, tag.as_deref());
                 if anchor > 0 {
-                    reader.anchors.insert(anchor, (value.clone(), 1));
+                    reader.anchor(anchor, &value, (1, text.len()), 0)?;
                 }
                 // The key of a map is its text: `200` names a response.
-                reader.add(value, Some(&text)).map_err(at)?;
+                reader.add(value, Some(&text), 0).map_err(at)?;
             }
             Event::SequenceStart(anchor, _) => {
                 reader.begin(OpenValue::List(Vec::new()), anchor)?;
@@ -55,14 +64,21 @@ pub(super) fn read(text: &str) -> Result<Value, DocumentError> {
             Event::MappingStart(anchor, _) => {
                 reader.begin(OpenValue::Map(Object::new(), None), anchor)?;
             }
-            Event::SequenceEnd | Event::MappingEnd => reader.end().map_err(at)?,
+            Event::SequenceEnd | Event::MappingEnd => {
+                if let Some((value, depth)) = reader.end()? {
+                    reader.add(value, None, depth).map_err(at)?;
+                }
+            }
             Event::Alias(anchor) => {
-                let Some((value, size)) = reader.anchors.get(&anchor) else {
+                let Some(target) = reader.anchors.get(&anchor) else {
                     return Err(at("an alias names nothing before it"));
                 };
-                let (value, size) = (value.clone(), *size);
-                reader.grow(size, 0)?;
-                reader.add(value, None).map_err(at)?;
+                let (size, depth) = (target.size, target.depth);
+                reader.check_depth(depth)?;
+                reader.grow(size.0, size.1)?;
+                // Copied only once it is known to fit.
+                let value = reader.anchors.get(&anchor).map(|target| target.value.clone());
+                reader.add(value.unwrap_or_default(), None, depth).map_err(at)?;
             }
             Event::DocumentStart(_) if reader.root.is_some() => {
                 return Err(at("the file holds several documents"));
@@ -79,34 +95,59 @@ impl YamlReader {
         self.values += values;
         self.bytes += bytes;
         if self.values > limits::NODES || self.bytes > limits::DOCUMENT {
-            return Err(too_many_values());
+            return Err(DocumentError::too_many_values());
         }
         Ok(())
     }
 
     fn begin(&mut self, value: OpenValue, anchor: usize) -> Result<(), DocumentError> {
         self.grow(1, 0)?;
-        if self.open.len() >= limits::NESTING {
-            return Err(DocumentError::Large(format!("it nests more than {} levels", limits::NESTING)));
-        }
-        self.open.push(OpenNode { value, anchor, before: self.values - 1 });
+        self.check_depth(1)?;
+        self.open.push(OpenNode { value, anchor, before: (self.values - 1, self.bytes), depth: 0 });
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), &'static str> {
-        let Some(node) = self.open.pop() else { return Ok(()) };
+    /// Checks that this many more levels fit. A tree of any depth could not even be dropped.
+    fn check_depth(&self, more: usize) -> Result<(), DocumentError> {
+        if self.open.len() + more > limits::NESTING {
+            return Err(DocumentError::Large(format!("it nests more than {} levels", limits::NESTING)));
+        }
+        Ok(())
+    }
+
+    /// Keeps the target of aliases: a copy, which counts.
+    fn anchor(
+        &mut self,
+        anchor: usize,
+        value: &Value,
+        size: (usize, usize),
+        depth: usize,
+    ) -> Result<(), DocumentError> {
+        self.grow(size.0, size.1)?;
+        self.anchors.insert(anchor, AnchoredValue { value: value.clone(), size, depth });
+        Ok(())
+    }
+
+    /// Ends the innermost list or map, and returns it with its depth.
+    fn end(&mut self) -> Result<Option<(Value, usize)>, DocumentError> {
+        let Some(node) = self.open.pop() else { return Ok(None) };
         let value = match node.value {
             OpenValue::List(list) => Value::Array(list),
             OpenValue::Map(map, _) => Value::Object(map),
         };
+        let depth = node.depth + 1;
         if node.anchor > 0 {
-            self.anchors.insert(node.anchor, (value.clone(), self.values - node.before));
+            let size = (self.values - node.before.0, self.bytes - node.before.1);
+            self.anchor(node.anchor, &value, size, depth)?;
         }
-        self.add(value, None)
+        Ok(Some((value, depth)))
     }
 
-    /// Adds a value to the open list or map. `key` is its text, if it has one.
-    fn add(&mut self, value: Value, key: Option<&str>) -> Result<(), &'static str> {
+    /// Adds a value of this depth to the open list or map. `key` is its text, if it has one.
+    fn add(&mut self, value: Value, key: Option<&str>, depth: usize) -> Result<(), &'static str> {
+        if let Some(node) = self.open.last_mut() {
+            node.depth = node.depth.max(depth);
+        }
         match self.open.last_mut().map(|node| &mut node.value) {
             None => self.root = Some(value),
             Some(OpenValue::List(list)) => list.push(value),
