@@ -11,6 +11,7 @@ mod completions;
 mod config;
 mod dev;
 mod exit;
+mod import;
 mod loaded;
 mod man;
 mod policy;
@@ -59,6 +60,7 @@ Examples:
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        export a plugin's state
   loggia upstream import .mcp.json                   settings for the MCP servers of a client
+  loggia import openapi api.json --name shop         serve an API that OpenAPI describes
   loggia token new ada --scope 'notes:*'             create a token for an HTTP caller
 
 Exit codes: 0 success, 1 failure (tokens: also if the list exceeds --budget), 2 invalid command line;
@@ -84,6 +86,7 @@ enum Command {
     Token(token::TokenCommand),
     Workflow(workflow::WorkflowCommand),
     Upstream(upstream::UpstreamCommand),
+    Import(import::ImportCommand),
     Config(config::ConfigCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand),
@@ -134,6 +137,7 @@ impl Cli {
             Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),
             Command::Upstream(command) => command.run(),
+            Command::Import(command) => command.run(),
             Command::Config(command) => command.run(),
             Command::Completions(command) => command.run(Self::command()),
             Command::Man(command) => command.run(Self::command()),

@@ -39,17 +39,20 @@ pub enum FacadeKind {
     Component,
     /// `<name>.workflow.yaml`, or `.yml`.
     Workflows,
+    /// `<name>.api.toml`.
+    Api,
 }
 
 impl FacadeKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Component, Self::Workflows];
+    pub const ALL: [Self; 3] = [Self::Component, Self::Workflows, Self::Api];
 
     /// File name suffixes of the kind.
     pub fn suffixes(self) -> &'static [&'static str] {
         match self {
             Self::Component => &[".wasm"],
             Self::Workflows => &[".workflow.yaml", ".workflow.yml"],
+            Self::Api => &[".api.toml"],
         }
     }
 

@@ -23,6 +23,7 @@ use loggia_state::{StateError, StateFolder, StateStore};
 
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
+    api,
     error::AdmitError,
     files::{load_policy, read_file},
     workflow,
@@ -99,8 +100,10 @@ impl PluginAdmitter {
         known: Option<(ArtifactDigest, Arc<Surface>)>,
     ) -> Result<AdmittedPlugin, AdmitError> {
         let begun = Instant::now();
-        if found.kind == FacadeKind::Workflows {
-            return workflow::admit_workflows(found, begun);
+        match found.kind {
+            FacadeKind::Workflows => return workflow::admit_workflows(found, begun),
+            FacadeKind::Api => return api::admit_api(found, begun),
+            FacadeKind::Component => {}
         }
         let policy = load_policy(found)?;
         redact_secrets(&policy.grants);
@@ -194,7 +197,7 @@ impl PluginAdmitter {
 }
 
 /// Registers secrets for redaction, in case something logs them by mistake. Reads secrets in files as they are now.
-fn redact_secrets(grants: &PluginGrants) {
+pub(super) fn redact_secrets(grants: &PluginGrants) {
     for secret in &grants.http.secrets {
         match &secret.source {
             SecretSource::Value(_, value) => loggia_text::keep_secret(value),

@@ -53,6 +53,15 @@ pub enum AdmitError {
     /// The policy of an upstream has a grant of the sandbox.
     #[error("the policy grants {0}, which an upstream cannot use: it runs outside of the sandbox")]
     UpstreamGrant(&'static str),
+    /// The description of an API is invalid.
+    #[error("the description of the API cannot be used: {0}")]
+    Api(#[from] loggia_api::DescriptionError),
+    /// A server of an API needs a grant.
+    #[error("the API cannot be served: {0}")]
+    ApiServer(String),
+    /// The policy of an API has a grant that it cannot use.
+    #[error("the policy grants {0}, which an API cannot use: only `http` and `secrets` apply")]
+    ApiGrant(&'static str),
     /// The upstream cannot be reached, or its tools cannot be listed.
     #[error("the upstream is unavailable: {0}")]
     Upstream(String),
@@ -79,6 +88,8 @@ impl AdmitError {
             Self::Panicked => "the host failed to load it",
             Self::Workflows(_) => "its workflows cannot be used",
             Self::NeedlessGrant(_) | Self::UpstreamGrant(_) => "its policy cannot be used",
+            Self::Api(_) => "its description cannot be used",
+            Self::ApiServer(_) | Self::ApiGrant(_) => "its policy cannot be used",
             Self::Upstream(_) => "the upstream server cannot be reached",
             Self::Load(error) => match error {
                 LoadError::NotWasm | LoadError::CoreModule | LoadError::Precompiled => {

@@ -6,10 +6,12 @@
 //! | `error.rs` | admission errors, for callers and for the operator |
 //! | `admitted.rs` | a plugin that passed all checks |
 //! | `workflow.rs` | a workflow file: read, link, check |
+//! | `api.rs` | the description of an API: read, check, grant its servers |
 //! | `upstream.rs` | an upstream's tools, under its policy |
 //! | `component.rs` | a component: read, compile, check, describe, sanitise |
 
 mod admitted;
+mod api;
 mod component;
 mod error;
 mod files;

@@ -44,6 +44,8 @@ pub fn admit_upstream(
     let bytes = format!("{described:?}").into_bytes();
     let surface = with_name(described, policy.expose.name.as_deref());
     let contract = Contract::within(surface, &SurfaceLimits::HOSTED)?.with_policy(policy.terms.clone())?;
+    // Compiled here, not on the path of a call: the word index of `describe`, too.
+    contract.compile()?;
     let mut grants = VersionGrants::from_policy(&policy);
     // The operator's settings name it.
     grants.name_given = true;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs, io,
     path::{Component, Path, PathBuf},
 };
@@ -227,8 +227,7 @@ impl PolicyFiles {
     /// Rereads changed policies, including those without a plugin.
     fn refresh(&mut self, folder: &Path) -> io::Result<()> {
         let before = std::mem::take(&mut self.0);
-        for path in entries(folder)?.into_iter().filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        {
+        for path in entries(folder)?.into_iter().filter(|path| is_policy(path)) {
             // An unreadable file is no version's policy; the caller passes the paths of versions that serve.
             let Ok(meta) = fs::metadata(&path) else { continue };
             let stamp = FileStamp::from_metadata(&meta);
@@ -266,6 +265,15 @@ fn kernel_mount(line: &str) -> Option<PathBuf> {
     let written = mount.split(' ').nth(4)?.to_owned();
     let point = point.fold(written, |text, (octal, plain)| text.replace(octal, plain));
     KERNEL_FILE_SYSTEMS.contains(&kind).then(|| PathBuf::from(point))
+}
+
+/// Whether a file is a policy. Descriptions of APIs are TOML, too.
+fn is_policy(path: &Path) -> bool {
+    let is_facade = path
+        .file_name()
+        .and_then(OsStr::to_str)
+        .is_some_and(|name| FacadeKind::from_file_name(name).is_some());
+    path.extension().is_some_and(|extension| extension == "toml") && !is_facade
 }
 
 #[cfg(test)]

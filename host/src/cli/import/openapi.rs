@@ -1,0 +1,91 @@
+//! `loggia import openapi`.
+
+use std::{
+    fs::{self, File},
+    io::{Read, Write},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, anyhow, ensure};
+use loggia_api::{ImportOptions, ImportedApi, import_openapi};
+use loggia_text::{printable, units::format_bytes};
+
+use super::fetch::fetch;
+use crate::cli::{common::io_runtime, term};
+
+/// Maximum size of a document.
+pub const MAX_BYTES: usize = 32 << 20;
+
+/// Write <name>.api.toml from an OpenAPI document (3.0 or 3.1, JSON or YAML).
+///
+/// The file pins the operations of the API. Put it into the plugin folder: Loggia serves it as one facade whose actions
+/// are the operations, and sends requests to the API's own servers only. Credentials come from the policy, <name>.toml.
+#[derive(clap::Args)]
+pub struct OpenapiCommand {
+    /// OpenAPI document
+    #[arg(value_name = "FILE|URL")]
+    location: String,
+    /// Name of the facade
+    #[arg(long)]
+    name: String,
+    /// Folder for <name>.api.toml
+    #[arg(long, value_name = "DIR", default_value = "plugins")]
+    out: PathBuf,
+    /// Base URL of the operations, instead of the servers of the document
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Import only operations with this tag; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+}
+
+impl OpenapiCommand {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let location = &self.location;
+        let shown = || printable(location).into_owned();
+        let is_url = ["http://", "https://"].iter().any(|scheme| location.starts_with(scheme));
+        let bytes = if is_url {
+            io_runtime()?
+                .block_on(fetch(location, MAX_BYTES))
+                .with_context(|| format!("failed to fetch {}", shown()))?
+        } else {
+            read_document(Path::new(location)).with_context(|| format!("failed to read {}", shown()))?
+        };
+        let options = ImportOptions {
+            name: self.name.clone(),
+            location: location.clone(),
+            server: self.server,
+            tags: self.tags,
+        };
+        let ImportedApi { description, problems } =
+            import_openapi(&bytes, &options).map_err(|error| anyhow!("{}: {error}", shown()))?;
+        for problem in &problems {
+            term::note(&format!("warning: {}", printable(problem)));
+        }
+        fs::create_dir_all(&self.out).with_context(|| format!("failed to create {}", self.out.display()))?;
+        let file = self.out.join(format!("{}.api.toml", self.name));
+        write_file(&self.out, &file, &description.render())
+            .with_context(|| format!("failed to write {}", file.display()))?;
+        term::note(&format!("wrote {}: {} operations", file.display(), description.operations.len()));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn read_document(file: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(file)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    ensure!(bytes.len() <= MAX_BYTES, "it is larger than {}", format_bytes(MAX_BYTES as u64));
+    Ok(bytes)
+}
+
+/// Writes a file atomically, so that a serving host never reads a part.
+fn write_file(folder: &Path, file: &Path, text: &str) -> anyhow::Result<()> {
+    // Temporary files are private; the server may run as another user.
+    let readable = fs::Permissions::from_mode(0o644);
+    let mut beside = tempfile::Builder::new().prefix(".loggia-").permissions(readable).tempfile_in(folder)?;
+    beside.write_all(text.as_bytes())?;
+    beside.persist(file)?;
+    Ok(())
+}

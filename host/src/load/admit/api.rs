@@ -1,0 +1,84 @@
+//! Admits the description of an API: its operations as a facade, whose requests go to its servers only.
+
+use std::{
+    sync::{Arc, LazyLock},
+    time::Instant,
+};
+
+use loggia_api::{ApiDescription, ApiFacade, CursorKey, adapt_api, api_grants};
+use loggia_egress::{EgressClient, EgressLimits};
+use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
+use loggia_policy::{
+    grants::GRANTS,
+    model::{Exposed, Policy},
+};
+use loggia_sandbox::ArtifactDigest;
+use loggia_schema::{Contract, SurfaceLimits};
+
+use super::{
+    admitted::{AdmissionFacts, AdmittedPlugin},
+    component::{redact_secrets, with_name},
+    error::AdmitError,
+    files::{load_policy, read_file},
+};
+use crate::load::{fence::VersionGrants, plugin_files::PluginFiles};
+
+/// Maximum size of a description, which is larger than its OpenAPI document at most by its text form.
+const MAX_BYTES: u64 = 32 << 20;
+/// Grants that an API can use: they apply to its requests, and to calls like those of any facade.
+const USABLE: [&str; 4] = ["http", "secrets", "invoke", "elicit"];
+
+/// Key of cursors, which are valid until the host ends.
+static KEY: LazyLock<CursorKey> = LazyLock::new(|| {
+    let mut random = [0; 32];
+    // Without the kernel's randomness cursors could be forged. It cannot fail after boot.
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
+        .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+    CursorKey::new(random)
+});
+
+/// Reads and checks the description of an API.
+///
+/// # Errors
+///
+/// If the description or the policy cannot be used, or the surface cannot be published.
+pub(super) fn admit_api(found: &PluginFiles, begun: Instant) -> Result<AdmittedPlugin, AdmitError> {
+    let text = read_file(&found.path, MAX_BYTES)?;
+    let policy = load_policy(found)?;
+    if let Some(grant) = needless_grant(&policy) {
+        return Err(AdmitError::ApiGrant(grant));
+    }
+    redact_secrets(&policy.grants);
+    let description = ApiDescription::parse(&String::from_utf8_lossy(&text))?;
+    let grants = api_grants(&description, &policy.grants.http).map_err(AdmitError::ApiServer)?;
+    let mut api = adapt_api(Arc::new(description));
+    let contract =
+        Contract::within(with_name(&api.surface, policy.expose.name.as_deref()), &SurfaceLimits::HOSTED)?
+            .with_policy(policy.terms.clone())?;
+    // Compiled here, not on the path of a call: the word index of `describe`, too.
+    contract.compile()?;
+    api.surface = Arc::clone(contract.surface());
+    let granted = VersionGrants::from_policy(&policy);
+    // A redirect would leave the operation that was called.
+    let limits = EgressLimits { redirects: 0, ..policy.limits.http };
+    let facade = ApiFacade::new(api, EgressClient::new(grants, limits), KEY.clone(), policy.limits.result);
+    let digest = ArtifactDigest::of(&text);
+    let Exposed { form, split, output_schema, .. } = policy.expose;
+    let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
+    let origin = format!("sha256:{digest}");
+    let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin);
+    let facts = AdmissionFacts {
+        digest,
+        bytes: text.len(),
+        imports: Vec::new(),
+        compiled: false,
+        took: begun.elapsed(),
+    };
+    Ok(AdmittedPlugin { entry, workflow_file: None, grants: granted, facts })
+}
+
+/// Returns the first grant that an API cannot use.
+fn needless_grant(policy: &Policy) -> Option<&'static str> {
+    let mut given = GRANTS.iter().filter(|grant| grant.is_given(policy)).map(|grant| grant.key().name);
+    given.find(|name| !USABLE.contains(name))
+}
