@@ -4,7 +4,7 @@
 
 /// A string with its variables expanded.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ExpandedText {
+pub(super) struct ExpandedString {
     pub value: String,
     /// True if a part of the value came from the environment. Such values are not shown in messages.
     pub from_environment: bool,
@@ -31,8 +31,8 @@ pub(super) enum ExpandError {
 pub(super) fn expand(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<ExpandedText, ExpandError> {
-    let mut expanded = ExpandedText { value: String::with_capacity(text.len()), from_environment: false };
+) -> Result<ExpandedString, ExpandError> {
+    let mut expanded = ExpandedString { value: String::with_capacity(text.len()), from_environment: false };
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         let (before, found) = rest.split_at(at);

@@ -17,9 +17,10 @@ use loggia_schema::{Contract, SurfaceLimits};
 
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
-    component::{redact_secrets, with_name},
     error::AdmitError,
     files::{load_policy, read_file},
+    naming::with_name,
+    redaction::redact_secrets,
 };
 use crate::load::{fence::VersionGrants, plugin_files::PluginFiles};
 

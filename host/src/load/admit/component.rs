@@ -7,7 +7,6 @@ use std::{
     time::Instant,
 };
 
-use loggia_egress::SecretSource;
 use loggia_facade::Surface;
 use loggia_gate::{
     access::CallerKeys,
@@ -26,6 +25,8 @@ use super::{
     api,
     error::AdmitError,
     files::{load_policy, read_file},
+    naming::with_name,
+    redaction::redact_secrets,
     workflow,
 };
 use crate::load::{
@@ -33,9 +34,6 @@ use crate::load::{
     names::{NameClaim, NameFile, NameRecord},
     plugin_files::{FacadeKind, PluginFiles},
 };
-
-/// Maximum size of a secret's file, with white space.
-const SECRET: u64 = 8 << 10;
 
 /// Admits plugins: turns their files into catalog entries.
 pub struct PluginAdmitter {
@@ -193,30 +191,6 @@ impl PluginAdmitter {
             granted.dirs.push(dir);
         }
         Ok(granted)
-    }
-}
-
-/// Registers secrets for redaction, in case something logs them by mistake. Reads secrets in files as they are now.
-pub(super) fn redact_secrets(grants: &PluginGrants) {
-    for secret in &grants.http.secrets {
-        match &secret.source {
-            SecretSource::Value(_, value) => loggia_text::keep_secret(value),
-            SecretSource::File(path) => match read_file(path, SECRET) {
-                Ok(text) => loggia_text::keep_secret(&String::from_utf8_lossy(&text)),
-                // Requests that need the secret report the error.
-                Err(_) => continue,
-            },
-        }
-    }
-}
-
-/// Returns the surface under the name that the policy sets.
-pub(super) fn with_name(surface: &Arc<Surface>, name: Option<&str>) -> Arc<Surface> {
-    match name {
-        Some(name) if name != surface.name => {
-            Arc::new(Surface { name: name.to_owned(), ..Surface::clone(surface) })
-        }
-        _ => Arc::clone(surface),
     }
 }
 

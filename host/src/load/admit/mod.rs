@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `files.rs` | reads files; fails if they change meanwhile |
 //! | `error.rs` | admission errors, for callers and for the operator |
+//! | `naming.rs`, `redaction.rs` | the name of a facade; secrets that logs must not contain |
 //! | `admitted.rs` | a plugin that passed all checks |
 //! | `workflow.rs` | a workflow file: read, link, check |
 //! | `api.rs` | the description of an API: read, check, grant its servers |
@@ -15,6 +16,8 @@ mod api;
 mod component;
 mod error;
 mod files;
+mod naming;
+mod redaction;
 mod upstream;
 mod workflow;
 

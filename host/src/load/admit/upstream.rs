@@ -17,8 +17,8 @@ use loggia_upstream::UpstreamFacade;
 
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
-    component::with_name,
     error::AdmitError,
+    naming::with_name,
 };
 use crate::load::fence::VersionGrants;
 
