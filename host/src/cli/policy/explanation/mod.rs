@@ -15,7 +15,7 @@ use loggia_policy::{
 
 pub use self::model::{
     ActionRule, ChangedLimit, ExfiltrationWarning, ExplainedAction, GrantedRight, MissingGrant,
-    PolicyExplanation, PolicySubject, ReachedFacade,
+    PolicyExplanation, PolicySubject, ReachedFacade, SubjectOrigin,
 };
 
 /// Explains the first subject; the others are the facades that it can call.
@@ -95,9 +95,7 @@ fn exfiltration_warning(
     for (reached, worst, by) in std::iter::once(own).chain(others) {
         reads.extend(grants::reads(reached.policy).into_iter().map(|what| format!("{what}{by}")));
         sends.extend(grants::sends(reached.policy, worst).into_iter().map(|what| format!("{what}{by}")));
-        if reached.is_upstream {
-            sends.push(format!("the upstream server{by}"));
-        }
+        sends.extend(reached.origin.sends().map(|what| format!("{what}{by}")));
     }
     (!reads.is_empty() && !sends.is_empty()).then_some(ExfiltrationWarning { reads, sends })
 }

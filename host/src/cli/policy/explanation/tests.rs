@@ -55,7 +55,7 @@ fn explained(plugins: &[(Surface, &str)]) -> PolicyExplanation {
         name: &surface.name,
         policy,
         surface: Some(surface),
-        is_upstream: false,
+        origin: SubjectOrigin::Plugin,
     });
     explain(&subjects.collect::<Vec<_>>()).unwrap()
 }
@@ -203,7 +203,8 @@ fn grants_are_explained_as_far_as_usable() {
 #[test]
 fn a_policy_is_explained_without_its_plugin() {
     let policy = policy(&format!("[grants]\n{DIR}\n[actions]\ndeny = [\"purge\"]\nconfirm = [\"delete\"]"));
-    let subject = PolicySubject { name: "notes", policy: &policy, surface: None, is_upstream: false };
+    let subject =
+        PolicySubject { name: "notes", policy: &policy, surface: None, origin: SubjectOrigin::Plugin };
     insta::assert_snapshot!(render_text(&explain(&[subject]).unwrap(), OutputStyle::Plain));
     assert_eq!(explain(&[]), None);
 }
@@ -237,12 +238,17 @@ fn an_upstream_is_not_sandboxed() {
     let reading = policy(
         "[grants]\ndirs = [{ path = \"/srv\", at = \"/srv\", access = \"read\" }]\ninvoke = [\"server:*\"]",
     );
-    let (plain, is_upstream) = (Policy::default(), true);
-    let upstream = || PolicySubject { name: "server", policy: &plain, surface: Some(&server), is_upstream };
+    let (plain, origin) = (Policy::default(), SubjectOrigin::Upstream);
+    let upstream = || PolicySubject { name: "server", policy: &plain, surface: Some(&server), origin };
     let own = explain(&[upstream()]).unwrap();
     assert_eq!(own.may[0].grant, "upstream");
     assert_eq!(own.warning, None);
-    let reader = PolicySubject { name: "notes", policy: &reading, surface: Some(&notes), is_upstream: false };
+    let reader = PolicySubject {
+        name: "notes",
+        policy: &reading,
+        surface: Some(&notes),
+        origin: SubjectOrigin::Plugin,
+    };
     let warning = explain(&[reader, upstream()]).unwrap().warning.unwrap();
     assert_eq!(warning.sends, ["the upstream server, by calling server"]);
 }
