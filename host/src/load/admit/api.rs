@@ -83,3 +83,43 @@ fn needless_grant(policy: &Policy) -> Option<&'static str> {
     let mut given = GRANTS.iter().filter(|grant| grant.is_given(policy)).map(|grant| grant.key().name);
     given.find(|name| !USABLE.contains(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    const PUBLIC: &str = "https://api.example.com";
+    const LOCAL: &str = "http://127.0.0.1:9";
+
+    /// Admits a description with this server, under this policy.
+    fn admit(folder: &Path, server: &str, policy: &str) -> Result<AdmittedPlugin, String> {
+        let text = format!(
+            "format = 1\nname = \"shop\"\nsummary = \"A shop.\"\nserver = \"{server}\"\n[[operation]]\naction = \"list\"\n\
+             method = \"GET\"\npath = \"/items\"\nsummary = \"Lists items.\"\n"
+        );
+        fs::write(folder.join("shop.api.toml"), text).unwrap();
+        fs::write(folder.join("shop.toml"), policy).unwrap();
+        let found = PluginFiles::from_path(&folder.join("shop.api.toml")).unwrap();
+        admit_api(&found, Instant::now()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_description_is_admitted_under_its_policy() {
+        let folder = tempfile::tempdir().unwrap();
+        let check = |server: &str, policy: &str, expected: Result<&str, &str>| {
+            let admitted = admit(folder.path(), server, policy);
+            let name = admitted.map(|admitted| admitted.entry.surface().name.clone());
+            assert_eq!(name.as_deref().map_err(String::as_str), expected, "{server} {policy}");
+        };
+        check(PUBLIC, "", Ok("shop"));
+        check(PUBLIC, "[expose]\nname = \"store\"", Ok("store"));
+        check(LOCAL, "[grants]\nhttp = [\"http://127.0.0.1:9\"]", Ok("shop"));
+        let address = "the API cannot be served: the server `http://127.0.0.1:9` is an address, which the policy must grant: \
+                       `http = [\"http://127.0.0.1:9\"]`";
+        check(LOCAL, "", Err(address));
+        let grant = "the policy grants store, which an API cannot use: only `http` and `secrets` apply";
+        check(PUBLIC, "[grants]\nstore = true", Err(grant));
+    }
+}
