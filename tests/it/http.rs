@@ -140,9 +140,9 @@ async fn a_signal_stops_a_stdio_host() -> Result<()> {
         tokio::time::timeout(PATIENCE, stdout.next_line()).await??.context("no answer")?;
         anyhow::Ok((child, stdin, stdout))
     };
-    // The last is of a terminal that closes.
+    // The last is of a terminal that closes; a runner under nohup would let it be ignored.
     for end in [Signal::TERM, Signal::INT, Signal::HUP] {
-        let (mut child, _stdin, _stdout) = started("env", &[]).await?;
+        let (mut child, _stdin, _stdout) = started("env", &["--default-signal=HUP"]).await?;
         signal(&child, end)?;
         if end == Signal::HUP {
             // The shell sends it after the kernel: a second one does not insist.
