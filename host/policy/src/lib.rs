@@ -7,7 +7,7 @@
 //! | [`model`] | policies as data, which enforcement reads |
 //! | [`grants`] | the section `[grants]`, one file per grant |
 //! | [`limits`] | the section `[limits]`, one table |
-//! | [`file`] | whole policy files |
+//! | [`mod@file`] | whole policy files |
 //! | [`settings`] | `loggia.toml` |
 //! | [`words`] | words that settings and the command line share |
 
