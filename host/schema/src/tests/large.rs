@@ -87,7 +87,7 @@ fn limits_depend_on_the_origin() {
     check(wide(65), plugin, Err("has 65 parameters; at most 64 are allowed"));
     check(wide(65), hosted, Ok(()));
     check(grouped("pull requests"), hosted, Ok(()));
-    check(grouped(" "), hosted, Err("the group of action `a0` may not be empty"));
+    check(grouped(" "), hosted, Err("the group of action `a0` must not be empty"));
     check(grouped(&"x".repeat(65)), hosted, Err("takes 65 bytes; at most 64 are allowed"));
     check(grouped("a\u{200b}b"), hosted, Err("holds control or invisible characters"));
     check(api_surface(65), plugin, Err("has 65 actions"));
@@ -121,7 +121,7 @@ fn unchecked_surfaces_of_any_size_work() {
     let actions = &contract.surface().actions;
     let failure = contract.prepare(&actions[70], object(json!({"p": 1}))).unwrap_err();
     assert_eq!(failure.code, code::INTERNAL);
-    assert!(failure.message.contains("names nothing in this schema"), "{failure}");
+    assert!(failure.message.contains("is not defined in this schema"), "{failure}");
     assert!(contract.prepare(&actions[71], object(json!({"owner": "o", "repo": "r"}))).is_ok());
 }
 
