@@ -1,7 +1,7 @@
 //! Tests of the whole adaptation, against the contract.
 
 use loggia_facade::Effect;
-use loggia_schema::Contract;
+use loggia_schema::{Contract, SurfaceLimits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -21,7 +21,8 @@ fn profile() -> ServerProfile {
 
 fn adapt(spec: &UpstreamSpec, tools: Value) -> AdaptedTools {
     let adapted = adapt_tools(spec, &profile(), tools.as_array().expect("a list")).expect("some tools");
-    Contract::new(adapted.surface.clone()).expect("a surface that the contract accepts");
+    Contract::within(adapted.surface.clone(), &SurfaceLimits::HOSTED)
+        .expect("a surface that the contract accepts");
     adapted
 }
 
@@ -179,10 +180,10 @@ fn long_texts_are_cut_and_kept_whole() {
 #[test]
 fn too_many_and_too_large_tools_are_reduced() {
     let tools: Vec<Value> =
-        (0..100).map(|n| json!({"name": format!("t{n}"), "description": "x".repeat(5000)})).collect();
+        (0..2_100).map(|n| json!({"name": format!("t{n}"), "description": "x".repeat(500)})).collect();
     let adapted = adapt(&spec(), Value::Array(tools));
-    assert_eq!(adapted.surface.actions.len(), 64);
-    assert!(adapted.problems[0].starts_with("36 of 100 tools are left out"), "{:?}", adapted.problems);
+    assert_eq!(adapted.surface.actions.len(), 2_048);
+    assert!(adapted.problems[0].starts_with("52 of 2100 tools are left out"), "{:?}", adapted.problems);
 
     let fields: serde_json::Map<_, _> =
         (0..60).map(|n| (format!("p{n}"), json!({"description": "d".repeat(300)}))).collect();

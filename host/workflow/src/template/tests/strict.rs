@@ -55,7 +55,7 @@ fn structured_results_have_a_text() {
     for source in
         ["{{.steps.skipped.output.text}}", "{{.steps.search.output.texts}}", "{{.steps.search.text}}"]
     {
-        assert!(failure(source, &root, true).contains("is not there"), "{source}");
+        assert!(failure(source, &root, true).contains("does not exist"), "{source}");
     }
 }
 
