@@ -17,7 +17,6 @@ mod surface;
 mod tests;
 
 pub(crate) use operation::{AdaptedOperation, adapt_operation};
-pub(crate) use reserved::HOST_ACTIONS;
 pub use route::OperationRoute;
 pub(crate) use route::{CURSOR, RequestParts};
 pub use surface::{AdaptedApi, adapt_api};

@@ -3,15 +3,14 @@
 //! A call's arguments hold the host's own (`action`, `params`, `detail`, …) beside those of the action, and clients accept
 //! only plain names. As for upstreams, such parameters move under one object parameter, with their own names.
 
+use loggia_schema::HOST_ACTIONS;
+
 /// The parameter that holds the moved ones.
 pub(super) const WRAPPERS: [&str; 3] = ["arguments", "api_arguments", "operation_arguments"];
 
 /// What a reader sees of that parameter.
 pub(super) const WRAPPER_TEXT: &str =
     "Parameters of the operation whose own names are reserved or not allowed here.";
-
-/// Actions that the host adds to every facade. A test compares them with the contract's.
-pub(crate) const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
 /// Arguments of the host's own. A test compares them with the contract's.
 pub(super) const HOST_ARGUMENTS: [&str; 6] = ["action", "cmd", "params", "detail", "wait", "confirm"];

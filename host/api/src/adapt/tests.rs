@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::Effect;
-use loggia_schema::Contract;
+use loggia_schema::{Contract, HOST_ACTIONS};
 use serde_json::{Value, json};
 
 use super::{

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::{adapt::HOST_ACTIONS, description::ApiMethod};
+use loggia_schema::HOST_ACTIONS;
+
+use crate::description::ApiMethod;
 
 /// Bytes of an action's name.
 const NAME: usize = 64;

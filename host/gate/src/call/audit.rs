@@ -10,6 +10,7 @@ use core::net::IpAddr;
 use std::{borrow::Cow, sync::Arc};
 
 use loggia_facade::{Answer, CallId, Envelope, Failure, Input, Object, code};
+use loggia_schema::HOST_ACTIONS;
 use loggia_text::printable;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -193,9 +194,6 @@ fn count_answered(meters: &GateMeters, target: Option<(&String, &CatalogSlot)>, 
     };
     meters.calls.get_or_insert(facade).actions.get_or_insert(action).increment(outcome);
 }
-
-/// Actions that the host answers for every facade.
-const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
 /// Writes the line of a call to a tool that does not exist, or not for this caller. The MCP layer counts it.
 pub(super) fn record_unknown_tool(origin: &CallOrigin, request: Option<AuditRequest>) {

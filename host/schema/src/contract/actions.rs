@@ -5,7 +5,11 @@ use serde_json::json;
 
 use crate::{
     contract::{build::Contract, host_rules::HostRules},
-    model::{host_action::HostAction, limits, view::ToolView},
+    model::{
+        host_action::{HOST_ACTIONS, HostAction},
+        limits,
+        view::ToolView,
+    },
     text::{near, show},
 };
 
@@ -55,7 +59,7 @@ impl Contract {
                     failure.hint(format!("Actions with such words: {}.", show::names(&similar, "and")))
                 }
             },
-            None if HostAction::NAMES.contains(&name) => {
+            None if HOST_ACTIONS.contains(&name) => {
                 failure.hint("This facade has no such action; use `describe` for a list.")
             }
             None if !name.is_ascii() => failure.hint(

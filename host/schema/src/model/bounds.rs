@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     model::nesting::nesting,
-    model::{host_action::HostAction, limits, sanitise::is_clean, surface_limits::SurfaceLimits},
+    model::{host_action::HOST_ACTIONS, limits, sanitise::is_clean, surface_limits::SurfaceLimits},
     text::show::{allowed, name as shown},
 };
 
@@ -167,7 +167,7 @@ fn check_names(out: &mut Vec<String>, surface: &Surface) {
                 ));
             }
             let folded = name.to_ascii_lowercase();
-            if HostAction::NAMES.contains(&folded.as_str()) {
+            if HOST_ACTIONS.contains(&folded.as_str()) {
                 out.push(format!(
                     "action `{subject}`: the {what} `{}` is the host's own; choose another",
                     shown(name)

@@ -1,5 +1,8 @@
 //! The actions that the host adds to every facade for which they make sense.
 
+/// Names of the host's actions: no facade may use them for an action or an alias.
+pub const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
+
 /// An action of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostAction {
@@ -16,11 +19,8 @@ pub(crate) enum HostAction {
 impl HostAction {
     pub(crate) const ALL: [Self; 4] = [Self::Describe, Self::RunStatus, Self::RunCancel, Self::Batch];
 
-    /// Reserved names: no plugin may use them for an action or an alias.
-    pub(crate) const NAMES: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
-
     pub(crate) fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
+        HOST_ACTIONS[self as usize]
     }
 
     /// The description of a tool that is this action alone.

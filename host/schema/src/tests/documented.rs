@@ -10,7 +10,7 @@ use crate::{
         build::Contract,
         routed::{CallTarget, RoutedCall},
     },
-    model::{bounds, host_action::HostAction, view::ToolView},
+    model::{bounds, host_action::HOST_ACTIONS, view::ToolView},
     tests::fixture,
 };
 
@@ -92,14 +92,14 @@ fn documented_conflicts_are_refused() {
 fn documented_names_are_complete() {
     let names = |head| rows(head).into_iter().map(|row| row[0].clone()).collect::<Vec<_>>();
     assert_eq!(names("| name | what it holds |"), bounds::RESERVED_NAMES);
-    assert_eq!(names("| action | what it does |"), HostAction::NAMES);
+    assert_eq!(names("| action | what it does |"), HOST_ACTIONS);
     for name in bounds::RESERVED_NAMES {
         let schema =
             json!({"type": "object", "anyOf": [{"properties": {"x": {}}}, {"properties": {name: {}}}]});
         let refused = Contract::new(Arc::new(fixture::surface("one", vec![fixture::action("go", schema)])));
         assert!(refused.unwrap_err().to_string().contains(&format!("`{name}` is the host's own")));
     }
-    for name in HostAction::NAMES {
+    for name in HOST_ACTIONS {
         let mut alias = fixture::action("go", json!({"type": "object"}));
         alias.aliases = vec![name.to_uppercase()];
         for action in [alias, fixture::action(name, json!({"type": "object"}))] {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loggia_schema::HOST_ACTIONS;
 use loggia_text::mention;
 
 /// A tool's name, and the name that the operator gives it.
@@ -22,8 +23,6 @@ pub(super) struct ActionName {
 const NAME: usize = 64;
 /// Bytes of an alias.
 const ALIAS: usize = 32;
-/// Actions that the host adds to every facade. A test compares them with the contract's.
-pub(super) const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
 /// Words that begin the name of an operation. A common prefix ends before them: `get_issue` and `get_label` stay whole.
 const VERBS: [&str; 36] = [

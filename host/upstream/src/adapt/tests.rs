@@ -1,11 +1,11 @@
 //! Tests of the whole adaptation, against the contract.
 
 use loggia_facade::Effect;
-use loggia_schema::{Contract, SurfaceLimits};
+use loggia_schema::{Contract, HOST_ACTIONS, SurfaceLimits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{action_names::HOST_ACTIONS, *};
+use super::*;
 use crate::{
     pattern::NamePattern,
     spec::{StdioSpec, ToolOverride, TransportSpec, UpstreamSpec},
