@@ -1,6 +1,6 @@
 //! `loggia call`.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use loggia_facade::{Block, Input, Object, Request};
 use loggia_gate::{access::CallOrigin, run::CallEvent};
@@ -13,7 +13,10 @@ use super::{
     common::{LoadOptions, UsageError, io_runtime},
     exit, term,
 };
-use crate::{serve::PluginHost, telemetry::logs};
+use crate::{
+    serve::{HostOptions, PluginHost},
+    telemetry::logs,
+};
 
 /// Make one call and print its result as JSON.
 ///
@@ -42,7 +45,10 @@ impl CallCommand {
         let params = parse_params(&self.params)?;
         let folder = self.common.plugin_folder(self.plugins)?;
         let runtime = io_runtime()?;
-        let host = PluginHost::new(&self.common.host_options()?)?;
+        // A person is more patient than a client: upstreams answer or fail within their own timeouts.
+        let options =
+            HostOptions { upstream_grace: Duration::from_secs(3600), ..self.common.host_options()? };
+        let host = PluginHost::new(&options)?;
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
             host.watch_folder(folder, stop.clone());

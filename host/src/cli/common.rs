@@ -1,6 +1,6 @@
 //! Shared by commands: options of those that load plugins, usage errors, the runtime.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use anyhow::ensure;
 use clap::{
@@ -15,6 +15,9 @@ use loggia_text::units;
 
 use super::settings;
 use crate::{load::to_specs, places, serve::HostOptions};
+
+/// Time for which a server's first tool list waits for upstreams.
+const UPSTREAM_GRACE: Duration = Duration::from_secs(5);
 
 /// A command line error that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
@@ -136,6 +139,7 @@ impl LoadOptions {
             cache,
             state,
             upstreams: Vec::new(),
+            upstream_grace: UPSTREAM_GRACE,
             settings: None,
             audit: None,
             keys: None,

@@ -1,6 +1,6 @@
 //! Keeps the catalog up to date with its sources: assembles their offers, swaps the catalog and reports.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use loggia_gate::catalog::Catalog;
 use loggia_text::printable;
@@ -35,17 +35,18 @@ pub struct CatalogLoader {
 }
 
 impl CatalogLoader {
-    /// Creates a loader for a folder, which need not exist yet, and for upstreams. Admissions and upstreams run on `runtime`,
+    /// Creates a loader for a folder, which need not exist yet, and for upstreams, for which the first catalog
+    /// waits for some time. Admissions and upstreams run on `runtime`,
     /// which must be multi-threaded.
     pub fn new(
         folder: PathBuf,
-        upstreams: Vec<UpstreamSpec>,
+        (upstreams, grace): (Vec<UpstreamSpec>, Duration),
         admitter: Arc<PluginAdmitter>,
         catalog: Arc<Catalog>,
         runtime: Handle,
         load_status: Arc<LoadStatus>,
     ) -> Self {
-        let upstreams = UpstreamSource::start(upstreams, &folder, &runtime, Arc::clone(&load_status));
+        let upstreams = UpstreamSource::start(upstreams, &folder, &runtime, Arc::clone(&load_status), grace);
         let folder = FolderSource::new(folder, Arc::clone(&admitter), runtime, Arc::clone(&load_status));
         Self {
             source: SourceSet::new(folder, upstreams),

@@ -12,7 +12,7 @@
 //! | `names/` | assigns facade names to file stems, permanently | `plugin_files` |
 //! | `workflow_bundle.rs` | a workflow file, and the facades that its steps call | |
 //! | `compiler.rs` | the host's binary as a compiler | |
-//! | `admit/` | checks one plugin: a component or a workflow file | `fence`, `names`, `workflow_bundle` |
+//! | `admit/` | checks one version: a component, a workflow file, an API or an upstream | `fence`, `names`, `workflow_bundle` |
 //! | `offer.rs` | offers of sources | `admit` |
 //! | `assemble.rs` | pure: decides what is served | `offer` |
 //! | `source/` | sources of offers | `admit`, `offer` |

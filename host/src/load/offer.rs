@@ -110,9 +110,10 @@ impl FacadeOffer {
         self.reserved.as_deref().unwrap_or_else(|| file_stem(key))
     }
 
-    /// Reports its status, without names and fence; `None` once it was withdrawn.
+    /// Reports its status, without names and fence; `None` once it was withdrawn, and before anything is known.
     pub fn status(&self, key: &str) -> Option<OfferStatus> {
-        self.is_present.then_some(())?;
+        let is_known = self.version.is_some() || self.error.is_some();
+        (self.is_present && is_known).then_some(())?;
         let facade = self.version.as_ref().map(|version| version.entry.surface().name.clone());
         let state = match (&facade, &self.error) {
             (None, _) => LoadState::Failed,

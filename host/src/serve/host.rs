@@ -37,6 +37,8 @@ pub struct HostOptions {
     pub state: PathBuf,
     /// Other MCP servers to serve.
     pub upstreams: Vec<UpstreamSpec>,
+    /// Time for which the first catalog waits for them.
+    pub upstream_grace: Duration,
     /// The settings file, if there is one. The fence protects it from plugins.
     pub settings: Option<PathBuf>,
     /// The key file (JWKS) of the settings, if there is one.
@@ -76,6 +78,7 @@ pub struct PluginHost {
     /// State of the files of the watched folder.
     pub load_status: Arc<LoadStatus>,
     upstreams: Vec<UpstreamSpec>,
+    upstream_grace: Duration,
     runtimes: Option<CallRuntimes>,
     /// Tasks that watch folders, with the tokens that stop them. Only `watch_folder` and `drop` lock it, and neither waits
     /// while it holds the lock.
@@ -114,6 +117,7 @@ impl PluginHost {
             admitter: Arc::new(admitter),
             load_status: Arc::default(),
             upstreams: options.upstreams.clone(),
+            upstream_grace: options.upstream_grace,
             runtimes: Some(runtimes),
             watchers: Mutex::default(),
         })
@@ -137,7 +141,13 @@ impl PluginHost {
     pub fn start_upstreams(&self, folder: &Path) -> UpstreamSource {
         let runtime =
             self.runtimes.as_ref().map_or_else(Handle::current, |runtimes| runtimes.calls.handle().clone());
-        UpstreamSource::start(self.upstreams.clone(), folder, &runtime, Arc::clone(&self.load_status))
+        UpstreamSource::start(
+            self.upstreams.clone(),
+            folder,
+            &runtime,
+            Arc::clone(&self.load_status),
+            self.upstream_grace,
+        )
     }
 
     /// Loads a folder and the upstreams, and follows them until `stop` is cancelled.
@@ -147,7 +157,7 @@ impl PluginHost {
         let (admitter, load_status) = (Arc::clone(&self.admitter), Arc::clone(&self.load_status));
         let loader = CatalogLoader::new(
             folder,
-            self.upstreams.clone(),
+            (self.upstreams.clone(), self.upstream_grace),
             admitter,
             catalog,
             calls.handle().clone(),

@@ -9,4 +9,5 @@ mod official;
 mod policies;
 mod questions;
 mod servers;
+mod slow;
 mod tokens;

@@ -62,6 +62,9 @@ pub enum AdmitError {
     /// The policy of an API has a grant that it cannot use.
     #[error("the policy grants {0}, which an API cannot use: only `http` and `secrets` apply")]
     ApiGrant(&'static str),
+    /// The upstream is slow to start.
+    #[error("the upstream has not answered yet")]
+    UpstreamStarting,
     /// The upstream cannot be reached, or its tools cannot be listed.
     #[error("the upstream is unavailable: {0}")]
     Upstream(String),
@@ -90,6 +93,7 @@ impl AdmitError {
             Self::NeedlessGrant(_) | Self::UpstreamGrant(_) => "its policy cannot be used",
             Self::Api(_) => "its description cannot be used",
             Self::ApiServer(_) | Self::ApiGrant(_) => "its policy cannot be used",
+            Self::UpstreamStarting => "the upstream server is starting",
             Self::Upstream(_) => "the upstream server cannot be reached",
             Self::Load(error) => match error {
                 LoadError::NotWasm | LoadError::CoreModule | LoadError::Precompiled => {

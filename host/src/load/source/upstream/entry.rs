@@ -37,8 +37,8 @@ impl UpstreamEntry {
     pub fn start(spec: UpstreamSpec, folder: &Path, runtime: &Handle) -> Self {
         let name = spec.name.clone();
         let policy = folder.join(format!("{name}.toml"));
-        let mut offer = FacadeOffer { reserved: Some(name), ..FacadeOffer::default() };
-        offer.reject(&AdmitError::Upstream("it is being started".to_owned()));
+        // Neither served nor refused until the server has answered, so that calls wait for it.
+        let offer = FacadeOffer { reserved: Some(name), is_present: true, ..FacadeOffer::default() };
         let server = UpstreamServer::start(spec, runtime);
         let events = server.events();
         let stamp = PolicyStamp::read(&policy);
@@ -57,6 +57,14 @@ impl UpstreamEntry {
     /// Whether the server has answered, or failed to.
     pub fn has_answered(&self) -> bool {
         self.answered
+    }
+
+    /// Makes the facade unavailable until the server answers. No effect once it has.
+    pub fn stop_waiting(&mut self, key: &str) {
+        if !self.answered {
+            self.offer.reject(&AdmitError::UpstreamStarting);
+            tracing::warn!(file = key, "{}", AdmitError::UpstreamStarting);
+        }
     }
 
     /// Waits until the server has news. Cancel-safe.

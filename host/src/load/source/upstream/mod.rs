@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use futures_util::future::{join_all, select_all};
 use loggia_upstream::UpstreamSpec;
-use tokio::{runtime::Handle, time::Instant};
+use tokio::{runtime::Handle, task::block_in_place, time::Instant};
 
 use self::entry::UpstreamEntry;
 pub use self::settings::to_specs;
@@ -27,8 +27,6 @@ use crate::load::{
     plugin_files::upstream_key,
 };
 
-/// Time for which the first catalog waits for upstreams. Those that take longer are listed when they are ready.
-const START_GRACE: Duration = Duration::from_secs(5);
 /// Interval of looking for changed policies.
 const POLICY_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -44,12 +42,14 @@ pub struct UpstreamSource {
 }
 
 impl UpstreamSource {
-    /// Starts upstreams on a runtime. Their policies are in `folder`, by name.
+    /// Starts upstreams on a runtime. Their policies are in `folder`, by name. The first catalog waits for them for `grace`;
+    /// those that take longer are listed when they are ready.
     pub fn start(
         specs: Vec<UpstreamSpec>,
         folder: &Path,
         runtime: &Handle,
         load_status: Arc<LoadStatus>,
+        grace: Duration,
     ) -> Self {
         let entry =
             |spec: UpstreamSpec| (upstream_key(&spec.name), UpstreamEntry::start(spec, folder, runtime));
@@ -57,7 +57,7 @@ impl UpstreamSource {
         Self {
             entries: specs.into_iter().map(entry).collect(),
             load_status,
-            grace: now + START_GRACE,
+            grace: now + grace,
             complete: false,
             next_look: now + POLICY_INTERVAL,
         }
@@ -73,13 +73,14 @@ impl UpstreamSource {
         self.entries.iter_mut().map(|(key, entry)| (key.as_str(), &mut entry.offer)).collect()
     }
 
-    /// Waits for the next event. Cancel-safe.
+    /// Waits for the next event. Cancel-safe. Requires a multi-threaded runtime.
     pub async fn next_event(&mut self) -> SourceEvent {
         loop {
             if !self.complete
                 && (self.entries.values().all(UpstreamEntry::has_answered) || Instant::now() >= self.grace)
             {
                 self.complete = true;
+                self.entries.iter_mut().for_each(|(key, entry)| entry.stop_waiting(key));
                 return SourceEvent::Complete;
             }
             if self.entries.is_empty() {
@@ -128,7 +129,9 @@ impl UpstreamSource {
 
     /// Updates an offer and counts the result; returns whether it may have changed.
     fn admit(&mut self, key: &str, update: impl FnOnce(&mut UpstreamEntry, &str) -> Option<bool>) -> bool {
-        let outcome = self.entries.get_mut(key).and_then(|entry| update(entry, key));
+        let entry = self.entries.get_mut(key);
+        // Contracts of many actions take long to check.
+        let outcome = block_in_place(|| entry.and_then(|entry| update(entry, key)));
         match outcome {
             Some(true) => self.load_status.loaded.increment(),
             Some(false) => self.load_status.failed.increment(),
