@@ -67,7 +67,7 @@ table! {
         algorithms: BTreeSet<Algorithm> = BTreeSet::from([Algorithm::RS256, Algorithm::ES256]), algorithms;
         /// Tolerated clock skew.
         leeway: Span = Span::seconds(60), leeway;
-        /// Scopes that clients are told to request, such as `notes:read`. Default: none.
+        /// Scopes that clients should request, such as `notes:read`. Default: none.
         scopes: Vec<String> = Vec::new(), list(text(scope_token));
         /// Whether a token's scope `*` allows everything. By default it is ignored, since it may mean something else in
         /// an authorization server that is shared with other services.
