@@ -3,8 +3,8 @@
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::{
-    destination::RequestTarget, error::SendError, grants::EgressGrants, known::KnownSecrets,
-    refusal::RequestRefusal,
+    connect::PluginNetwork, destination::RequestTarget, error::SendError, grants::EgressGrants,
+    refusal::RequestRefusal, secret::SecretFault,
 };
 
 /// Refuses a guest's header that has a secret's name.
@@ -26,23 +26,28 @@ pub(crate) fn check_guest(
 
 /// Adds the secrets of a target, after all other headers. From then on all responses are searched for them.
 pub(crate) async fn add_secrets(
-    grants: &EgressGrants,
-    known: &KnownSecrets,
+    network: &PluginNetwork,
     headers: &mut HeaderMap,
     to: &RequestTarget,
 ) -> Result<(), SendError> {
+    let PluginNetwork { grants, known, owner, .. } = network;
     for (at, secret) in grants.secrets.iter().enumerate() {
         if !secret.is_for(to) {
-            known.ensure(at, secret).await;
+            known.ensure(at, secret, owner.as_ref()).await;
             continue;
         }
-        let (value, header) = secret.load().await.map_err(|why| {
+        let (value, header) = secret.load(owner.as_ref()).await.map_err(|fault| {
             let (host, header) = (&secret.host, &secret.header);
-            tracing::error!(host, header, source = ?secret.source, why, "a secret cannot be used");
-            SendError::Secret(host.clone())
+            match fault {
+                SecretFault::Missing(why) => SendError::Credential { host: host.clone(), why },
+                SecretFault::Unusable(why) => {
+                    tracing::error!(host, header, source = ?secret.source, why, "a secret cannot be used");
+                    SendError::Secret(host.clone())
+                }
+            }
         })?;
         let name: HeaderName = secret.header.parse().map_err(|_| SendError::Secret(secret.host.clone()))?;
-        known.learn(at, value, &header, secret.public());
+        known.learn(at, secret, value, &header);
         headers.insert(name, header);
         // A part of an echo could hold the end of a secret, which cannot be recognised. A server may always answer with
         // the whole.

@@ -6,7 +6,8 @@ use rustls::pki_types::CertificateDer;
 use tokio::runtime::Handle;
 
 use crate::{
-    CallEgress, EgressGrants, EgressLimits, EgressMode,
+    CallEgress, CallerCredentials, CallerKey, EgressGrants, EgressLimits, EgressMode, SecretSource,
+    caller_networks::CallerNetworks,
     connect::PluginNetwork,
     known::KnownSecrets,
     pool::ConnectionPool,
@@ -18,7 +19,9 @@ use crate::{
 /// request.
 #[derive(Clone)]
 pub struct EgressClient {
-    pub(crate) network: Arc<PluginNetwork>,
+    network: Arc<PluginNetwork>,
+    /// Networks of single callers, if some secret is a caller's own.
+    callers: Option<Arc<CallerNetworks>>,
     limits: Arc<EgressLimits>,
 }
 
@@ -39,12 +42,22 @@ impl EgressClient {
             interfaces: None,
             authorities,
             runtime: None,
+            credentials: None,
         }
     }
 
-    /// Creates the egress of one call.
+    /// Creates the egress of one call, for no particular caller: requests that need a caller's credential fail.
     pub fn call(&self, mode: EgressMode) -> CallEgress {
-        CallEgress::new(self.network.clone(), self.limits.clone(), mode)
+        self.call_for(None, mode)
+    }
+
+    /// Creates the egress of one call of this caller; `None` for unauthenticated callers.
+    pub fn call_for(&self, caller: Option<CallerKey>, mode: EgressMode) -> CallEgress {
+        let network = match (&self.callers, caller) {
+            (Some(callers), Some(caller)) => callers.network(&self.network, caller),
+            _ => Arc::clone(&self.network),
+        };
+        CallEgress::new(network, self.limits.clone(), mode)
     }
 }
 
@@ -63,9 +76,17 @@ pub struct EgressClientBuilder {
     interfaces: Option<Arc<dyn InterfaceAddresses>>,
     authorities: Vec<CertificateDer<'static>>,
     runtime: Option<Handle>,
+    credentials: Option<Arc<dyn CallerCredentials>>,
 }
 
 impl EgressClientBuilder {
+    /// Sets where credentials of callers are read, for secrets that are [`SecretSource::Caller`].
+    #[must_use]
+    pub fn credentials(mut self, credentials: Arc<dyn CallerCredentials>) -> Self {
+        self.credentials = Some(credentials);
+        self
+    }
+
     /// Replaces the resolver.
     #[must_use]
     pub fn resolver(mut self, resolver: Arc<dyn NameResolver>) -> Self {
@@ -105,7 +126,8 @@ impl EgressClientBuilder {
     /// Builds the client.
     pub fn build(self) -> EgressClient {
         let network = PluginNetwork {
-            grants: self.grants,
+            grants: Arc::new(self.grants),
+            owner: None,
             resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver::default())),
             dialer: self.dialer.unwrap_or_else(|| Arc::new(TcpDialer)),
             interfaces: self.interfaces.unwrap_or_else(|| Arc::new(KernelInterfaces)),
@@ -114,6 +136,8 @@ impl EgressClientBuilder {
             pool: Arc::new(ConnectionPool::default()),
             runtime: self.runtime,
         };
-        EgressClient { network: Arc::new(network), limits: Arc::new(self.limits) }
+        let has_own = network.grants.secrets.iter().any(|secret| secret.source == SecretSource::Caller);
+        let callers = self.credentials.filter(|_| has_own).map(|found| Arc::new(CallerNetworks::new(found)));
+        EgressClient { network: Arc::new(network), callers, limits: Arc::new(self.limits) }
     }
 }

@@ -21,6 +21,7 @@ use crate::{
     policy,
     pool::{ConnectionPool, RequestSender},
     resolve::{AddressDialer, InterfaceAddresses, NameResolver},
+    secret::CredentialOwner,
     tls::TlsClient,
 };
 
@@ -30,9 +31,11 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// Addresses of one name that are tried, at most.
 const TRIES: usize = 8;
 
-/// Connects for one plugin.
+/// Connects for one plugin, or for one caller of it: what a connection may remember of a caller stays with that caller.
 pub(crate) struct PluginNetwork {
-    pub grants: EgressGrants,
+    pub grants: Arc<EgressGrants>,
+    /// Caller whose credentials are added; none for plugins that use only the operator's secrets.
+    pub owner: Option<CredentialOwner>,
     pub resolver: Arc<dyn NameResolver>,
     pub dialer: Arc<dyn AddressDialer>,
     pub interfaces: Arc<dyn InterfaceAddresses>,
@@ -46,6 +49,21 @@ pub(crate) struct PluginNetwork {
 }
 
 impl PluginNetwork {
+    /// Creates the network of one caller: the same rules and parts, with its own connections, tickets and secrets.
+    pub(crate) fn for_owner(&self, owner: CredentialOwner) -> Self {
+        Self {
+            grants: Arc::clone(&self.grants),
+            owner: Some(owner),
+            resolver: Arc::clone(&self.resolver),
+            dialer: Arc::clone(&self.dialer),
+            interfaces: Arc::clone(&self.interfaces),
+            known: KnownSecrets::default(),
+            tls: self.tls.fresh(),
+            pool: Arc::default(),
+            runtime: self.runtime.clone(),
+        }
+    }
+
     /// Returns the runtime of the connections.
     pub(crate) fn runtime(&self) -> Handle {
         self.runtime.clone().unwrap_or_else(Handle::current)

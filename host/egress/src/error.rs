@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::RequestRefusal;
+use crate::{MissingCredential, RequestRefusal};
 
 /// Error of a request or of its response's body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +41,14 @@ pub enum SendError {
     /// A secret that belongs to the request cannot be used; the log says why.
     #[error("the operator's secret for `{0}` cannot be used; the server's log has the reason")]
     Secret(String),
+    /// The request needs the caller's own credential.
+    #[error("requests to `{host}` need the caller's own credential, {why}")]
+    Credential {
+        /// Host of the request.
+        host: String,
+        /// Reason why there is none.
+        why: MissingCredential,
+    },
     /// A response to a plugin with secrets is compressed although identity encoding was requested: it cannot be searched for
     /// secrets.
     #[error(

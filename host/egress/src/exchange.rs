@@ -166,7 +166,7 @@ impl ExchangeJob {
         headers::drop_hop_by_hop(&mut headers);
         headers::set_host_headers(&mut headers, to)?;
         let network = &self.call.network;
-        attach::add_secrets(&network.grants, &network.known, &mut headers, to).await?;
+        attach::add_secrets(network, &mut headers, to).await?;
         Ok(headers)
     }
 

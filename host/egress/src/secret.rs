@@ -1,17 +1,38 @@
 //! A secret that the host adds to requests and that no guest sees.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use http::{HeaderName, HeaderValue};
 use tokio::io::AsyncReadExt;
 
-use crate::{destination::RequestTarget, headers, host::UrlHost, rule::UrlScheme};
+use crate::{
+    CallerCredentials, CallerKey, MissingCredential, destination::RequestTarget, headers, host::UrlHost,
+    rule::UrlScheme,
+};
 
 /// Bytes of the shortest secret. A shorter one would match ordinary text in responses and mangle it.
 const SHORTEST: usize = 8;
 
 /// Bytes of the longest.
 const LONGEST: usize = 4 << 10;
+
+/// Caller whose credentials requests use.
+#[derive(Clone)]
+pub(crate) struct CredentialOwner {
+    pub key: CallerKey,
+    pub credentials: Arc<dyn CallerCredentials>,
+}
+
+/// Reason for which a secret cannot be added.
+pub(crate) enum SecretFault {
+    /// The caller has none.
+    Missing(MissingCredential),
+    /// Reason for the log, to be read after the source's name.
+    Unusable(String),
+}
 
 /// A header that the host adds to HTTPS requests for exactly one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +56,8 @@ pub enum SecretSource {
     Value(String, String),
     /// Read for each request, so that it can be rotated; surrounding white space is trimmed.
     File(PathBuf),
+    /// The caller's own credential, read for each request. Never used for another caller.
+    Caller,
 }
 
 impl std::fmt::Debug for SecretSource {
@@ -42,6 +65,7 @@ impl std::fmt::Debug for SecretSource {
         match self {
             Self::Value(name, _) => write!(f, "${name}"),
             Self::File(path) => path.fmt(f),
+            Self::Caller => f.write_str("the caller's credential"),
         }
     }
 }
@@ -76,7 +100,7 @@ impl HeaderSecret {
             return Err("`format` holds characters that a header cannot carry".into());
         }
         match &self.source {
-            SecretSource::File(_) => Ok(()),
+            SecretSource::File(_) | SecretSource::Caller => Ok(()),
             SecretSource::Value(name, value) => {
                 self.header_value(value).map(|_| ()).map_err(|why| format!("the value of ${name} {why}"))
             }
@@ -104,13 +128,22 @@ impl HeaderSecret {
         self.format.find("{}").unwrap_or_default()
     }
 
-    /// Reads the secret and builds the header's value. The error is to be read after the source's name.
-    pub(crate) async fn load(&self) -> Result<(String, HeaderValue), String> {
+    /// Reads the secret and builds the header's value.
+    pub(crate) async fn load(
+        &self,
+        owner: Option<&CredentialOwner>,
+    ) -> Result<(String, HeaderValue), SecretFault> {
         let value = match &self.source {
             SecretSource::Value(_, value) => value.clone(),
-            SecretSource::File(path) => read(path).await?,
+            SecretSource::File(path) => read(path).await.map_err(SecretFault::Unusable)?,
+            SecretSource::Caller => {
+                let owner = owner.ok_or(SecretFault::Missing(MissingCredential::Anonymous))?;
+                let read = owner.credentials.credential(owner.key).await;
+                let value = read.map_err(|error| SecretFault::Unusable(error.to_string()))?;
+                value.ok_or(SecretFault::Missing(MissingCredential::None))?
+            }
         };
-        let header = self.header_value(&value)?;
+        let header = self.header_value(&value).map_err(SecretFault::Unusable)?;
         Ok((value, header))
     }
 }

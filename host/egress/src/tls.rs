@@ -29,6 +29,11 @@ impl TlsClient {
         Self { extra, connector: OnceCell::new() }
     }
 
+    /// Creates a client that trusts the same authorities, without the session tickets.
+    pub(crate) fn fresh(&self) -> Self {
+        Self::with(self.extra.clone())
+    }
+
     /// Runs the handshake over an open connection.
     pub(crate) async fn handshake(
         &self,

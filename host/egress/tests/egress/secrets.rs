@@ -1,15 +1,21 @@
 //! TLS by name, and secrets: their destinations, and that responses do not leak them.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use base64::{
     Engine,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use loggia_egress::{
-    EgressClient, EgressGrants, EgressLimits,
+    CallerCredentials, CallerKey, EgressClient, EgressGrants, EgressLimits,
     EgressMode::{Reads, Writes},
-    HeaderSecret, RequestRefusal, SecretSource, SendError, TlsFault,
+    HeaderSecret, IoFuture, MissingCredential, RequestRefusal, SecretSource, SendError, TlsFault,
 };
 use rustls::{ServerConfig, pki_types::PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
@@ -237,6 +243,79 @@ async fn compressed_answers_and_unusable_secrets_are_refused() {
         let _ = fetch(&client.call(Reads), get(&url)).await;
         assert!(upstream.seen().last().expect("one").contains(&format!("Bearer {turn}\r\n")));
     }
+}
+
+/// Callers of the test below.
+const CALLERS: usize = 8;
+/// Calls of each.
+const CALLS: usize = 400;
+
+/// Credentials of callers: `credential-of-N-TURN`, where turn is raised by every hundredth call. Caller 0 has none.
+#[derive(Default)]
+struct Credentials([AtomicUsize; CALLERS]);
+
+fn key_of(caller: usize) -> CallerKey {
+    CallerKey([u8::try_from(caller).expect("a small number"); 32])
+}
+
+impl CallerCredentials for Credentials {
+    fn credential(&self, caller: CallerKey) -> IoFuture<Option<String>> {
+        let caller = usize::from(caller.0[0]);
+        let turn = self.0[caller].load(SeqCst);
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            Ok((caller > 0).then(|| format!("credential-of-{caller}-{turn:03}")))
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn each_caller_sends_its_own_credential() {
+    let (acceptor, authority) = tls("api.test");
+    // Reports which caller's credential came, and echoes it with that of the next caller.
+    let upstream = Upstream::serve(Some(acceptor), |head| {
+        let sent = head.split("authorization: Bearer credential-of-").nth(1);
+        let caller = sent.map_or("nobody", |sent| &sent[..1]);
+        let echo = sent.and_then(|sent| sent.split("\r\n").next()).unwrap_or_default();
+        ok(&format!("caller {caller} sent credential-of-{echo}"))
+    })
+    .await;
+    let (_, url, granted) = setup(&upstream, authority.clone(), SecretSource::Caller, 0);
+    let names = Names::new(&[("api.test", &[&["127.0.0.1"]])]);
+    let credentials = Arc::new(Credentials::default());
+    let client =
+        EgressClient::setup(granted, EgressLimits { requests: usize::MAX, ..EgressLimits::default() })
+            .resolver(names)
+            .authority(authority)
+            .credentials(credentials.clone())
+            .build();
+    let callers = (0..CALLERS).map(|caller| {
+        let (client, url, credentials) = (client.clone(), url.clone(), credentials.clone());
+        tokio::spawn(async move {
+            for turn in 0..CALLS {
+                let response = fetch(&client.call_for(Some(key_of(caller)), Reads), get(&url)).await;
+                if caller == 0 {
+                    let missing = MissingCredential::None;
+                    let expected = SendError::Credential { host: "api.test".into(), why: missing };
+                    assert_eq!(response.map(|_| ()).expect_err("no credential"), expected);
+                    continue;
+                }
+                let body = String::from_utf8(response.expect("an answer").body().to_vec()).expect("a text");
+                let stars = "*".repeat("credential-of-1-000".len());
+                assert_eq!(body, format!("caller {caller} sent {stars}"));
+                if turn % 100 == 99 {
+                    credentials.0[caller].fetch_add(1, SeqCst);
+                }
+            }
+        })
+    });
+    for caller in callers.collect::<Vec<_>>() {
+        caller.await.expect("no panic");
+    }
+    let anonymous = fetch(&client.call(Reads), get(&url)).await.map(|_| ()).expect_err("no caller");
+    let expected = SendError::Credential { host: "api.test".into(), why: MissingCredential::Anonymous };
+    assert_eq!(anonymous, expected);
+    assert_eq!(upstream.connections(), CALLERS - 1, "callers share no connection");
 }
 
 #[test]

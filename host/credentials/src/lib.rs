@@ -1,0 +1,27 @@
+//! Credentials of callers, encrypted at rest: one for each caller of a facade.
+//!
+//! A [`CredentialVault`] is a folder with one file per credential. Each file is sealed for its facade and its caller, so that a
+//! file that is copied to another name cannot be opened. [`FacadeCredentials`] gives the egress the credentials of one facade.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `key.rs` | the key of a vault: a file, or a variable of the environment |
+//! | `seal.rs` | authenticated encryption of one credential (pure) |
+//! | `record.rs` | the content of one credential |
+//! | `vault.rs` | the files |
+//! | `facade_credentials.rs` | the credentials of one facade, for its requests |
+//!
+//! Functions block for a file's reading or writing. Several processes may use one vault: files are replaced as a whole.
+
+#![warn(unreachable_pub)]
+
+mod facade_credentials;
+mod key;
+mod record;
+mod seal;
+mod vault;
+
+pub use facade_credentials::FacadeCredentials;
+pub use key::VaultKey;
+pub use record::{CallerName, StoredCredential, check_value};
+pub use vault::{CredentialVault, ListedCredential, VaultError};
