@@ -5,8 +5,9 @@
 //! | module | contents | may import |
 //! |---|---|---|
 //! | [`places`] | default folders, and the environment of the operator's files | |
+//! | [`caller_vault`] | credentials of callers, by their names | |
 //! | [`telemetry`] | logs, the audit file, metrics | |
-//! | [`load`] | from sources to the catalog | `places` |
+//! | [`load`] | from sources to the catalog | `places`, `caller_vault` |
 //! | [`build`] | plugin sources to components, by cargo | `places`, `load` |
 //! | [`serve`] | the running host: assembly, the admin listener, shutdown | `load`, `telemetry` |
 //! | [`cli`] | one file for each command | all |
@@ -14,6 +15,7 @@
 //! `tests/rules` checks that modules import in one direction only.
 
 pub mod build;
+pub mod caller_vault;
 pub mod cli;
 pub mod load;
 pub mod places;

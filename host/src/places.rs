@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etcetera::{BaseStrategy, choose_base_strategy};
+use loggia_credentials::VaultKey;
 use loggia_policy::PolicySetting;
 
 /// Error of a folder without default: there is no home directory. The temporary folder is no alternative, since another user
@@ -34,6 +35,19 @@ pub fn state() -> Result<PathBuf, NoDefaultFolder> {
     let error = NoDefaultFolder { content: "the state", flag: "--state", variable: "LOGGIA_STATE" };
     let base = choose_base_strategy().map_err(|_| error)?;
     Ok(base.state_dir().unwrap_or_else(|| base.data_dir()).join("loggia"))
+}
+
+/// Variable with the key of callers' credentials.
+const VAULT_KEY: &str = "LOGGIA_CREDENTIAL_KEY";
+
+/// Returns the key of callers' credentials from the environment; `None` if that of the state folder applies.
+///
+/// # Errors
+///
+/// If the variable does not hold a key.
+pub fn vault_key() -> Result<Option<VaultKey>, String> {
+    let key = variable(VAULT_KEY).filter(|text| !text.trim().is_empty());
+    key.map(|text| VaultKey::parse(&text)).transpose().map_err(|reason| format!("{VAULT_KEY} {reason}"))
 }
 
 /// Returns the user's home folder, to which `~` expands.

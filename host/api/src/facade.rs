@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt};
 use http_body_util::{BodyExt, Full};
-use loggia_egress::{EgressClient, EgressMode, SendError, SendTimeouts};
+use loggia_egress::{CallerKey, EgressClient, EgressMode, SendError, SendTimeouts};
 use loggia_facade::{Call, Detail, Effect, Facade, Failure, Reply, Stop, Surface, code};
 
 use crate::{
@@ -60,7 +60,8 @@ impl ApiFacade {
             Effect::Read => EgressMode::Reads,
             Effect::Write | Effect::Destructive => EgressMode::Writes,
         };
-        let response = self.client.call(mode).send(request, SendTimeouts::default()).await;
+        let caller = scope.map(|scope| CallerKey(scope.0));
+        let response = self.client.call_for(caller, mode).send(request, SendTimeouts::default()).await;
         let (head, body) = response.map_err(|error| self.to_failure(&error))?.into_parts();
         // The egress bounds the size and the time of the body.
         let body = body.collect().await.map_err(|error| self.to_failure(&error))?.to_bytes();
@@ -90,6 +91,10 @@ impl ApiFacade {
             error if error.can_retry() => (code::UNAVAILABLE, "Trying again later may help."),
             _ => (code::UNAVAILABLE, "The same call may fail again."),
         };
+        if let SendError::Credential { why, .. } = error {
+            let failure = Failure::new(code::DENIED, format!("the API `{name}` cannot be called: {error}"));
+            return failure.hint(why.remedy(name));
+        }
         Failure::new(code, format!("the API `{name}` cannot be reached: {error}")).hint(hint)
     }
 }

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_util::future::BoxFuture;
+use loggia_egress::CallerCredentials;
 use loggia_facade::{Call, Effect, Facade, Next, Reply, Stop, Surface, Usage};
 use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_state::StateStore;
@@ -40,6 +41,8 @@ pub struct SandboxConfig<'a> {
     pub limits: PluginLimits,
     /// The facade's own store, if the policy grants one.
     pub store: Option<StateStore>,
+    /// Credentials of its callers, if the policy grants secrets that are theirs.
+    pub credentials: Option<Arc<dyn CallerCredentials>>,
 }
 
 impl WasmFacade {
@@ -53,9 +56,14 @@ impl WasmFacade {
         surface: Arc<Surface>,
         confines: SandboxConfig<'_>,
     ) -> Result<Self, LoadError> {
-        let SandboxConfig { name, grants, limits, store } = confines;
-        let capabilities =
-            FacadeCapabilities::configure(&ConfigureContext { grants, limits: &limits, store })?;
+        let SandboxConfig { name, grants, limits, store, credentials } = confines;
+        let capabilities = FacadeCapabilities::configure(&ConfigureContext {
+            name,
+            grants,
+            limits: &limits,
+            store,
+            credentials,
+        })?;
         let log = PluginLog::new(&limits);
         let usage = Arc::default();
         Ok(Self { component, surface, name: name.to_owned(), capabilities, limits, log, usage })

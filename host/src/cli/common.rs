@@ -138,6 +138,7 @@ impl LoadOptions {
         Ok(HostOptions {
             cache,
             state,
+            vault_key: places::vault_key().map_err(UsageError)?,
             upstreams: Vec::new(),
             upstream_grace: UPSTREAM_GRACE,
             settings: None,

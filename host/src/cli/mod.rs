@@ -9,6 +9,7 @@ mod columns;
 mod common;
 mod completions;
 mod config;
+mod credential;
 mod dev;
 mod exit;
 mod import;
@@ -61,12 +62,13 @@ Examples:
   loggia state export notes --out notes.jsonl        export a plugin's state
   loggia upstream import .mcp.json                   settings for the MCP servers of a client
   loggia import openapi api.json --name shop         serve an API that OpenAPI describes
+  loggia credential set github --caller ada          store a caller's own credential
   loggia token new ada --scope 'notes:*'             create a token for an HTTP caller
 
 Exit codes: 0 success, 1 failure (tokens: also if the list exceeds --budget), 2 invalid command line;
 check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
 call, workflow run: 20 the call failed;
-state: 11 there is no such store;
+state: 11 there is no such store; credential: 11 there is no such credential;
 workflow, config: 10 a file has problems, 11 there is no such file or workflow;
 upstream: 10 a server cannot be imported or is unavailable, 11 there is none.
 
@@ -83,6 +85,7 @@ enum Command {
     Policy(policy::PolicyCommand),
     Call(call::CallCommand),
     State(state::StateCommand),
+    Credential(credential::CredentialCommand),
     Token(token::TokenCommand),
     Workflow(workflow::WorkflowCommand),
     Upstream(upstream::UpstreamCommand),
@@ -134,6 +137,7 @@ impl Cli {
             Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
+            Command::Credential(command) => command.run(),
             Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),
             Command::Upstream(command) => command.run(),

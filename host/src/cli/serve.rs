@@ -148,8 +148,8 @@ impl ServeCommand {
         settings.publish = self.publishing.override_file(settings.publish);
         settings.log.format = self.log_format.unwrap_or(settings.log.format);
         if let Some(listen) = self.admin {
-            settings.admin =
-                Some(Admin { listen, hosts: settings.admin.map_or_else(Vec::new, |admin| admin.hosts) });
+            let (hosts, token) = settings.admin.map(|admin| (admin.hosts, admin.token)).unwrap_or_default();
+            settings.admin = Some(Admin { listen, hosts, token });
         }
         if let Some(listen) = self.http {
             settings.http = Some(Http { listen, ..settings.http.unwrap_or_default() });
@@ -199,11 +199,16 @@ async fn start_admin(
     authenticator: Option<Authenticator>,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
-    let Some(Admin { listen, hosts }) = settings.admin.clone() else { return Ok(()) };
+    let Some(Admin { listen, hosts, token }) = settings.admin.clone() else { return Ok(()) };
+    let credentials = match token {
+        Some(token) => Some(admin::CredentialAdmin { vault: host.vault()?, token }),
+        None => None,
+    };
     let listener = loggia_server::listen(listen)
         .with_context(|| format!("failed to listen on {listen}: choose another address with --admin ADDR"))?;
     let address = listener.local_addr()?;
-    let serving = admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), stop.clone());
+    let serving =
+        admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), credentials, stop.clone());
     tokio::spawn(async move {
         if let Err(error) = serving.await {
             tracing::error!("the admin listener failed: {error}");

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use loggia_credentials::VaultKey;
 use loggia_gate::{
     call::Gate,
     catalog::{Catalog, ToolPublisher},
@@ -15,12 +16,14 @@ use loggia_gate::{
 };
 use loggia_policy::model::PluginLimits;
 use loggia_sandbox::{CodeCache, EngineError, SandboxEngine, compile::CompilerCommand};
+use loggia_state::StateError;
 use loggia_upstream::UpstreamSpec;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    caller_vault::CallerVault,
     load::{CatalogLoader, LoadStatus, PluginAdmitter, TrustPlaces, UpstreamSource, compiler},
     serve::{runtimes::CallRuntimes, vitals},
 };
@@ -35,6 +38,8 @@ pub struct HostOptions {
     pub cache: PathBuf,
     /// Folder of plugins' state.
     pub state: PathBuf,
+    /// Key of callers' credentials; `None`: that of the state folder.
+    pub vault_key: Option<VaultKey>,
     /// Other MCP servers to serve.
     pub upstreams: Vec<UpstreamSpec>,
     /// Time for which the first catalog waits for them.
@@ -107,7 +112,7 @@ impl PluginHost {
         let gate = Gate::with_quotas(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
         let HostOptions { cache: cached, state, settings, keys, audit, .. } = options.clone();
         let places = TrustPlaces { cache: cached, state, settings, keys, audit };
-        let admitter = PluginAdmitter::new(engine, cache, places, compiler);
+        let admitter = PluginAdmitter::new(engine, cache, places, compiler, options.vault_key.clone());
         // Created now, so that no policy can grant its future path. If that fails, the plugins that need state report it.
         if let Err(error) = admitter.open_state_folder() {
             tracing::warn!("{error}; --state DIR can name another place");
@@ -121,6 +126,15 @@ impl PluginHost {
             runtimes: Some(runtimes),
             watchers: Mutex::default(),
         })
+    }
+
+    /// Opens the credentials of callers.
+    ///
+    /// # Errors
+    ///
+    /// If the state folder or the key of credentials cannot be used.
+    pub fn vault(&self) -> Result<CallerVault, StateError> {
+        self.admitter.vault()
     }
 
     /// Logs resource usage on each SIGUSR1 from now on.

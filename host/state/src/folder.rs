@@ -126,12 +126,21 @@ impl StateFolder {
         self.file(name)?.remove()
     }
 
-    fn file(&self, name: &str) -> Result<StoreFile, StateError> {
-        if !is_name(name) {
-            let message =
-                format!("`{name}` is not a store name: up to 32 of a-z, 0-9, _ and -, a letter first");
-            return Err(StateError::Invalid(message));
+    /// Checks the name of a store, which is that of a facade.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Invalid`] if the name does not match `^[a-z][a-z0-9_-]{0,31}$`.
+    pub fn check_name(name: &str) -> Result<(), StateError> {
+        if is_name(name) {
+            return Ok(());
         }
+        let message = format!("`{name}` is not a store name: up to 32 of a-z, 0-9, _ and -, a letter first");
+        Err(StateError::Invalid(message))
+    }
+
+    fn file(&self, name: &str) -> Result<StoreFile, StateError> {
+        Self::check_name(name)?;
         Ok(StoreFile::new(&self.path.join(STORES), name))
     }
 }

@@ -107,21 +107,23 @@ fn requests_are_granted_by_destination_and_method() {
 }
 
 #[test]
-fn secrets_come_from_environment_or_file() {
+fn secrets_come_from_three_sources() {
     let grants = grants(
         r#"
         http = ["https://api.github.com", "https://*.example.com:8443"]
         secrets = [
             { from-env = "GITHUB_TOKEN", host = "API.github.com", header = "Authorization", format = "Bearer {}" },
             { from-file = "token", host = "a.example.com:8443", header = "X-Key" },
+            { per-caller = true, host = "b.example.com:8443", header = "X-Key" },
         ]"#,
     );
-    let [first, second] = grants.http.secrets.as_slice() else { panic!("{grants:?}") };
+    let [first, second, third] = grants.http.secrets.as_slice() else { panic!("{grants:?}") };
     assert_eq!(first.source, SecretSource::Value("GITHUB_TOKEN".into(), "hunter2-hunter2".into()));
     assert_eq!((first.host.as_str(), first.port), ("api.github.com", 443));
     assert_eq!((first.header.as_str(), first.format.as_str()), ("authorization", "Bearer {}"));
     assert_eq!(second.source, SecretSource::File("/plugins/token".into()));
     assert_eq!((second.port, second.format.as_str()), (8443, "{}"));
+    assert_eq!(third.source, SecretSource::Caller);
 }
 
 #[test]
@@ -252,6 +254,9 @@ const MISTAKES: &[&str] = &[
     // Secrets.
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"A\", from-file = \"b\", host = \"a.example.com\", header = \"X\" }]",
+    "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"A\", per-caller = true, host = \"a.example.com\", header = \"X\" }]",
+    "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ per-caller = false, host = \"a.example.com\", header = \"X\" }]",
+    "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ per-caller = 1, host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"UNSET\", host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"EMPTY\", host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from-env = \"LINES\", host = \"a.example.com\", header = \"X\" }]",

@@ -35,7 +35,7 @@ const KEY: Key = Key {
             name: "from-env",
             kind: "name",
             default: Some(""),
-            means: "the host's environment variable with the secret; either this or `from-file`",
+            means: "the host's environment variable with the secret",
             example: "\"GITHUB_TOKEN\"",
             inner: &[],
         },
@@ -45,6 +45,15 @@ const KEY: Key = Key {
             default: Some(""),
             means: "the file with the secret, read for each request; surrounding white space is ignored",
             example: "\"~/.secrets/github\"",
+            inner: &[],
+        },
+        Key {
+            name: "per-caller",
+            kind: "true or false",
+            default: Some("false"),
+            means: "whether the secret is the caller's own, set by `loggia credential set`; instead of `from-env` and \
+                    `from-file`",
+            example: "false",
             inner: &[],
         },
         Key {
@@ -127,7 +136,13 @@ fn read_source(
     setting: &PolicySetting<'_>,
     problems: &mut Problems,
 ) -> Option<SecretSource> {
+    let per_caller = fields.get("per-caller").map(|field| field.flag(problems)).unwrap_or(Some(false))?;
     match (fields.get("from-env"), fields.get("from-file")) {
+        (None, None) if per_caller => Some(SecretSource::Caller),
+        (Some(_), _) | (_, Some(_)) if per_caller => {
+            item.report("has `per-caller` and another source of the secret; use one of them", problems);
+            None
+        }
         (Some(field), None) => {
             let text = field.text(problems)?;
             let name = &text.value;
@@ -146,7 +161,7 @@ fn read_source(
         (None, Some(field)) => setting.path(&field, problems).map(SecretSource::File),
         (None, None) if fields.has_unknown_key() => None,
         (None, None) => {
-            item.report("needs `from-env` or `from-file`, the source of the secret", problems);
+            item.report("needs `from-env`, `from-file` or `per-caller`, the source of the secret", problems);
             None
         }
         (Some(_), Some(_)) => {
@@ -232,7 +247,7 @@ impl Grant for SecretsGrant {
         // The name of the secret in a file is unknown.
         let fits = |source: &SecretSource| match source {
             SecretSource::Value(name, _) => want.word().is_none_or(|word| word == name),
-            SecretSource::File(_) => true,
+            SecretSource::File(_) | SecretSource::Caller => true,
         };
         policy.grants.http.secrets.iter().any(|secret| fits(&secret.source))
     }
@@ -270,6 +285,7 @@ fn explain(secret: &HeaderSecret) -> String {
     let from = match &secret.source {
         SecretSource::Value(name, _) => format!("the secret {name}"),
         SecretSource::File(path) => format!("the secret in {}", path.display()),
+        SecretSource::Caller => "each caller's own credential".to_owned(),
     };
     let port = if secret.port == 443 { String::new() } else { format!(":{}", secret.port) };
     let HeaderSecret { host, header, .. } = secret;

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use loggia_egress::SecretSource;
 use serde_json::Value;
 
 /// Grants of a policy. Empty by default: nothing is granted unless it is named.
@@ -25,7 +26,12 @@ impl PluginGrants {
     /// Returns true if a grant needs the state folder: for a store in it, or for its secret, which caller ids are derived
     /// from.
     pub fn needs_state(&self) -> bool {
-        self.store.is_some() || self.caller
+        self.store.is_some() || self.caller || self.needs_credentials()
+    }
+
+    /// Returns true if requests use credentials of callers.
+    pub fn needs_credentials(&self) -> bool {
+        self.http.secrets.iter().any(|secret| secret.source == SecretSource::Caller)
     }
 }
 

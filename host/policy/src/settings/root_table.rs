@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use super::{
     auth::{Auth, auth},
+    credential::TokenHash,
     http::Http,
     quantity::{Size, Span, within},
     table::table,
@@ -91,13 +92,17 @@ table! {
 }
 
 table! {
-    /// The listener for operators: `/healthz`, `/readyz` and `/metrics`. Unauthenticated; reveals no secrets.
+    /// The listener for operators: `/healthz`, `/readyz` and `/metrics`, which are unauthenticated and reveal no secrets, and
+    /// `/credentials`, which needs `token`.
     pub struct Admin {
         /// Address to listen on. Port 0 selects a free port.
         listen: SocketAddr;
         /// Host names under which requests may reach it, besides addresses and localhost: for example that of its
         /// Kubernetes service.
         hosts: Vec<String> = Vec::new();
+        /// Hash of the token for `/credentials`, as `loggia token new` prints it. Without it, credentials of callers cannot
+        /// be managed over HTTP.
+        token: Option<TokenHash> = None;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use loggia_egress::CallerCredentials;
 use loggia_facade::{Effect, ScopeKey};
 use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_state::StateStore;
@@ -39,10 +40,14 @@ pub(crate) trait Capability: Sized {
 
 /// Inputs of [`Capability::configure`].
 pub(crate) struct ConfigureContext<'a> {
+    /// Name of the facade.
+    pub name: &'a str,
     pub grants: &'a PluginGrants,
     pub limits: &'a PluginLimits,
     /// The facade's own store, where the policy grants one.
     pub store: Option<StateStore>,
+    /// Credentials of its callers, where the policy grants secrets that are theirs.
+    pub credentials: Option<Arc<dyn CallerCredentials>>,
 }
 
 /// Inputs of [`Capability::prepare`].
@@ -50,7 +55,7 @@ pub(crate) struct PrepareContext<'a> {
     pub limits: &'a PluginLimits,
     /// Effect of the action that is called. A `read` action changes nothing.
     pub effect: Effect,
-    /// Key of the caller's own state; none for anonymous callers.
+    /// Key of the caller's own state and credential; none for anonymous callers.
     pub scope: Option<ScopeKey>,
     pub log: &'a CallLog,
     /// Charged for the work that the call causes on other threads.

@@ -18,6 +18,7 @@ use loggia_schema::{Contract, SurfaceLimits};
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
     error::AdmitError,
+    facade_state::{FacadeState, FacadeStates},
     files::{load_policy, read_file},
     naming::with_name,
     redaction::redact_secrets,
@@ -43,7 +44,11 @@ static KEY: LazyLock<CursorKey> = LazyLock::new(|| {
 /// # Errors
 ///
 /// If the description or the policy cannot be used, or the surface cannot be published.
-pub(super) fn admit_api(found: &PluginFiles, begun: Instant) -> Result<AdmittedPlugin, AdmitError> {
+pub(super) fn admit_api(
+    found: &PluginFiles,
+    begun: Instant,
+    states: &FacadeStates,
+) -> Result<AdmittedPlugin, AdmitError> {
     let text = read_file(&found.path, MAX_BYTES)?;
     let policy = load_policy(found)?;
     if let Some(grant) = needless_grant(&policy) {
@@ -62,12 +67,18 @@ pub(super) fn admit_api(found: &PluginFiles, begun: Instant) -> Result<AdmittedP
     let granted = VersionGrants::from_policy(&policy);
     // A redirect would leave the operation that was called.
     let limits = EgressLimits { redirects: 0, ..policy.limits.http };
-    let facade = ApiFacade::new(api, EgressClient::new(grants, limits), KEY.clone(), policy.limits.result);
+    let FacadeState { caller_keys, credentials, .. } = states.open(&api.surface.name, &policy.grants)?;
+    let mut client = EgressClient::setup(grants, limits);
+    if let Some(credentials) = credentials {
+        client = client.credentials(credentials);
+    }
+    let facade = ApiFacade::new(api, client.build(), KEY.clone(), policy.limits.result);
     let digest = ArtifactDigest::of(&text);
     let Exposed { form, split, output_schema, .. } = policy.expose;
     let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
     let origin = format!("sha256:{digest}");
-    let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin);
+    let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
+        .with_caller_keys(caller_keys);
     let facts = AdmissionFacts {
         digest,
         bytes: text.len(),
@@ -102,7 +113,8 @@ mod tests {
         fs::write(folder.join("shop.api.toml"), text).unwrap();
         fs::write(folder.join("shop.toml"), policy).unwrap();
         let found = PluginFiles::from_path(&folder.join("shop.api.toml")).unwrap();
-        admit_api(&found, Instant::now()).map_err(|error| error.to_string())
+        let states = FacadeStates::new(folder.join("state"), None);
+        admit_api(&found, Instant::now(), &states).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -7,32 +7,34 @@ use std::{
     time::Instant,
 };
 
+use loggia_credentials::VaultKey;
 use loggia_facade::Surface;
-use loggia_gate::{
-    access::CallerKeys,
-    catalog::{CatalogEntry, FacadeExposure},
-};
-use loggia_policy::model::{Exposed, PluginGrants, Policy, PolicyPaths, limit_names::ARTIFACT};
+use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
+use loggia_policy::model::{Exposed, Policy, PolicyPaths, limit_names::ARTIFACT};
 use loggia_sandbox::{
     ArtifactDigest, CodeCache, LoadError, PluginArtifact, SandboxConfig, SandboxEngine, WasmFacade,
     cache::LoadedComponent, compile::CompilerCommand,
 };
 use loggia_schema::Contract;
-use loggia_state::{StateError, StateFolder, StateStore};
+use loggia_state::{StateError, StateFolder};
 
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
     api,
     error::AdmitError,
+    facade_state::{FacadeState, FacadeStates},
     files::{load_policy, read_file},
     naming::with_name,
     redaction::redact_secrets,
     workflow,
 };
-use crate::load::{
-    fence::{OpenedDir, PolicyFiles, TrustFence, TrustPlaces, VersionGrants, survey},
-    names::{NameClaim, NameFile, NameRecord},
-    plugin_files::{FacadeKind, PluginFiles},
+use crate::{
+    caller_vault::CallerVault,
+    load::{
+        fence::{OpenedDir, PolicyFiles, TrustFence, TrustPlaces, VersionGrants, survey},
+        names::{NameClaim, NameFile, NameRecord},
+        plugin_files::{FacadeKind, PluginFiles},
+    },
 };
 
 /// Admits plugins: turns their files into catalog entries.
@@ -43,21 +45,22 @@ pub struct PluginAdmitter {
     /// Policies of the folder, as of the last survey. The lock is held during a survey, so that concurrent admissions
     /// do not reread them. A survey only reads files and takes no other lock.
     policies: Mutex<PolicyFiles>,
-    /// State folder, once opened: shared by all plugins and versions with its connections. Opened under the lock, so
-    /// that it is opened once.
-    state: Mutex<Option<StateFolder>>,
+    states: FacadeStates,
     compiler: CompilerCommand,
 }
 
 impl PluginAdmitter {
-    /// Creates an admitter that compiles with this binary and caches the results.
+    /// Creates an admitter that compiles with this binary and caches the results. Without a key, that of the state folder
+    /// decrypts credentials.
     pub fn new(
         engine: SandboxEngine,
         cache: CodeCache,
         places: TrustPlaces,
         compiler: CompilerCommand,
+        vault_key: Option<VaultKey>,
     ) -> Self {
-        Self { engine, cache, places, policies: Mutex::default(), state: Mutex::default(), compiler }
+        let states = FacadeStates::new(places.state.clone(), vault_key);
+        Self { engine, cache, places, policies: Mutex::default(), states, compiler }
     }
 
     /// Reads the name record.
@@ -100,7 +103,7 @@ impl PluginAdmitter {
         let begun = Instant::now();
         match found.kind {
             FacadeKind::Workflows => return workflow::admit_workflows(found, begun),
-            FacadeKind::Api => return api::admit_api(found, begun),
+            FacadeKind::Api => return api::admit_api(found, begun, &self.states),
             FacadeKind::Component => {}
         }
         let policy = load_policy(found)?;
@@ -137,9 +140,14 @@ impl PluginAdmitter {
         };
         let contract = contract.with_policy(policy.terms)?;
         let name = &contract.surface().name;
-        let kept = self.open_state(name, &policy.grants)?;
-        let confines =
-            SandboxConfig { name, grants: &policy.grants, limits: policy.limits, store: kept.store };
+        let FacadeState { store, caller_keys, credentials } = self.states.open(name, &policy.grants)?;
+        let confines = SandboxConfig {
+            name,
+            grants: &policy.grants,
+            limits: policy.limits,
+            store,
+            credentials: credentials.map(|found| found as _),
+        };
         let facade = WasmFacade::new(component, surface, confines)?;
         // A path may have been replaced since the check.
         if !facade.dirs().map(Some).eq(grants.dirs.iter().map(OpenedDir::id)) {
@@ -149,8 +157,17 @@ impl PluginAdmitter {
         let Exposed { form, split, output_schema, .. } = policy.expose;
         let exposure = FacadeExposure::new(form, split, output_schema);
         let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
-            .with_caller_keys(kept.scopes);
+            .with_caller_keys(caller_keys);
         Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
+    }
+
+    /// Opens the credentials of all callers.
+    ///
+    /// # Errors
+    ///
+    /// If the state folder or the key of credentials cannot be used.
+    pub fn vault(&self) -> Result<CallerVault, StateError> {
+        self.states.vault()
     }
 
     /// Opens the state folder; creates it if it is missing.
@@ -159,21 +176,7 @@ impl PluginAdmitter {
     ///
     /// If it cannot be opened; the next call retries.
     pub fn open_state_folder(&self) -> Result<StateFolder, StateError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*state {
-            Some(folder) => Ok(folder.clone()),
-            None => Ok(state.insert(StateFolder::open(&self.places.state)?).clone()),
-        }
-    }
-
-    /// Opens the state that a policy grants a facade.
-    fn open_state(&self, name: &str, grants: &PluginGrants) -> Result<FacadeState, StateError> {
-        if !grants.needs_state() {
-            return Ok(FacadeState::default());
-        }
-        let folder = self.open_state_folder()?;
-        let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
-        Ok(FacadeState { store, scopes: Some(CallerKeys::new(folder.secret()?)) })
+        self.states.folder()
     }
 
     /// Checks the granted directories against the fence.
@@ -192,11 +195,4 @@ impl PluginAdmitter {
         }
         Ok(granted)
     }
-}
-
-/// State of a facade.
-#[derive(Default)]
-struct FacadeState {
-    store: Option<StateStore>,
-    scopes: Option<CallerKeys>,
 }

@@ -6,6 +6,7 @@
 //! | `error.rs` | admission errors, for callers and for the operator |
 //! | `naming.rs`, `redaction.rs` | the name of a facade; secrets that logs must not contain |
 //! | `admitted.rs` | a plugin that passed all checks |
+//! | `facade_state.rs` | what the state folder holds for a facade |
 //! | `workflow.rs` | a workflow file: read, link, check |
 //! | `api.rs` | the description of an API: read, check, grant its servers |
 //! | `upstream.rs` | an upstream's tools, under its policy |
@@ -15,6 +16,7 @@ mod admitted;
 mod api;
 mod component;
 mod error;
+mod facade_state;
 mod files;
 mod naming;
 mod redaction;

@@ -13,6 +13,8 @@ pub(super) fn redact_secrets(grants: &PluginGrants) {
     for secret in &grants.http.secrets {
         match &secret.source {
             SecretSource::Value(_, value) => loggia_text::keep_secret(value),
+            // Read for single requests, and not known before.
+            SecretSource::Caller => {}
             SecretSource::File(path) => match read_file(path, SECRET) {
                 Ok(text) => loggia_text::keep_secret(&String::from_utf8_lossy(&text)),
                 // Requests that need the secret report the error.

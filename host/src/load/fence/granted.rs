@@ -67,7 +67,7 @@ impl VersionGrants {
         let PluginGrants { dirs, http, .. } = &policy.grants;
         let secrets = http.secrets.iter().filter_map(|secret| match &secret.source {
             SecretSource::File(path) => Some(path.clone()),
-            SecretSource::Value(..) => None,
+            SecretSource::Value(..) | SecretSource::Caller => None,
         });
         let dirs = dirs.iter().map(|grant| grant.path.clone());
         let paths = PolicyPaths { secrets: secrets.collect(), dirs: dirs.collect() };

@@ -1,5 +1,7 @@
-//! Admin listener: `/healthz`, `/readyz`, `/metrics`. Unauthenticated and without secrets: bind it to loopback or a private
-//! network. It answers until the process exits.
+//! Admin listener: `/healthz`, `/readyz`, `/metrics`, unauthenticated and without secrets, and `/credentials`. Bind it to loopback
+//! or a private network. It answers until the process exits.
+
+mod credentials;
 
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
 
@@ -24,6 +26,7 @@ use serde::Serialize;
 use tokio::{net::TcpListener, runtime::Handle};
 use tokio_util::sync::CancellationToken;
 
+pub use self::credentials::CredentialAdmin;
 use super::{PluginHost, vitals, vitals::TaskCounts};
 use crate::{
     load,
@@ -85,7 +88,12 @@ impl AdminState {
 /// # Errors
 ///
 /// If connections cannot be accepted.
-pub async fn serve(listener: TcpListener, state: AdminState, stop: CancellationToken) -> io::Result<()> {
+pub async fn serve(
+    listener: TcpListener,
+    state: AdminState,
+    credentials: Option<CredentialAdmin>,
+    stop: CancellationToken,
+) -> io::Result<()> {
     let times = ConnectionTimeouts { head: TIMEOUT, idle: TIMEOUT, write: TIMEOUT };
     let bounds = ConnectionBounds { most: CONNECTIONS, per_address: None, loopback: false };
     let bounds = ConnectionConfig { bounds, open: Arc::default(), head: HEAD, times };
@@ -93,9 +101,10 @@ pub async fn serve(listener: TcpListener, state: AdminState, stop: CancellationT
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics_page))
-        .layer(middleware::from_fn_with_state(state.clone(), check_host))
-        .layer(middleware::map_response(set_headers))
-        .with_state((state, stop));
+        .with_state((state.clone(), stop))
+        .merge(credentials::routes(credentials))
+        .layer(middleware::from_fn_with_state(state, check_host))
+        .layer(middleware::map_response(set_headers));
     accept(listener, router, bounds, CancellationToken::new()).await
 }
 

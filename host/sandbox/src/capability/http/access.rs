@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use loggia_egress::{EgressClient, EgressMode};
+use loggia_egress::{CallerKey, EgressClient, EgressMode};
 use loggia_facade::Effect;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView};
 
-use super::hooks::SendHooks;
+use super::hooks::{CallSource, SendHooks};
 use crate::{
     LoadError,
     call_log::CallLog,
@@ -21,6 +21,8 @@ const FIELDS: usize = 64 << 10;
 /// The client that all calls of a facade send through.
 pub(crate) struct HttpCapability {
     client: EgressClient,
+    /// Name of the facade, for messages.
+    facade: Arc<str>,
 }
 
 /// Requests of one call. The default refuses them.
@@ -35,23 +37,27 @@ impl Capability for HttpCapability {
 
     fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError> {
         let grants = &context.grants.http;
-        let client = || EgressClient::new(grants.clone(), context.limits.http.clone());
-        Ok((!grants.rules.is_empty()).then(|| Self { client: client() }))
+        if grants.rules.is_empty() {
+            return Ok(None);
+        }
+        let mut client = EgressClient::setup(grants.clone(), context.limits.http.clone());
+        if let Some(credentials) = &context.credentials {
+            client = client.credentials(Arc::clone(credentials));
+        }
+        Ok(Some(Self { client: client.build(), facade: context.name.into() }))
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) -> HttpAccess {
         let mode = if context.effect == Effect::Read { EgressMode::Reads } else { EgressMode::Writes };
-        HttpAccess::new(Some((self.client.clone(), mode)), context.log, context.usage)
+        let caller = context.scope.as_ref().map(|scope| CallerKey(scope.0));
+        let egress = CallSource { client: self.client.clone(), caller, mode, facade: self.facade.clone() };
+        HttpAccess::new(Some(egress), context.log, context.usage)
     }
 }
 
 impl HttpAccess {
     /// Refuses all requests without an egress; logs and counts refusals.
-    pub(crate) fn new(
-        egress: Option<(EgressClient, EgressMode)>,
-        log: &CallLog,
-        usage: &Arc<UsageCounters>,
-    ) -> Self {
+    pub(crate) fn new(egress: Option<CallSource>, log: &CallLog, usage: &Arc<UsageCounters>) -> Self {
         let mut wasi = WasiHttpCtx::new();
         wasi.set_field_size_limit(FIELDS);
         Self { wasi, hooks: SendHooks::new(egress, log, usage) }

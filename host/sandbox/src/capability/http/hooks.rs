@@ -4,7 +4,8 @@ use std::{future::Future, sync::Arc};
 
 use http_body_util::BodyExt;
 use loggia_egress::{
-    CallEgress, EgressClient, EgressMode, RequestRefusal, RequestTarget, SendError, SendTicket, SendTimeouts,
+    CallEgress, CallerKey, EgressClient, EgressMode, RequestRefusal, RequestTarget, SendError, SendTicket,
+    SendTimeouts,
 };
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
@@ -15,11 +16,20 @@ use crate::{call_log::CallLog, usage::UsageCounters};
 /// that are never sent, which no limit of memory counts.
 const PIECE: usize = 16 << 10;
 
+/// Source of the egress of one call.
+pub(crate) struct CallSource {
+    pub client: EgressClient,
+    pub caller: Option<CallerKey>,
+    pub mode: EgressMode,
+    /// Name of the facade, for messages.
+    pub facade: Arc<str>,
+}
+
 /// Sends the requests of one call.
 #[derive(Default)]
 pub(super) struct SendHooks {
     /// None where nothing is granted.
-    egress: Option<(EgressClient, EgressMode)>,
+    egress: Option<CallSource>,
     /// Made by the first request.
     call: Option<CallEgress>,
     reporter: FailureReporter,
@@ -31,12 +41,8 @@ pub(super) struct SendHooks {
 type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
 
 impl SendHooks {
-    pub(super) fn new(
-        egress: Option<(EgressClient, EgressMode)>,
-        log: &CallLog,
-        usage: &Arc<UsageCounters>,
-    ) -> Self {
-        let reporter = FailureReporter::new(log);
+    pub(super) fn new(egress: Option<CallSource>, log: &CallLog, usage: &Arc<UsageCounters>) -> Self {
+        let reporter = FailureReporter::new(log, egress.as_ref().map(|source| source.facade.clone()));
         Self { egress, call: None, reporter, usage: Some(Arc::clone(usage)) }
     }
 
@@ -47,7 +53,9 @@ impl SendHooks {
     fn admit(&mut self, parts: &http::request::Parts) -> Result<SendTicket, Error> {
         self.reporter.enable_hints();
         let admitted = match &self.egress {
-            Some((client, mode)) => self.call.get_or_insert_with(|| client.call(*mode)).admit(parts),
+            Some(CallSource { client, caller, mode, .. }) => {
+                self.call.get_or_insert_with(|| client.call_for(*caller, *mode)).admit(parts)
+            }
             None => Err(refuse(parts)),
         };
         admitted.map_err(|error| {

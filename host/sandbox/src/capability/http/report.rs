@@ -17,6 +17,8 @@ use crate::call_log::CallLog;
 pub(super) struct FailureReporter {
     /// The call's log.
     log: Option<CallLog>,
+    /// Name of the facade.
+    facade: Option<Arc<str>>,
     /// Hints for the caller. None until a call sends its first request, so that other calls allocate nothing.
     hints: Option<Arc<Mutex<FailureHints>>>,
 }
@@ -25,8 +27,8 @@ pub(super) struct FailureReporter {
 type FailureHints = BTreeMap<&'static str, String>;
 
 impl FailureReporter {
-    pub(super) fn new(log: &CallLog) -> Self {
-        Self { log: Some(log.clone()), hints: None }
+    pub(super) fn new(log: &CallLog, facade: Option<Arc<str>>) -> Self {
+        Self { log: Some(log.clone()), facade, hints: None }
     }
 
     /// Keeps hints from now on.
@@ -44,45 +46,51 @@ impl FailureReporter {
         if let Some(log) = &self.log {
             log.log(level(error), &format!("a request failed: {error}"));
         }
-        if let (Some(hints), Some((code, hint))) = (&self.hints, hint(error)) {
+        if let (Some(hints), Some((code, hint))) = (&self.hints, self.hint(error)) {
             hints.lock().insert(code, hint);
         }
         to_wasi(error)
+    }
+
+    /// Returns the code that a guest makes of a failure, and what the guest cannot know of it.
+    fn hint(&self, error: &SendError) -> Option<(&'static str, String)> {
+        let limit = |name| format!("{error}; the operator can raise `{name}`");
+        Some(match error {
+            SendError::Denied(refusal) => ("denied", refusal.to_string()),
+            SendError::Credential { why, .. } => {
+                let facade = self.facade.as_deref().unwrap_or_default();
+                ("denied", format!("{error}. {}", why.remedy(facade)))
+            }
+            SendError::TooMany(_) => ("unavailable", limit(HTTP_REQUESTS)),
+            SendError::TooLarge { what: MessagePart::Request, .. } => ("unavailable", limit(HTTP_REQUEST)),
+            SendError::TooLarge { what: MessagePart::Response, .. } => ("unavailable", limit(HTTP_RESPONSE)),
+            SendError::Timeout(ExchangePhase::Total) => ("timed_out", limit(HTTP_TIME)),
+            SendError::Timeout(ExchangePhase::Queue) => {
+                ("timed_out", format!("{error}; the operator can raise `{HTTP_TIME}` or `{HTTP_AT_ONCE}`"))
+            }
+            SendError::Tls { .. } => ("unavailable", error.to_string()),
+            _ => return None,
+        })
     }
 }
 
 /// Warns of failures that the operator can prevent by changing the policy.
 fn level(error: &SendError) -> LogLevel {
     match error {
-        SendError::Denied(_) | SendError::TooMany(_) | SendError::TooLarge { .. } | SendError::Secret(_) => {
-            LogLevel::Warn
-        }
+        SendError::Denied(_)
+        | SendError::TooMany(_)
+        | SendError::TooLarge { .. }
+        | SendError::Secret(_)
+        | SendError::Credential { .. } => LogLevel::Warn,
         _ => LogLevel::Debug,
     }
-}
-
-/// Returns the code that a guest makes of a failure, and what the guest cannot know of it.
-fn hint(error: &SendError) -> Option<(&'static str, String)> {
-    let limit = |name| format!("{error}; the operator can raise `{name}`");
-    Some(match error {
-        SendError::Denied(refusal) => ("denied", refusal.to_string()),
-        SendError::TooMany(_) => ("unavailable", limit(HTTP_REQUESTS)),
-        SendError::TooLarge { what: MessagePart::Request, .. } => ("unavailable", limit(HTTP_REQUEST)),
-        SendError::TooLarge { what: MessagePart::Response, .. } => ("unavailable", limit(HTTP_RESPONSE)),
-        SendError::Timeout(ExchangePhase::Total) => ("timed_out", limit(HTTP_TIME)),
-        SendError::Timeout(ExchangePhase::Queue) => {
-            ("timed_out", format!("{error}; the operator can raise `{HTTP_TIME}` or `{HTTP_AT_ONCE}`"))
-        }
-        SendError::Tls { .. } => ("unavailable", error.to_string()),
-        _ => return None,
-    })
 }
 
 /// Converts a failure into an error of WASI, as the guest sees it.
 fn to_wasi(error: &SendError) -> Error {
     match error {
         SendError::Denied(RequestRefusal::Leads { .. }) => Error::DestinationIpProhibited,
-        SendError::Denied(_) => Error::HttpRequestDenied,
+        SendError::Denied(_) | SendError::Credential { .. } => Error::HttpRequestDenied,
         SendError::TooMany(_) => Error::ConnectionLimitReached,
         SendError::Dns(_) => Error::DnsError { rcode: None, info_code: None },
         SendError::Connect(_) => Error::ConnectionRefused,

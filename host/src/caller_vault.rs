@@ -1,0 +1,126 @@
+//! Credentials by the names of facades and callers, as an operator knows them.
+
+use std::sync::Arc;
+
+use loggia_credentials::{
+    CallerName, CredentialVault, FacadeCredentials, ListedCredential, StoredCredential, VaultError, VaultKey,
+};
+use loggia_egress::CallerKey;
+use loggia_gate::access::{Caller, CallerKeys};
+use loggia_state::{StateError, StateFolder};
+
+/// Credentials of a state folder.
+pub struct CallerVault {
+    vault: Arc<CredentialVault>,
+    keys: CallerKeys,
+}
+
+/// Error of storing a credential.
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialError {
+    /// The facade's or the caller's name, or the value.
+    #[error("{0}")]
+    Invalid(String),
+    /// The file.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+}
+
+impl CallerVault {
+    /// Opens the credentials of a folder. Without a key, that of the folder decrypts them; it is created if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// If the folder's secret or key cannot be used.
+    pub fn open(folder: &StateFolder, key: Option<VaultKey>) -> Result<Self, StateError> {
+        let path = folder.path();
+        let key = match key {
+            Some(key) => key,
+            None => VaultKey::read_or_create(path).map_err(|error| {
+                StateError::Storage(format!("the key of credentials in {}: {error}", path.display()))
+            })?,
+        };
+        let vault = Arc::new(CredentialVault::new(path, key));
+        Ok(Self { vault, keys: CallerKeys::new(folder.secret()?) })
+    }
+
+    /// Returns the credentials of one facade, for its requests.
+    pub fn facade(&self, name: &str) -> FacadeCredentials {
+        FacadeCredentials::new(Arc::clone(&self.vault), name)
+    }
+
+    /// Stores the credential of a caller, in place of another one. Running servers use it from the next request on.
+    ///
+    /// # Errors
+    ///
+    /// [`CredentialError`]; nothing is changed then.
+    pub fn set(&self, facade: &str, caller: CallerName, value: &str) -> Result<(), CredentialError> {
+        let key = self.key(facade, &caller)?;
+        let credential = StoredCredential::new(caller, value)
+            .map_err(|reason| CredentialError::Invalid(format!("the credential {reason}")))?;
+        Ok(self.vault.write(facade, key, &credential)?)
+    }
+
+    /// Removes the credential of a caller; returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// [`CredentialError`].
+    pub fn remove(&self, facade: &str, caller: &CallerName) -> Result<bool, CredentialError> {
+        Ok(self.vault.remove(facade, self.key(facade, caller)?)?)
+    }
+
+    /// Lists all credentials.
+    ///
+    /// # Errors
+    ///
+    /// If a folder cannot be read.
+    pub fn list(&self) -> Result<Vec<ListedCredential>, VaultError> {
+        self.vault.list()
+    }
+
+    fn key(&self, facade: &str, caller: &CallerName) -> Result<CallerKey, CredentialError> {
+        StateFolder::check_name(facade).map_err(|_| {
+            let rule = "up to 32 of a-z, 0-9, _ and -, a letter first";
+            CredentialError::Invalid(format!("`{facade}` is not the name of a facade: {rule}"))
+        })?;
+        let caller = match caller {
+            CallerName::Local => Caller::Local,
+            CallerName::Named(name) if name.is_empty() => {
+                return Err(CredentialError::Invalid("the name of the caller is empty".to_owned()));
+            }
+            CallerName::Named(name) => Caller::Named(name.as_str().into()),
+        };
+        let key = self.keys.key_for(&caller, facade).map(|key| CallerKey(key.0));
+        key.ok_or_else(|| CredentialError::Invalid("an unauthenticated caller has no credentials".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked_before_files_are_touched() {
+        let state = tempfile::tempdir().unwrap();
+        let folder = StateFolder::open(state.path()).unwrap();
+        let vault = CallerVault::open(&folder, None).unwrap();
+        let ada = || CallerName::Named("ada".to_owned());
+        for (facade, caller, value) in [
+            ("../x", ada(), "long-enough"),
+            ("", ada(), "long-enough"),
+            ("Shop", ada(), "long-enough"),
+            ("shop", CallerName::Named(String::new()), "long-enough"),
+            ("shop", ada(), "short"),
+            ("shop", ada(), "two\nlines-of-it"),
+        ] {
+            let refused = vault.set(facade, caller, value).unwrap_err();
+            assert!(matches!(refused, CredentialError::Invalid(_)), "{facade} {refused}");
+        }
+        assert!(vault.list().unwrap().is_empty());
+        vault.set("shop", CallerName::Local, "of-the-local-user").unwrap();
+        vault.set("shop", ada(), "of-ada-herself").unwrap();
+        assert_eq!(vault.list().unwrap().len(), 2);
+        assert!(vault.remove("shop", &ada()).unwrap() && !vault.remove("shop", &ada()).unwrap());
+    }
+}

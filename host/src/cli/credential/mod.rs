@@ -1,0 +1,67 @@
+//! `loggia credential`.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `caller.rs` | the option that names the owner |
+//! | `set.rs` | reads a credential and stores it |
+//! | `list.rs` | lists owners, without values |
+//! | `remove.rs` | removes a credential |
+
+mod caller;
+mod list;
+mod remove;
+mod set;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use loggia_policy::settings::Level;
+use loggia_state::StateFolder;
+
+use super::common::{UsageError, env_default};
+use crate::{caller_vault::CallerVault, cli::settings, places, telemetry::logs};
+
+/// Store, list or remove the credentials of callers.
+///
+/// A policy whose `secrets` are `per-caller` sends each caller's own credential. They are encrypted in the state folder, with
+/// the key of LOGGIA_CREDENTIAL_KEY (`openssl rand -base64 32`), or else the folder's own. Running servers use changes at once.
+#[derive(Args)]
+pub struct CredentialCommand {
+    #[command(subcommand)]
+    command: Command,
+    /// State folder [env: LOGGIA_STATE; default: that of the settings file, or the platform's state folder]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = env_default("LOGGIA_STATE"),
+        hide_default_value = true,
+        global = true
+    )]
+    state: Option<PathBuf>,
+    /// Settings file whose state folder to use
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+}
+
+// Help texts are at the commands' structs.
+#[derive(Subcommand)]
+enum Command {
+    Set(set::SetCommand),
+    List(list::ListCommand),
+    Remove(remove::RemoveCommand),
+}
+
+impl CredentialCommand {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        logs::start_plain(Level::Warn);
+        let settings = self.config.as_deref().map(settings::read_and_check).transpose()?;
+        let state = self.state.or_else(|| settings.and_then(|settings| settings.state));
+        let folder = StateFolder::open(state.map_or_else(places::state, Ok)?)?;
+        let vault = CallerVault::open(&folder, places::vault_key().map_err(UsageError)?)?;
+        match self.command {
+            Command::Set(command) => command.run(&vault),
+            Command::List(command) => command.run(&vault),
+            Command::Remove(command) => command.run(&vault),
+        }
+    }
+}
