@@ -7,6 +7,7 @@ mod cancelled;
 mod capabilities;
 mod cli;
 mod clients;
+mod credentials;
 mod facades;
 mod hostile;
 mod http;
