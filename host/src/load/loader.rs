@@ -46,7 +46,14 @@ impl CatalogLoader {
         runtime: Handle,
         load_status: Arc<LoadStatus>,
     ) -> Self {
-        let upstreams = UpstreamSource::start(upstreams, &folder, &runtime, Arc::clone(&load_status), grace);
+        let upstreams = UpstreamSource::start(
+            upstreams,
+            &folder,
+            &runtime,
+            Arc::clone(&load_status),
+            admitter.states(),
+            grace,
+        );
         let folder = FolderSource::new(folder, Arc::clone(&admitter), runtime, Arc::clone(&load_status));
         Self {
             source: SourceSet::new(folder, upstreams),

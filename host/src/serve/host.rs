@@ -160,6 +160,7 @@ impl PluginHost {
             folder,
             &runtime,
             Arc::clone(&self.load_status),
+            self.admitter.states(),
             self.upstream_grace,
         )
     }

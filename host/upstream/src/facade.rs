@@ -9,7 +9,10 @@ use serde_json::Value;
 
 use crate::{
     adapt::{AdaptedTools, ToolRoute},
-    connection::{CallEnd, OpenConnection, UpstreamLink, UpstreamOutage, read_form, write_answer},
+    connection::{
+        CallEnd, CallerCredential, CallerLinks, OpenConnection, REFUSED, UpstreamLink, UpstreamOutage,
+        read_form, write_answer,
+    },
     results::{failure_of_error, read_result},
 };
 
@@ -22,11 +25,17 @@ const QUESTIONS: usize = 8;
 pub struct UpstreamFacade {
     tools: AdaptedTools,
     link: Arc<UpstreamLink>,
+    /// Connections of single callers, if calls carry their credentials.
+    callers: Option<Arc<CallerLinks>>,
 }
 
 impl UpstreamFacade {
-    pub(crate) fn new(tools: AdaptedTools, link: Arc<UpstreamLink>) -> Self {
-        Self { tools, link }
+    pub(crate) fn new(
+        tools: AdaptedTools,
+        link: Arc<UpstreamLink>,
+        callers: Option<Arc<CallerLinks>>,
+    ) -> Self {
+        Self { tools, link, callers }
     }
 
     /// The surface with its routes, and the problems that the operator should know.
@@ -34,11 +43,49 @@ impl UpstreamFacade {
         &self.tools
     }
 
-    async fn call(&self, call: Call) -> Result<Reply, Stop> {
+    /// Whether calls carry their caller's own credential.
+    pub fn needs_credential(&self) -> bool {
+        self.callers.is_some()
+    }
+
+    /// Answers a call with its caller's own credential.
+    pub fn dispatch_with(
+        self: Arc<Self>,
+        call: Call,
+        credential: CallerCredential,
+    ) -> BoxFuture<'static, Result<Reply, Stop>> {
+        self.run(call, Some(credential))
+    }
+
+    fn run(
+        self: Arc<Self>,
+        call: Call,
+        credential: Option<CallerCredential>,
+    ) -> BoxFuture<'static, Result<Reply, Stop>> {
+        async move {
+            let session = call.session.clone();
+            tokio::select! {
+                biased;
+                () = session.cancelled() => Err(Stop::Cancelled),
+                reply = self.call(call, credential) => reply,
+            }
+        }
+        .boxed()
+    }
+
+    async fn call(&self, call: Call, credential: Option<CallerCredential>) -> Result<Reply, Stop> {
         let Some(route) = self.tools.routes.get(&call.action) else {
             return Err(Failure::new(code::NOT_FOUND, format!("there is no action `{}`", call.action)).into());
         };
-        let connection = self.link.connection().await.map_err(|outage| self.unavailable(&outage))?;
+        let caller = match (&self.callers, credential) {
+            (Some(callers), Some(credential)) => Some(callers.link(&credential)),
+            (None, None) => None,
+            // The host supplies a credential where one is needed; an operator's connection must not stand in for it.
+            _ => return Err(Failure::new(code::DENIED, "the call has no credential of its caller").into()),
+        };
+        let link = caller.as_ref().map_or(&self.link, |caller| caller.link());
+        let connection =
+            link.connection().await.map_err(|outage| self.unavailable(&outage, caller.is_some()))?;
         let result = self.call_tool(&connection, route, call.params, &call.session).await?;
         Ok(read_result(&result, &self.tools)?)
     }
@@ -125,8 +172,15 @@ impl UpstreamFacade {
         Ok((!answers.is_empty()).then_some(answers))
     }
 
-    fn unavailable(&self, outage: &UpstreamOutage) -> Stop {
-        outage.to_failure(&self.tools.surface.name).into()
+    fn unavailable(&self, outage: &UpstreamOutage, is_caller: bool) -> Stop {
+        let name = &self.tools.surface.name;
+        if is_caller && outage.reason.starts_with(REFUSED) {
+            let failure = Failure::new(code::DENIED, format!("the upstream of `{name}`: {}", outage.reason));
+            return failure
+                .hint("The caller's credential is wrong or has expired: store another one.")
+                .into();
+        }
+        outage.to_failure(name).into()
     }
 }
 
@@ -136,14 +190,6 @@ impl Facade for UpstreamFacade {
     }
 
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
-        async move {
-            let session = call.session.clone();
-            tokio::select! {
-                biased;
-                () = session.cancelled() => Err(Stop::Cancelled),
-                reply = self.call(call) => reply,
-            }
-        }
-        .boxed()
+        self.run(call, None)
     }
 }

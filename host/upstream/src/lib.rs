@@ -31,9 +31,11 @@ mod spec;
 mod watch;
 
 pub use adapt::{AdaptedTools, ServerProfile, ToolRoute, adapt_tools};
-pub use connection::INHERITED_VARIABLES;
+pub use connection::{CallerCredential, INHERITED_VARIABLES};
 pub use facade::UpstreamFacade;
 pub use import::{ImportedUpstream, ImportedUpstreams, import_clients, render_toml};
 pub use pattern::NamePattern;
-pub use spec::{HttpSpec, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec};
+pub use spec::{
+    CallerHeader, HttpSpec, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec,
+};
 pub use watch::{UpstreamEvent, UpstreamServer};

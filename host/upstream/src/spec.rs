@@ -85,12 +85,27 @@ pub struct HttpSpec {
     pub url: String,
     /// Headers of every request, for example `authorization`. They are the operator's; a caller's token is never added.
     pub headers: BTreeMap<String, String>,
+    /// Header with each caller's own credential, for calls. Tools are listed without it.
+    pub caller_header: Option<CallerHeader>,
+}
+
+/// A header with a caller's own credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallerHeader {
+    /// Name of the header.
+    pub name: String,
+    /// Format of its value; `{}` is replaced by the credential.
+    pub format: String,
 }
 
 impl fmt::Debug for HttpSpec {
     /// Shows the names of headers without their values, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpSpec").field("url", &self.url).field("headers", &self.headers.keys()).finish()
+        f.debug_struct("HttpSpec")
+            .field("url", &self.url)
+            .field("headers", &self.headers.keys())
+            .field("caller_header", &self.caller_header)
+            .finish()
     }
 }
 

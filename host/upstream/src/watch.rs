@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{
     adapt::{AdaptedTools, adapt_tools},
-    connection::{OpenConnection, UpstreamLink},
+    connection::{CallerLinks, OpenConnection, UpstreamLink},
     facade::UpstreamFacade,
     secret_name::is_secret,
     spec::UpstreamSpec,
@@ -39,6 +39,7 @@ pub enum UpstreamEvent {
 /// A running upstream. Dropping it ends the upstream.
 pub struct UpstreamServer {
     link: Arc<UpstreamLink>,
+    callers: Option<Arc<CallerLinks>>,
     events: watch::Receiver<UpstreamEvent>,
 }
 
@@ -46,10 +47,14 @@ impl UpstreamServer {
     /// Starts an upstream. Its connections and children live on `runtime`.
     pub fn start(spec: UpstreamSpec, runtime: &Handle) -> Self {
         keep_secrets(&spec);
-        let link = UpstreamLink::new(Arc::new(spec), runtime.clone());
+        let spec = Arc::new(spec);
+        let callers = CallerLinks::new(&spec, runtime);
+        let link = UpstreamLink::new(spec, runtime.clone());
         let (sender, events) = watch::channel(UpstreamEvent::Starting);
-        runtime.spawn(ToolWatcher { link: link.clone(), events: sender, served: None }.watch());
-        Self { link, events }
+        let watcher =
+            ToolWatcher { link: link.clone(), callers: callers.clone(), events: sender, served: None };
+        runtime.spawn(watcher.watch());
+        Self { link, callers, events }
     }
 
     /// What is known of the upstream now, and from now on. The latest wins.
@@ -57,9 +62,16 @@ impl UpstreamServer {
         self.events.clone()
     }
 
+    fn end(&self) {
+        self.link.stop();
+        if let Some(callers) = &self.callers {
+            callers.stop();
+        }
+    }
+
     /// Ends the upstream, and waits until its process is gone.
     pub async fn stop(self) {
-        self.link.stop();
+        self.end();
         // Its group is killed after two seconds.
         let _ = tokio::time::timeout(STOP, self.link.ended()).await;
     }
@@ -67,7 +79,7 @@ impl UpstreamServer {
 
 impl Drop for UpstreamServer {
     fn drop(&mut self) {
-        self.link.stop();
+        self.end();
     }
 }
 
@@ -94,6 +106,7 @@ fn keep_secrets(spec: &UpstreamSpec) {
 
 struct ToolWatcher {
     link: Arc<UpstreamLink>,
+    callers: Option<Arc<CallerLinks>>,
     events: watch::Sender<UpstreamEvent>,
     served: Option<Arc<UpstreamFacade>>,
 }
@@ -179,7 +192,7 @@ impl ToolWatcher {
         for problem in &adapted.problems {
             tracing::warn!(upstream = self.link.spec().name, "{problem}");
         }
-        let facade = Arc::new(UpstreamFacade::new(adapted, self.link.clone()));
+        let facade = Arc::new(UpstreamFacade::new(adapted, self.link.clone(), self.callers.clone()));
         self.served = Some(facade.clone());
         facade
     }

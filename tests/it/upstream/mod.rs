@@ -2,6 +2,7 @@
 
 mod arxiv;
 mod changes;
+mod credentials;
 mod fake;
 mod hostile;
 mod killed;

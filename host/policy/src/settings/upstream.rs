@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
-use url::Url;
+use url::{Host, Url};
 
 use super::{
     kind::ValueKind,
@@ -35,6 +35,9 @@ table! {
         url: Option<String> = None, text(url);
         /// Headers of each request to the server, such as `authorization`. A caller's token is never forwarded.
         headers: BTreeMap<String, HiddenText> = BTreeMap::new(), headers;
+        /// Header of calls that carries the caller's own credential, stored by `loggia credential set NAME`. Tools are listed
+        /// with `headers` alone. Requires an `https://` URL, or one of this machine.
+        caller_header: Option<CallerHeader> = None;
         /// Tools to serve, by their original names; `*` matches any characters. Default: all.
         include: Vec<String> = Vec::new(), list(text(not_empty));
         /// Tools to omit; overrides `include`.
@@ -47,6 +50,16 @@ table! {
         connect_time: Span = Span::seconds(60), within(SECOND, TEN_MINUTES);
         /// Maximum size of one message from the server.
         message: Size = Size(16 << 20), within(MESSAGE_LEAST, MESSAGE_MOST);
+    }
+}
+
+table! {
+    /// A header with the caller's own credential.
+    pub struct CallerHeader {
+        /// Name of the header, such as `authorization`.
+        name: String, text(header_name);
+        /// Its value; `{}` is replaced by the credential.
+        format: String = "{}".to_owned(), text(format);
     }
 }
 
@@ -104,7 +117,13 @@ fn check_transport(field: &Field<'_>, upstream: &Upstream, reader: &mut Settings
         (true, false) if !upstream.headers.is_empty() => {
             reader.report_key(field, "headers", "needs a `url`; a program gets its credentials by `env`");
         }
+        (true, false) if upstream.caller_header.is_some() => {
+            reader.report_key(field, "caller-header", "needs a `url`");
+        }
         (false, true) => {
+            if upstream.caller_header.is_some() && !upstream.url.as_deref().is_some_and(is_private) {
+                reader.report_key(field, "caller-header", "needs an https:// URL, or one of this machine");
+            }
             for key in ["args", "env", "cwd"].into_iter().filter(|key| has(key)) {
                 reader.report_key(field, key, "needs a `command`");
             }
@@ -123,6 +142,32 @@ fn url(text: &Text) -> Result<String, &'static str> {
     let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
     let has_credentials = !url.username().is_empty() || url.password().is_some();
     if is_web && !has_credentials { Ok(text.value.clone()) } else { Err(FORM) }
+}
+
+/// Whether nobody on the network can read what is sent to a URL.
+fn is_private(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    let is_local = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    url.scheme() == "https" || is_local
+}
+
+fn header_name(text: &Text) -> Result<String, &'static str> {
+    let name: Option<http::HeaderName> = text.value.parse().ok();
+    name.map(|name| name.as_str().to_owned()).ok_or("is not a header name")
+}
+
+fn format(text: &Text) -> Result<String, &'static str> {
+    let is_visible = text.value.chars().all(|c| matches!(c, ' '..='~'));
+    match text.value.matches("{}").count() {
+        1 if is_visible => Ok(text.value.clone()),
+        1 => Err("must contain only visible ASCII characters and spaces"),
+        _ => Err("must contain {} exactly once, the placeholder for the credential"),
+    }
 }
 
 fn headers(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<BTreeMap<String, HiddenText>> {

@@ -45,7 +45,7 @@ pub struct PluginAdmitter {
     /// Policies of the folder, as of the last survey. The lock is held during a survey, so that concurrent admissions
     /// do not reread them. A survey only reads files and takes no other lock.
     policies: Mutex<PolicyFiles>,
-    states: FacadeStates,
+    states: Arc<FacadeStates>,
     compiler: CompilerCommand,
 }
 
@@ -59,7 +59,7 @@ impl PluginAdmitter {
         compiler: CompilerCommand,
         vault_key: Option<VaultKey>,
     ) -> Self {
-        let states = FacadeStates::new(places.state.clone(), vault_key);
+        let states = Arc::new(FacadeStates::new(places.state.clone(), vault_key));
         Self { engine, cache, places, policies: Mutex::default(), states, compiler }
     }
 
@@ -159,6 +159,11 @@ impl PluginAdmitter {
         let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
             .with_caller_keys(caller_keys);
         Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
+    }
+
+    /// What the state folder holds for facades.
+    pub fn states(&self) -> &Arc<FacadeStates> {
+        &self.states
     }
 
     /// Opens the credentials of all callers.

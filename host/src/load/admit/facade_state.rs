@@ -60,10 +60,25 @@ impl FacadeStates {
         }
         let folder = self.folder()?;
         let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
-        let caller_keys = Some(CallerKeys::new(folder.secret()?));
-        let vault = grants.needs_credentials().then(|| CallerVault::open(&folder, self.vault_key.clone()));
-        let credentials = vault.transpose()?.map(|vault| Arc::new(vault.facade(name)));
-        Ok(FacadeState { store, caller_keys, credentials })
+        if !grants.needs_credentials() {
+            return Ok(FacadeState {
+                store,
+                caller_keys: Some(CallerKeys::new(folder.secret()?)),
+                credentials: None,
+            });
+        }
+        let (credentials, caller_keys) = self.open_credentials(name)?;
+        Ok(FacadeState { store, caller_keys: Some(caller_keys), credentials: Some(credentials) })
+    }
+
+    /// Opens the credentials of a facade's callers, with the keys of these callers.
+    ///
+    /// # Errors
+    ///
+    /// If the folder, its secret or the key of credentials cannot be used.
+    pub fn open_credentials(&self, name: &str) -> Result<(Arc<FacadeCredentials>, CallerKeys), StateError> {
+        let caller_keys = CallerKeys::new(self.folder()?.secret()?);
+        Ok((Arc::new(self.vault()?.facade(name)), caller_keys))
     }
 
     /// Opens the credentials of all callers.

@@ -26,6 +26,7 @@ mod workflow;
 pub use admitted::{AdmissionFacts, AdmittedPlugin};
 pub use component::PluginAdmitter;
 pub use error::AdmitError;
+pub use facade_state::FacadeStates;
 pub(super) use files::{policy_digest, read_policy};
 pub(super) use upstream::admit_upstream;
 pub use workflow::admit_workflows;

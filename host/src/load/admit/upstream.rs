@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{Call, Facade, Failure, Reply, Stop, Surface, Usage, code};
+use loggia_credentials::FacadeCredentials;
+use loggia_egress::{CallerCredentials, CallerKey, MissingCredential};
+use loggia_facade::{Call, Facade, Failure, Reply, ScopeKey, Stop, Surface, Usage, code};
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
 use loggia_policy::{
     grants::needless_for_workflows,
@@ -13,11 +15,12 @@ use loggia_policy::{
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceLimits};
 use loggia_text::units::format_bytes;
-use loggia_upstream::UpstreamFacade;
+use loggia_upstream::{CallerCredential, UpstreamFacade};
 
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
     error::AdmitError,
+    facade_state::FacadeStates,
     naming::with_name,
 };
 use crate::load::fence::VersionGrants;
@@ -26,11 +29,13 @@ use crate::load::fence::VersionGrants;
 ///
 /// # Errors
 ///
-/// If the policy grants something of the sandbox, or the surface cannot be published under it.
+/// If the policy grants something of the sandbox, the surface cannot be published under it, or credentials are needed and
+/// cannot be used.
 pub fn admit_upstream(
     key: &str,
     facade: Arc<UpstreamFacade>,
     policy: Policy,
+    states: &FacadeStates,
 ) -> Result<AdmittedPlugin, AdmitError> {
     let begun = Instant::now();
     // Like a workflow, an upstream can use `invoke` and `elicit` alone.
@@ -52,10 +57,13 @@ pub fn admit_upstream(
     let Exposed { form, split, output_schema, .. } = policy.expose;
     let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
     let surface = Arc::clone(contract.surface());
-    let facade = BoundedFacade { surface, inner: facade, most: policy.limits.result };
+    let state = facade.needs_credential().then(|| states.open_credentials(&surface.name)).transpose()?;
+    let (credentials, caller_keys) = state.unzip();
+    let facade = ServedUpstream { surface, inner: facade, most: policy.limits.result, credentials };
     let digest = ArtifactDigest::of(&bytes);
     let origin = format!("sha256:{digest}");
-    let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin);
+    let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
+        .with_caller_keys(caller_keys);
     let facts = AdmissionFacts {
         digest,
         bytes: bytes.len(),
@@ -66,22 +74,56 @@ pub fn admit_upstream(
     Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
 }
 
-/// A facade whose results are bounded, under the name that its policy gives.
-struct BoundedFacade {
+/// An upstream under the name that its policy gives: with bounded results, and credentials of callers.
+struct ServedUpstream {
     surface: Arc<Surface>,
     inner: Arc<UpstreamFacade>,
     /// Maximum size of a result, in bytes.
     most: usize,
+    /// Credentials of callers, if calls carry them.
+    credentials: Option<Arc<FacadeCredentials>>,
 }
 
-impl Facade for BoundedFacade {
+impl ServedUpstream {
+    async fn call(&self, call: Call) -> Result<Reply, Stop> {
+        let inner = Arc::clone(&self.inner);
+        let Some(credentials) = &self.credentials else { return inner.dispatch(call).await };
+        let credential = self.credential(credentials, call.scope.as_ref()).await?;
+        inner.dispatch_with(call, credential).await
+    }
+
+    /// Reads the credential of a call's caller.
+    async fn credential(
+        &self,
+        credentials: &FacadeCredentials,
+        caller: Option<&ScopeKey>,
+    ) -> Result<CallerCredential, Failure> {
+        let name = &self.surface.name;
+        let missing = |why: MissingCredential| {
+            let error = format!("calls of `{name}` need the caller's own credential, {why}");
+            Failure::new(code::DENIED, error).hint(why.remedy(name))
+        };
+        let caller = caller.ok_or_else(|| missing(MissingCredential::Anonymous))?;
+        match credentials.credential(CallerKey(caller.0)).await {
+            Ok(Some(value)) => Ok(CallerCredential { caller: caller.clone(), value }),
+            Ok(None) => Err(missing(MissingCredential::None)),
+            Err(error) => {
+                tracing::error!(facade = name, "a credential cannot be used: {error}");
+                let failure = Failure::new(code::DENIED, "the caller's credential cannot be used");
+                Err(failure.hint("The server's log has the reason. Storing the credential again may help."))
+            }
+        }
+    }
+}
+
+impl Facade for ServedUpstream {
     fn surface(&self) -> &Arc<Surface> {
         &self.surface
     }
 
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
         async move {
-            let reply = Arc::clone(&self.inner).dispatch(call).await?;
+            let reply = self.call(call).await?;
             let size = reply.size();
             if size <= self.most {
                 return Ok(reply);

@@ -21,9 +21,11 @@
 //! | `subscription` | changes of the tool list, in the lifecycle of 2026-07-28 |
 //! | `life` | one connection, from its start to its end |
 //! | `link` | the connection of an upstream, started again when it is needed |
+//! | `caller_links` | connections of single callers, with their own credentials |
 
 mod bounded_lines;
 mod call_registry;
+mod caller_links;
 mod child;
 mod client;
 mod close_reason;
@@ -39,7 +41,10 @@ mod restart_backoff;
 mod stderr_log;
 mod subscription;
 
+pub use caller_links::CallerCredential;
+pub(crate) use caller_links::CallerLinks;
 pub use child::INHERITED_VARIABLES;
+pub(crate) use http::REFUSED;
 pub(crate) use link::UpstreamLink;
 pub(crate) use open::{CallEnd, OpenConnection};
 pub(crate) use outage::UpstreamOutage;

@@ -142,6 +142,7 @@ fn read_server(
         ("" | "http" | "streamable-http" | "streamableHttp", _, true) => TransportSpec::Http(HttpSpec {
             url: reader.optional("url")?.unwrap_or_default(),
             headers: reader.map("headers")?,
+            caller_header: None,
         }),
         ("" | "stdio" | "http" | "streamable-http" | "streamableHttp", ..) => {
             return Err("it has neither `command` nor `url`".to_owned());

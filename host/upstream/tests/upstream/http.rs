@@ -34,8 +34,11 @@ impl HttpServer {
     }
 
     fn spec(&self) -> UpstreamSpec {
-        let http =
-            HttpSpec { url: self.url.clone(), headers: [("x-own".to_owned(), "operator".to_owned())].into() };
+        let http = HttpSpec {
+            url: self.url.clone(),
+            headers: [("x-own".to_owned(), "operator".to_owned())].into(),
+            ..HttpSpec::default()
+        };
         UpstreamSpec::new("fake", TransportSpec::Http(http))
     }
 }
@@ -124,7 +127,7 @@ async fn dropped_calls_are_cancelled_over_http() {
 #[tokio::test]
 async fn unusable_servers_give_their_reason() {
     for (mode, expected) in [
-        ("needs-token", "it refused the host's credentials with HTTP 401"),
+        ("needs-token", "it refused the credentials with HTTP 401"),
         ("redirects", "it redirects to another address; the settings have to name that one"),
         ("broken", "it answered with HTTP 500"),
         ("html", "its answer is neither JSON nor a stream of events"),

@@ -11,7 +11,7 @@ use loggia_upstream::{UpstreamEvent, UpstreamFacade, UpstreamServer, UpstreamSpe
 use tokio::{runtime::Handle, sync::watch};
 
 use crate::load::{
-    admit::{AdmitError, AdmittedPlugin, admit_upstream, read_policy},
+    admit::{AdmitError, AdmittedPlugin, FacadeStates, admit_upstream, read_policy},
     offer::FacadeOffer,
     plugin_files::PolicyStamp,
     source::versions::{AuditedVersion, AuditedVersions},
@@ -24,6 +24,8 @@ pub struct UpstreamEntry {
     /// The tools that were listed last, to be admitted again if the policy changes.
     facade: Option<Arc<UpstreamFacade>>,
     policy: PathBuf,
+    /// State of the facade, if its calls carry credentials of callers.
+    states: Arc<FacadeStates>,
     /// The policy that was applied last.
     stamp: PolicyStamp,
     /// Whether the server has answered, or failed to.
@@ -34,7 +36,7 @@ pub struct UpstreamEntry {
 
 impl UpstreamEntry {
     /// Starts an upstream. Its policy is in `folder`.
-    pub fn start(spec: UpstreamSpec, folder: &Path, runtime: &Handle) -> Self {
+    pub fn start(spec: UpstreamSpec, folder: &Path, runtime: &Handle, states: Arc<FacadeStates>) -> Self {
         let name = spec.name.clone();
         let policy = folder.join(format!("{name}.toml"));
         // Neither served nor refused until the server has answered, so that calls wait for it.
@@ -47,6 +49,7 @@ impl UpstreamEntry {
             events,
             facade: None,
             policy,
+            states,
             stamp,
             answered: false,
             versions: AuditedVersions::default(),
@@ -113,7 +116,7 @@ impl UpstreamEntry {
             PolicyStamp::None => Ok(Policy::default()),
             _ => read_policy(&self.policy),
         };
-        match policy.and_then(|policy| admit_upstream(key, facade, policy)) {
+        match policy.and_then(|policy| admit_upstream(key, facade, policy, &self.states)) {
             Ok(admitted) => {
                 self.accept(key, admitted);
                 true

@@ -22,6 +22,7 @@ use self::entry::UpstreamEntry;
 pub use self::settings::to_specs;
 use super::event::SourceEvent;
 use crate::load::{
+    admit::FacadeStates,
     load_status::LoadStatus,
     offer::{FacadeOffer, OfferMap},
     plugin_files::upstream_key,
@@ -49,10 +50,12 @@ impl UpstreamSource {
         folder: &Path,
         runtime: &Handle,
         load_status: Arc<LoadStatus>,
+        states: &Arc<FacadeStates>,
         grace: Duration,
     ) -> Self {
-        let entry =
-            |spec: UpstreamSpec| (upstream_key(&spec.name), UpstreamEntry::start(spec, folder, runtime));
+        let entry = |spec: UpstreamSpec| {
+            (upstream_key(&spec.name), UpstreamEntry::start(spec, folder, runtime, Arc::clone(states)))
+        };
         let now = Instant::now();
         Self {
             entries: specs.into_iter().map(entry).collect(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use loggia_policy::settings::{HiddenText, Upstream};
 use loggia_upstream::{
-    HttpSpec, NamePattern, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec,
+    CallerHeader, HttpSpec, NamePattern, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec,
 };
 
 /// Converts the upstreams of the settings.
@@ -14,7 +14,14 @@ pub fn to_specs(upstreams: &BTreeMap<String, Upstream>) -> Vec<UpstreamSpec> {
 
 fn to_spec(name: &str, upstream: &Upstream) -> UpstreamSpec {
     let transport = match &upstream.url {
-        Some(url) => TransportSpec::Http(HttpSpec { url: url.clone(), headers: texts(&upstream.headers) }),
+        Some(url) => TransportSpec::Http(HttpSpec {
+            url: url.clone(),
+            headers: texts(&upstream.headers),
+            caller_header: upstream
+                .caller_header
+                .clone()
+                .map(|header| CallerHeader { name: header.name, format: header.format }),
+        }),
         None => TransportSpec::Stdio(StdioSpec {
             command: upstream.command.clone().unwrap_or_default(),
             args: upstream.args.clone(),

@@ -4,6 +4,9 @@ use std::error::Error;
 
 use http::StatusCode;
 
+/// First words of the reason if credentials are missing or wrong.
+pub(crate) const REFUSED: &str = "it refused the credentials";
+
 /// Why a request brought no answer: a fragment about the server. Holds no URL, which may contain credentials.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::connection) enum HttpError {
@@ -13,8 +16,8 @@ pub(in crate::connection) enum HttpError {
     /// No connection, or one that broke.
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
-    /// The operator's credentials are missing or wrong.
-    #[error("it refused the host's credentials with HTTP {}", .0.as_u16())]
+    /// The credentials are missing or wrong.
+    #[error("{REFUSED} with HTTP {}", .0.as_u16())]
     Credentials(StatusCode),
     /// Another status than success.
     #[error("it answered with HTTP {}", .0.as_u16())]

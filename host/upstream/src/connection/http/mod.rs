@@ -13,4 +13,5 @@ mod http_error;
 mod tls;
 
 pub(super) use http_client::HttpClient;
+pub(crate) use http_error::REFUSED;
 pub(super) use http_error::innermost;
