@@ -113,7 +113,7 @@ impl WorkflowBundle {
         let rules = self.policy.stated.invoke.then_some(&self.policy.rules);
         let peers = |facade: &str, action: &str| {
             let found = beside.lookup_for_workflow(&self.name, facade, action)?;
-            if rules.is_none_or(|rules| rules.may_invoke(facade, &found.name)) {
+            if rules.is_none_or(|rules| rules.reach_of(&self.name).may_invoke(facade, &found.name)) {
                 return Ok(found);
             }
             let message = format!("its policy does not let it call `{facade:.80}:{:.80}`", found.name);
@@ -132,15 +132,15 @@ impl WorkflowBundle {
             for candidates in steps().filter_map(|step| step.call()).map(|call| call.candidates()) {
                 let found = candidates.iter().find_map(|candidate| {
                     let action = beside.lookup(&candidate.facade, &candidate.action).ok()?;
-                    Some((candidate.facade.clone(), Some(action.name)))
+                    Some(InvokeRule::Action(candidate.facade.clone(), action.name))
                 });
                 match found {
                     Some(found) => drop(called.insert(found)),
-                    None => called.extend(candidates.into_iter().map(|candidate| (candidate.facade, None))),
+                    None => called
+                        .extend(candidates.into_iter().map(|candidate| InvokeRule::Facade(candidate.facade))),
                 }
             }
-            let rule = |(facade, action)| InvokeRule { facade, action };
-            rules.invoke = called.into_iter().map(rule).collect();
+            rules.invoke = called.into_iter().collect();
         }
         if !self.policy.stated.elicit {
             // A run continues to ask even if a new version of its file does not.

@@ -185,7 +185,7 @@ impl ChainWalk<'_> {
         if self.steps.len() > MAX_HOPS {
             return Err(format!("{MAX_HOPS} calls have followed already"));
         }
-        if !from.rules.may_reach(&next.facade) {
+        if !from.reach().may_reach(&next.facade) {
             return Err(format!("the policy's `grants.invoke` does not name {}", printable(&next.facade)));
         }
         let input =
@@ -210,7 +210,7 @@ impl ChainWalk<'_> {
         };
         let (facade, action) = (&planned.entry.surface().name, planned.action());
         let target = format!("{facade}:{}", action.name);
-        if !from.rules.may_invoke(facade, &action.name) {
+        if !from.reach().may_invoke(facade, &action.name) {
             return Err(format!("the policy's `grants.invoke` does not hold \"{target}\""));
         }
         if !effect_allows(self.effect, action.effect) {

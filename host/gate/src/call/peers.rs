@@ -4,6 +4,7 @@
 use std::{borrow::Cow, fmt::Display};
 
 use loggia_facade::{Action, Effect, Failure, Input, Object, Request, Surface};
+use loggia_policy::model::InvokeReach;
 use loggia_schema::ToolView;
 use loggia_text::printable;
 use serde_json::json;
@@ -109,12 +110,17 @@ impl CallFrame {
         }
     }
 
+    /// Returns the actions of others that `grants.invoke` allows.
+    fn reach(&self) -> InvokeReach<'_> {
+        self.entry.reach()
+    }
+
     /// Iterates over the actions of another facade that the policies of both and the caller's rights allow. The effect of
     /// the calling action is checked for each call.
     fn callable_actions<'a>(&'a self, entry: &'a CatalogEntry) -> impl Iterator<Item = &'a Action> {
         let surface = entry.surface();
         surface.actions.iter().filter(move |action| {
-            self.entry.rules.may_invoke(&surface.name, &action.name)
+            self.reach().may_invoke(&surface.name, &action.name)
                 && self.state.rights.allows(&surface.name, &action.name)
                 && entry.contract.offers(&action.name, &ToolView::all_actions()).is_some()
         })
@@ -122,7 +128,7 @@ impl CallFrame {
 
     /// Checks the target before it is looked up: a facade must not learn which others exist.
     fn check_reach(&self, target: &str) -> Result<(), Failure> {
-        if self.entry.rules.may_reach(target) {
+        if self.reach().may_reach(target) {
             return if self.state.rights.reaches(target) { Ok(()) } else { Err(self.out_of_scope(target)) };
         }
         let failure = self.not_granted(format_args!("{target:.80}"));
@@ -137,9 +143,7 @@ impl CallFrame {
     /// Narrows another facade to the actions that both this one and the root caller may call.
     fn peer_view(&self, entry: &CatalogEntry) -> Result<ToolView, Failure> {
         let facade = &entry.surface().name;
-        let granted = self.entry.rules.invoke.iter().filter(|rule| rule.facade == *facade);
-        let granted: Option<Vec<&str>> = granted.map(|rule| rule.action.as_deref()).collect();
-        let view = match granted {
+        let view = match self.reach().named_actions(facade) {
             None => Some(ToolView::all_actions()),
             Some(actions) => entry.contract.narrow_to(&ToolView::all_actions(), actions.into_iter()),
         };
@@ -173,7 +177,7 @@ impl CallFrame {
     /// learn the names or, from validation errors, the parameters of the others.
     fn check_named_action(&self, entry: &CatalogEntry, action: &str) -> Result<(), Failure> {
         let facade = &entry.surface().name;
-        if self.entry.rules.may_invoke_all(facade) {
+        if self.reach().may_invoke_all(facade) {
             return Ok(());
         }
         let name = entry.resolve_name(action);
@@ -189,7 +193,7 @@ impl CallFrame {
 
     /// Checks `grants.invoke` for one action.
     fn check_grant(&self, target: &str, action: &Action) -> Result<(), Failure> {
-        if self.entry.rules.may_invoke(target, &action.name) {
+        if self.reach().may_invoke(target, &action.name) {
             return Ok(());
         }
         let hint = format!("the operator can add \"{target}:{}\" to `grants.invoke`", action.name);

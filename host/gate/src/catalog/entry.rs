@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Action, Facade, Failure, Surface};
-use loggia_policy::model::FacadeRules;
+use loggia_policy::model::{FacadeRules, InvokeReach};
 use loggia_schema::Contract;
 
 use super::exposure::FacadeExposure;
@@ -66,6 +66,11 @@ impl CatalogEntry {
     /// Surface of the facade.
     pub fn surface(&self) -> &Arc<Surface> {
         self.contract.surface()
+    }
+
+    /// Actions of other facades that it may invoke.
+    pub fn reach(&self) -> InvokeReach<'_> {
+        self.rules.reach_of(&self.surface().name)
     }
 
     /// Resolves an empty action name to the facade's default action.

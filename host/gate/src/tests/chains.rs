@@ -59,6 +59,18 @@ async fn a_followed_call_answers_with_the_trail() {
 }
 
 #[tokio::test]
+async fn a_star_follows_only_to_other_facades() {
+    for (to, rule, follows) in [("b", "*", true), ("a", "*", false), ("a", "a:look", true)] {
+        let gate = gate(vec![
+            (leading("a", to), chained(ChainRule::Follow, &[rule])),
+            (leading("b", "b"), FacadeRules::default()),
+        ]);
+        let reply = look(&gate, 1).await;
+        assert_eq!(reply.get("trail").is_some(), follows, "{to} {rule}: {reply}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_trail_holds_of_results_is_bounded() {
     let first = puppet("a", async |_| {
         Ok(Reply {

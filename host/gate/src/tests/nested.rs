@@ -21,13 +21,25 @@ async fn policy_and_effect_bound_nested_calls() {
     check("look", &["b:look"], "look", ok).await;
     check("smash", &["b:*"], "smash", ok).await;
     check("touch", &["b:*"], "touch", ok).await;
+    check("smash", &["*"], "smash", ok).await;
     let policy = ("denied", "access denied: the policy does not let `a` call `b`");
     check("look", &[], "look", policy).await;
     check("look", &["b:touch"], "look", policy).await;
     let reads = ("denied", "access denied: a read action may not call `b.touch`, which is write");
     check("look", &["b:*"], "touch", reads).await;
+    check("look", &["*"], "touch", reads).await;
     let writes = ("denied", "access denied: a write action may not call `b.smash`, which is destructive");
     check("touch", &["b:*"], "smash", writes).await;
+}
+
+#[tokio::test]
+async fn a_star_does_not_include_its_own_facade() {
+    let refused = "access denied: the policy does not let `a` call `a`";
+    let waiting = "access denied: `a` is already waiting for this call";
+    for (rule, expected) in [("*", refused), ("a:*", waiting)] {
+        let gate = gate(vec![(forwards("a", "a", "look"), invoking(&[rule]))]);
+        assert_eq!(failed(&call(&gate, request("a", "look")).await), ("denied", expected), "{rule}");
+    }
 }
 
 #[tokio::test]
@@ -252,6 +264,8 @@ async fn a_facade_sees_only_what_it_may_call() {
     check(&["b:*"], &[], json!(["b:look", "b:touch", "b:smash", "b:dig"])).await;
     check(&["b:*"], &["smash"], json!(["b:look", "b:touch", "b:dig"])).await;
     check(&["b:look", "c:touch"], &[], json!(["b:look", "c:touch"])).await;
+    let all = ["b:look", "b:touch", "b:dig", "c:look", "c:touch", "c:smash", "c:dig"];
+    check(&["*"], &["smash"], json!(all)).await;
     check(&["d:look", "b:nothing"], &[], json!([])).await;
     check(&[], &[], json!("access denied: the policy does not let `a` call other facades")).await;
 }
@@ -269,6 +283,8 @@ async fn lookup_shows_only_callable_actions() {
     let not = "access denied: the policy does not let `a` call `b`";
     check(&["b:touch"], "b", "touch", "touch").await;
     check(&["b:touch"], "b", "TOUCH", "touch").await;
+    check(&["*"], "b", "TOUCH", "touch").await;
+    check(&["*"], "a", "look", "access denied: the policy does not let `a` call `a`").await;
     check(&["b:look"], "b", "touch", not).await;
     check(&[], "b", "touch", not).await;
     check(&["b:*"], "b", "nothing", "Unknown action: \"nothing\". Available actions: look, touch, smash, dig, describe, run_status, run_cancel.").await;

@@ -214,6 +214,30 @@ async fn peers_are_limited_to_the_callers_rights() {
 }
 
 #[tokio::test]
+async fn a_star_is_limited_to_the_callers_rights() {
+    for (scopes, expected) in [
+        ("*", json!(["b:look", "b:touch", "b:smash", "b:dig", "c:look", "c:touch", "c:smash", "c:dig"])),
+        ("a:* b:touch", json!(["b:touch"])),
+        ("a:*", json!([])),
+    ] {
+        let a = puppet("a", async |call: Call| {
+            let facades = call.session.facades()?;
+            let names = facades.iter().flat_map(|facade| {
+                facade.actions.iter().map(move |action| format!("{}:{}", facade.name, action.name))
+            });
+            Ok(Reply::data(names.collect::<Vec<_>>()))
+        });
+        let gate = gate(vec![
+            (a, invoking(&["*"])),
+            (works("b"), FacadeRules::default()),
+            (works("c"), FacadeRules::default()),
+        ]);
+        let reply = called(&gate, scopes, "a", json!({"action": "look"})).await.unwrap();
+        assert_eq!(reply["data"], expected, "{scopes}");
+    }
+}
+
+#[tokio::test]
 async fn a_batch_needs_rights_to_all_items() {
     let calls = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&calls);

@@ -182,7 +182,8 @@ fn actions_and_exposure_are_read() {
         "#,
     )
     .unwrap();
-    assert!(policy.rules.may_invoke("search", "web") && !policy.rules.may_invoke("projects", "list"));
+    let reach = policy.rules.reach_of("my-notes");
+    assert!(reach.may_invoke("search", "web") && !reach.may_invoke("projects", "list"));
     assert!(policy.rules.elicit);
     assert_eq!(policy.rules.chain, ChainRule::Follow);
     let terms = ActionPolicy { deny: vec!["purge".into()], confirm: vec!["delete".into()], batch: true };

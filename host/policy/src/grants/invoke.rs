@@ -15,8 +15,9 @@ const KEY: Key = Key {
     name: "invoke",
     kind: "list of actions",
     default: Some("[]"),
-    means: "actions of other facades that the plugin may call or name as `next`: `\"facade:action\"`, or \
-            `\"facade:*\"` for a whole facade. A `read` action can call only `read` actions, and a `write` action no \
+    means: "actions of other facades that the plugin may call or name as `next`: `\"facade:action\"`, \
+            `\"facade:*\"` for a whole facade, or `\"*\"` for every facade except its own, within the rights of the \
+            caller. A `read` action can call only `read` actions, and a `write` action no \
             destructive ones. By default, workflows may call the actions of their steps",
     example: r#"["projects:create", "search:*"]"#,
     inner: &[],
@@ -28,7 +29,7 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<InvokeRule> {
         match InvokeRule::parse(&text.value) {
             Some(parsed) => rules.push(parsed),
             None => {
-                let rule = "must contain actions like \"notes:add\" or \"notes:*\"";
+                let rule = "must contain actions like \"notes:add\" or \"notes:*\", or \"*\"";
                 field.report(format!("{rule} (got {})", text.quoted()), problems);
             }
         }
@@ -37,9 +38,10 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Vec<InvokeRule> {
 }
 
 fn action_text(rule: &InvokeRule) -> String {
-    match &rule.action {
-        Some(action) => format!("{}:{action}", rule.facade),
-        None => format!("every action of {}", rule.facade),
+    match rule {
+        InvokeRule::Others => "every action of every other facade that its caller may call".to_owned(),
+        InvokeRule::Facade(facade) => format!("every action of {facade}"),
+        InvokeRule::Action(facade, action) => format!("{facade}:{action}"),
     }
 }
 
@@ -57,10 +59,12 @@ impl Grant for InvokeGrant {
     }
 
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
-        let rules = &policy.rules;
+        // A plugin requests actions of others, so its own name does not matter.
+        let reach = policy.rules.reach_of("");
         match want.word().and_then(InvokeRule::parse) {
-            Some(InvokeRule { facade, action: Some(action) }) => rules.may_invoke(&facade, &action),
-            Some(wanted) => rules.invoke.contains(&wanted),
+            Some(InvokeRule::Action(facade, action)) => reach.may_invoke(&facade, &action),
+            Some(InvokeRule::Facade(facade)) => reach.may_invoke_all(&facade),
+            Some(InvokeRule::Others) => policy.rules.invoke.contains(&InvokeRule::Others),
             None => self.is_given(policy),
         }
     }

@@ -75,19 +75,51 @@ impl FacadeRules {
         if action.long_running { &self.wall_clocks.long } else { &self.wall_clocks.call }
     }
 
-    /// Returns true if any action of another facade may be invoked.
-    pub fn may_reach(&self, facade: &str) -> bool {
-        self.invoke.iter().any(|rule| rule.facade == facade)
+    /// Returns what the facade of this name may invoke.
+    pub fn reach_of<'a>(&'a self, own: &'a str) -> InvokeReach<'a> {
+        InvokeReach { own, rules: &self.invoke }
+    }
+}
+
+/// Actions of other facades that a facade may invoke.
+#[derive(Debug, Clone, Copy)]
+pub struct InvokeReach<'a> {
+    /// Name of the facade that calls, which `*` does not include.
+    own: &'a str,
+    rules: &'a [InvokeRule],
+}
+
+impl<'a> InvokeReach<'a> {
+    /// Returns true if any action of a facade may be invoked.
+    pub fn may_reach(self, facade: &str) -> bool {
+        self.rules.iter().any(|rule| match rule {
+            InvokeRule::Others => facade != self.own,
+            InvokeRule::Facade(name) | InvokeRule::Action(name, _) => name == facade,
+        })
     }
 
-    /// Returns true if every action of another facade may be invoked, including the host's own (`describe`).
-    pub fn may_invoke_all(&self, facade: &str) -> bool {
-        self.invoke.iter().any(|rule| rule.facade == facade && rule.action.is_none())
+    /// Returns true if every action of a facade may be invoked, including the host's own (`describe`).
+    pub fn may_invoke_all(self, facade: &str) -> bool {
+        self.rules.iter().any(|rule| match rule {
+            InvokeRule::Others => facade != self.own,
+            InvokeRule::Facade(name) => name == facade,
+            InvokeRule::Action(..) => false,
+        })
     }
 
-    /// Returns true if an action of another facade may be invoked.
-    pub fn may_invoke(&self, facade: &str, action: &str) -> bool {
-        self.invoke.iter().any(|rule| rule.allows(facade, action))
+    /// Returns the actions of a facade that the rules name, or `None` if every action may be invoked.
+    pub fn named_actions(self, facade: &str) -> Option<Vec<&'a str>> {
+        let named = self.rules.iter().filter_map(|rule| match rule {
+            InvokeRule::Action(of, name) if of == facade => Some(name.as_str()),
+            _ => None,
+        });
+        (!self.may_invoke_all(facade)).then(|| named.collect())
+    }
+
+    /// Returns true if an action of a facade may be invoked.
+    pub fn may_invoke(self, facade: &str, action: &str) -> bool {
+        let is_named = |rule: &InvokeRule| matches!(rule, InvokeRule::Action(of, name) if of == facade && name == action);
+        self.may_invoke_all(facade) || self.rules.iter().any(is_named)
     }
 }
 
@@ -114,28 +146,38 @@ impl Default for FacadeRules {
     }
 }
 
-/// One rule of `grants.invoke`: `facade:action` or `facade:*`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvokeRule {
-    /// Name of the facade.
-    pub facade: String,
-    /// Name of the action. `None`: all actions.
-    pub action: Option<String>,
+/// One rule of `grants.invoke`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InvokeRule {
+    /// `*`: all actions of all facades except the one that has this rule.
+    Others,
+    /// `facade:*`: all actions of a facade.
+    Facade(String),
+    /// `facade:action`: one action.
+    Action(String, String),
 }
 
 impl InvokeRule {
-    /// Parses `facade:action` or `facade:*`.
+    /// Parses `*`, `facade:*` or `facade:action`.
     pub fn parse(text: &str) -> Option<Self> {
+        if text == "*" {
+            return Some(Self::Others);
+        }
         let (facade, action) = text.split_once(':')?;
         let named = |part: &str| !part.is_empty() && !part.contains(['*', ':']);
-        if !named(facade) || !(action == "*" || named(action)) {
-            return None;
+        match action {
+            "*" if named(facade) => Some(Self::Facade(facade.to_owned())),
+            _ if named(facade) && named(action) => Some(Self::Action(facade.to_owned(), action.to_owned())),
+            _ => None,
         }
-        Some(Self { facade: facade.to_owned(), action: (action != "*").then(|| action.to_owned()) })
     }
 
-    fn allows(&self, facade: &str, action: &str) -> bool {
-        self.facade == facade && self.action.as_deref().is_none_or(|only| only == action)
+    /// Name of the facade, if the rule has one.
+    pub fn facade(&self) -> Option<&str> {
+        match self {
+            Self::Others => None,
+            Self::Facade(facade) | Self::Action(facade, _) => Some(facade),
+        }
     }
 }
 
@@ -145,15 +187,25 @@ mod tests {
 
     #[test]
     fn an_invoke_rule_allows_only_its_actions() {
-        let check = |rule: &str, facade: &str, action: &str, expected: Option<bool>| {
-            assert_eq!(InvokeRule::parse(rule).map(|r| r.allows(facade, action)), expected, "{rule}");
+        let check = |rule: &str, facade: &str, action: &str, expected: [bool; 3]| {
+            let invoke = vec![InvokeRule::parse(rule).unwrap()];
+            let rules = FacadeRules { invoke, ..FacadeRules::default() };
+            let reach = rules.reach_of("own");
+            let got =
+                [reach.may_reach(facade), reach.may_invoke(facade, action), reach.may_invoke_all(facade)];
+            assert_eq!(got, expected, "{rule}: {facade}:{action}");
+            let named = reach.named_actions(facade).is_none_or(|named| named.contains(&action));
+            assert_eq!(named, expected[1], "{rule}: {facade}:{action}");
         };
-        check("notes:add", "notes", "add", Some(true));
-        check("notes:add", "notes", "delete", Some(false));
-        check("notes:*", "notes", "delete", Some(true));
-        check("notes:*", "notes2", "add", Some(false));
-        for bad in ["notes", "*:*", ":add", "notes:", "notes:a*", "a:b:c"] {
-            check(bad, "notes", "add", None);
+        check("notes:add", "notes", "add", [true, true, false]);
+        check("notes:add", "notes", "delete", [true, false, false]);
+        check("notes:*", "notes", "delete", [true, true, true]);
+        check("notes:*", "notes2", "add", [false, false, false]);
+        check("*", "notes", "delete", [true, true, true]);
+        check("*", "own", "delete", [false, false, false]);
+        check("own:add", "own", "add", [true, true, false]);
+        for bad in ["", "notes", "*:*", "*:add", "**", ":add", "notes:", "notes:a*", "a:b:c"] {
+            assert_eq!(InvokeRule::parse(bad), None, "{bad}");
         }
     }
 }

@@ -23,7 +23,7 @@ mod policy;
 pub use self::{
     access_scope::{AccessScope, InvalidScope},
     exposure::Exposed,
-    facade_rules::{BreakerConfig, ChainRule, FacadeRules, InvokeRule, WallClocks},
+    facade_rules::{BreakerConfig, ChainRule, FacadeRules, InvokeReach, InvokeRule, WallClocks},
     plugin_grants::{DirGrant, PluginGrants},
     plugin_limits::{CallBudget, CompileLimits, PluginLimits},
     policy::{Policy, PolicyPaths, StatedRules},

@@ -1,8 +1,9 @@
 //! Finds the facades that a facade can reach by calls.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use loggia_facade::{Action, Effect};
+use loggia_policy::model::InvokeRule;
 
 use super::model::{PolicySubject, ReachedAction, ReachedFacade, explain_rights};
 
@@ -25,7 +26,7 @@ pub fn reachable_facades(subjects: &[PolicySubject<'_>]) -> Vec<ReachedFacade> {
     let mut ways =
         VecDeque::from([SearchNode { subject: first, through: Vec::new(), worst: first.worst_effect() }]);
     while let Some(way) = ways.pop_front() {
-        for name in invoked_facades(way.subject).filter(|name| *name != first.name) {
+        for name in invoked_facades(way.subject, subjects).filter(|name| *name != first.name) {
             let Some(subject) = subjects.iter().find(|subject| subject.name == name) else {
                 merge_facade(&mut found, unknown_facade(name, &way.through));
                 continue;
@@ -44,12 +45,21 @@ pub fn reachable_facades(subjects: &[PolicySubject<'_>]) -> Vec<ReachedFacade> {
     found
 }
 
-/// Lists the facades that a policy names, without duplicates.
-fn invoked_facades<'a>(subject: &PolicySubject<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
-    let rules = &subject.policy.rules.invoke;
-    let first = move |n: usize, name: &str| !rules[..n].iter().any(|rule| rule.facade == name);
-    let names = rules.iter().enumerate().filter(move |(n, rule)| first(*n, &rule.facade));
-    names.map(|(_, rule)| rule.facade.as_str())
+/// Lists the facades that a policy names, in its order and without duplicates. `*` names all others.
+fn invoked_facades<'a>(
+    subject: &PolicySubject<'a>,
+    subjects: &'a [PolicySubject<'a>],
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    let rules = &subject.policy.rules;
+    let own = subject.name;
+    let mut seen = BTreeSet::new();
+    let names = rules.invoke.iter().flat_map(move |rule| {
+        let others = if *rule == InvokeRule::Others { subjects } else { &[] };
+        rule.facade()
+            .into_iter()
+            .chain(others.iter().map(|other| other.name).filter(move |name| *name != own))
+    });
+    names.filter(move |name| seen.insert(*name))
 }
 
 /// Lists the actions of a facade that can be called from a search node.
@@ -59,10 +69,10 @@ fn callable_actions<'a>(
 ) -> impl Iterator<Item = &'a Action> {
     let denied = &subject.policy.terms.deny;
     let actions = subject.surface.into_iter().flat_map(|surface| &surface.actions);
-    let rules = &way.subject.policy.rules;
+    let reach = way.subject.policy.rules.reach_of(way.subject.name);
     let name = subject.name;
     actions.filter(move |action| {
-        !denied.contains(&action.name) && rules.may_invoke(name, &action.name) && action.effect <= way.worst
+        !denied.contains(&action.name) && reach.may_invoke(name, &action.name) && action.effect <= way.worst
     })
 }
 

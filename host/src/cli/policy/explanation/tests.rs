@@ -140,6 +140,27 @@ fn reach_through_other_facades_is_bounded_by_effects() {
 }
 
 #[test]
+fn a_star_reaches_every_other_facade() {
+    let tools = surface(
+        "tools",
+        &[("read", Effect::Read), ("execute", Effect::Destructive)],
+        &[("invoke: *", "to call", true)],
+    );
+    let files = surface("files", &ALL, &[]);
+    let search = surface("search", &[("web", Effect::Read)], &[]);
+    let plugins = [
+        (tools, "[grants]\ninvoke = [\"*\"]".to_owned()),
+        (files, format!("[grants]\n{DIR}\n[actions]\ndeny = [\"delete\"]\nconfirm = [\"add\"]")),
+        (search, format!("[grants]\n{HTTP}\ninvoke = [\"*\"]")),
+    ];
+    let plugins: Vec<_> = plugins.iter().map(|(surface, text)| (surface.clone(), text.as_str())).collect();
+    let explanation = explained(&plugins);
+    insta::assert_snapshot!(render_text(&explanation, OutputStyle::Plain));
+    let names: Vec<&str> = explanation.reaches.iter().map(|reach| reach.facade.as_str()).collect();
+    assert_eq!(names, ["files", "search"]);
+}
+
+#[test]
 fn a_possible_data_leak_is_warned_of() {
     let read = [("list", Effect::Read)];
     let check = |own: &str, other: &str, expected: Option<(&[&str], &[&str])>| {
