@@ -12,7 +12,7 @@ use crate::{
     Answer, Block, Content, Detail, Effect, Facade, Level, Next, Object, Page, Value,
     bindings::loggia::plugin::{host, types},
     call::Facts,
-    host::{Peer, Request, Schema},
+    host::{Peer, PeerAction, Request, Schema},
     table::{self, Incoming},
 };
 
@@ -104,11 +104,11 @@ pub(crate) fn config(key: &str) -> Option<String> {
 
 pub(crate) fn facades() -> crate::Result<Vec<Peer>> {
     let peer = |facade: Description| {
-        let peer = Peer::new(facade.name, facade.title, facade.summary);
-        facade
-            .actions
-            .into_iter()
-            .fold(peer, |peer, action| peer.action(action.name, action.summary, from_effect(action.effect)))
+        let mut peer = Peer::new(facade.name, facade.title, facade.summary);
+        for types::Action { name, summary, effect, aliases, .. } in facade.actions {
+            peer.actions.push(PeerAction { name, summary, effect: from_effect(effect), aliases });
+        }
+        peer
     };
     match host::facades() {
         Ok(facades) => Ok(facades.into_iter().map(peer).collect()),
@@ -128,19 +128,27 @@ pub(crate) fn elicit(message: &str, form: Object) -> crate::Result<Answer<Value>
 pub(crate) fn invoke(requests: Vec<Request>) -> Vec<crate::Result<crate::Reply<Value>>> {
     let requests: Vec<_> = requests.into_iter().map(to_request).collect();
     let answers = host::invoke(&requests);
-    answers.into_iter().map(|answer| answer.map(from_reply).map_err(from_failure)).collect()
+    answers.into_iter().map(|answer| answer.map(from_reply).map_err(from_peer_failure)).collect()
 }
 
 pub(crate) fn lookup(facade: &str, action: &str) -> crate::Result<Schema> {
-    let schema = host::lookup(facade, action).map_err(from_failure)?;
+    let schema = host::lookup(facade, action).map_err(from_peer_failure)?;
     let mut own = Schema::new(read(&schema.params));
     own.data = schema.data.as_deref().map(read);
     own.examples = schema.examples.iter().map(|example| read(example)).collect();
+    own.signature = extra(&schema.extras, "signature").and_then(text);
+    own.effect = match extra(&schema.extras, "effect").as_ref().and_then(Value::as_str) {
+        Some("read") => Some(Effect::Read),
+        Some("write") => Some(Effect::Write),
+        Some("destructive") => Some(Effect::Destructive),
+        _ => None,
+    };
+    own.confirm = extra(&schema.extras, "confirm") == Some(Value::Bool(true));
     Ok(own)
 }
 
 pub(crate) fn check(request: &Request) -> crate::Result<()> {
-    host::check(&to_request(request.clone())).map_err(from_failure)
+    host::check(&to_request(request.clone())).map_err(from_peer_failure)
 }
 
 fn to_request(request: Request) -> host::Request {
@@ -176,6 +184,14 @@ fn from_reply(reply: Reply) -> crate::Reply<Value> {
 
 fn to_failure(failure: crate::Failure) -> Failure {
     let failure = failure.into_parts();
+    // Iterators would enlarge every guest.
+    let mut extras = Vec::new();
+    if let Some(expected) = failure.expected {
+        extras.push(("expected".to_owned(), write(&Value::String(expected))));
+    }
+    if let Some(example) = &failure.example {
+        extras.push(("example".to_owned(), write(example)));
+    }
     Failure {
         code: failure.code,
         message: failure.message,
@@ -183,7 +199,7 @@ fn to_failure(failure: crate::Failure) -> Failure {
         details: failure.details.as_ref().map(write),
         retry_after_ms: failure.retry_after.map(millis),
         next: failure.next.map(to_next),
-        extras: Vec::new(),
+        extras,
     }
 }
 
@@ -194,6 +210,27 @@ fn from_failure(failure: Failure) -> crate::Failure {
     own.retry_after = failure.retry_after_ms.map(Duration::from_millis);
     own.next = failure.next.map(from_next);
     own
+}
+
+/// Converts the failure of a call to another facade, with the gate's additions.
+fn from_peer_failure(failure: Failure) -> crate::Failure {
+    let expected = extra(&failure.extras, "expected").and_then(text);
+    let example = extra(&failure.extras, "example");
+    let mut own = from_failure(failure);
+    (own.expected, own.example) = (expected, example);
+    own
+}
+
+/// Finds one of the open-ended fields of a record.
+fn extra(extras: &types::Extras, name: &str) -> Option<Value> {
+    extras.iter().find(|(extra, _)| extra == name).map(|(_, json)| read(json))
+}
+
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
 }
 
 fn to_next(next: Next) -> types::Next {

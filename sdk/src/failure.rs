@@ -66,6 +66,10 @@ pub struct Parts {
     pub retry_after: Option<Duration>,
     /// A call that recovers from the failure.
     pub next: Option<Next>,
+    /// Signature of the called action. The host sets it; a facade that passes on another's failure keeps it.
+    pub expected: Option<String>,
+    /// Valid arguments, set by the host like `expected`.
+    pub example: Option<Value>,
 }
 
 /// One constructor a code.

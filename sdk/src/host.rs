@@ -139,6 +139,8 @@ pub struct PeerAction {
     pub summary: String,
     /// Effect.
     pub effect: Effect,
+    /// Other names.
+    pub aliases: Vec<String>,
 }
 
 impl Peer {
@@ -150,7 +152,21 @@ impl Peer {
     /// Adds an action.
     #[must_use]
     pub fn action(mut self, name: impl Into<String>, summary: impl Into<String>, effect: Effect) -> Self {
-        self.actions.push(PeerAction { name: name.into(), summary: summary.into(), effect });
+        self.actions.push(PeerAction {
+            name: name.into(),
+            summary: summary.into(),
+            effect,
+            aliases: Vec::new(),
+        });
+        self
+    }
+
+    /// Adds another name of the action that was added last.
+    #[must_use]
+    pub fn alias(mut self, alias: impl Into<String>) -> Self {
+        if let Some(action) = self.actions.last_mut() {
+            action.aliases.push(alias.into());
+        }
         self
     }
 }
@@ -165,12 +181,46 @@ pub struct Schema {
     pub data: Option<Value>,
     /// Parameters to learn from.
     pub examples: Vec<Value>,
+    /// Name and parameters on one line: `add(text: string, tags?: string[])`.
+    pub signature: Option<String>,
+    /// Effect, if the host reports it.
+    pub effect: Option<Effect>,
+    /// True if a person confirms each call.
+    pub confirm: bool,
 }
 
 impl Schema {
     /// Creates the schemas of an action that only publishes its parameters.
     pub fn new(params: Value) -> Self {
-        Self { params, data: None, examples: Vec::new() }
+        Self { params, data: None, examples: Vec::new(), signature: None, effect: None, confirm: false }
+    }
+
+    /// Adds an example of the parameters.
+    #[must_use]
+    pub fn example(mut self, params: Value) -> Self {
+        self.examples.push(params);
+        self
+    }
+
+    /// Sets the effect.
+    #[must_use]
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.effect = Some(effect);
+        self
+    }
+
+    /// Requires a person's confirmation of each call.
+    #[must_use]
+    pub fn confirm(mut self) -> Self {
+        self.confirm = true;
+        self
+    }
+
+    /// Sets the line that shows the name and parameters.
+    #[must_use]
+    pub fn signature(mut self, signature: impl Into<String>) -> Self {
+        self.signature = Some(signature.into());
+        self
     }
 }
 
@@ -244,7 +294,8 @@ impl Request {
         self
     }
 
-    /// Tests whether the host would permit the call with these parameters, without making it.
+    /// Tests whether the host would permit the call with these parameters, without making it. A call whose effect exceeds
+    /// that of the running action is `denied`, and `details.effect` names its effect.
     ///
     /// # Errors
     ///

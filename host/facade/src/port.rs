@@ -33,9 +33,20 @@ pub trait Port: Send + Sync + 'static {
     /// The facades that this one may call, each with the actions it may call.
     fn facades(&self) -> Result<Vec<Surface>, Failure>;
     /// One action of another facade that this one may call.
-    fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure>;
+    fn lookup(&self, facade: &str, action: &str) -> Result<PeerAction, Failure>;
     /// Whether a call to another facade would be permitted: all checks without the call itself.
     fn check(&self, request: Request) -> Result<(), Failure>;
+}
+
+/// An action of another facade, as its callers see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PeerAction {
+    /// The action.
+    pub action: Action,
+    /// Its name and parameters on one line.
+    pub signature: String,
+    /// True if a person confirms each call.
+    pub confirm: bool,
 }
 
 /// A cheap clone of the port that a call came with.

@@ -4,7 +4,6 @@ use std::{sync::Arc, time::Duration};
 
 use loggia_facade as host;
 use loggia_schema::Contract;
-use serde_json::json;
 
 use crate::{Failure, Next, Object, Result};
 
@@ -27,9 +26,9 @@ pub(super) fn admit(surface: &Arc<host::Surface>, action: &str, params: Object) 
 fn from_host(failure: host::Failure) -> Failure {
     let mut own = Failure::new(failure.code, failure.message);
     own.hint = failure.hint;
-    // The SDK's failures have no field for the gate's additions.
-    let added = failure.expected.map(|expected| json!({"expected": expected, "example": failure.example}));
-    own.details = failure.details.or(added);
+    own.details = failure.details;
+    own.expected = failure.expected;
+    own.example = failure.example;
     own.retry_after = failure.retry_after_ms.map(Duration::from_millis);
     own.next = failure.next.map(|next| {
         let mut own = Next::of(next.facade, next.action);

@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::future::{BoxFuture, FutureExt};
 use loggia_facade::{
-    Action, Answer, Call, CallId, Detail, Failure, LogLevel, Object, Port, Progress, Question, Reply,
+    Answer, Call, CallId, Detail, Failure, LogLevel, Object, PeerAction, Port, Progress, Question, Reply,
     Request, Session, Stop, Surface, code,
 };
 
@@ -35,7 +35,7 @@ impl Port for SilentPort {
     fn facades(&self) -> Result<Vec<Surface>, Failure> {
         Err(refused())
     }
-    fn lookup(&self, _: &str, _: &str) -> Result<Action, Failure> {
+    fn lookup(&self, _: &str, _: &str) -> Result<PeerAction, Failure> {
         Err(refused())
     }
     fn check(&self, _: Request) -> Result<(), Failure> {

@@ -23,6 +23,13 @@ pub(super) async fn require_consent(frame: &CallFrame, planned: &PlannedCall) ->
         audit::record_decision(frame, "consent", "missing");
         let failure = denied(format_args!("`{action}` needs the person's consent"));
         let hint = "ask the person; if they agree, make the same call with \"confirm\": true";
+        if frame.parent.is_none() {
+            return Err(failure.hint(hint));
+        }
+        let tool = frame.name();
+        let hint = format!(
+            "ask the person; if they agree, call `{action}` of the tool `{tool}` with \"confirm\": true"
+        );
         return Err(failure.hint(hint));
     }
     let answer = frame.ask_person(consent_question(planned)).await;

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, fmt::Display};
 
-use loggia_facade::{Action, Effect, Failure, Input, Object, Request, Surface};
+use loggia_facade::{Action, Effect, Failure, Input, Object, PeerAction, Request, Surface};
 use loggia_policy::model::InvokeReach;
 use loggia_schema::ToolView;
 use loggia_text::printable;
@@ -45,15 +45,20 @@ impl CallFrame {
     }
 
     /// Looks up an action of another facade, if this one may call it.
-    pub(super) fn lookup_action(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+    pub(super) fn lookup_action(&self, facade: &str, action: &str) -> Result<PeerAction, Failure> {
         self.check_reach(facade)?;
         let snapshot = self.gate.catalog.snapshot();
-        if let Some(CatalogSlot::Serving(entry)) = snapshot.slots.get(facade) {
-            self.check_named_action(entry, action)?;
-            let view = self.peer_view(entry)?;
-            return entry.contract.action_in_view(entry.resolve_name(action), &view).cloned();
-        }
-        snapshot.lookup(facade, action)
+        let Some(CatalogSlot::Serving(entry)) = snapshot.slots.get(facade) else {
+            return Err(snapshot.not_serving(facade));
+        };
+        self.check_named_action(entry, action)?;
+        let view = self.peer_view(entry)?;
+        let action = entry.contract.action_in_view(entry.resolve_name(action), &view)?;
+        Ok(PeerAction {
+            action: action.clone(),
+            signature: entry.contract.signature(action).to_owned(),
+            confirm: entry.contract.needs_confirmation(&action.name),
+        })
     }
 
     /// Runs all checks of a nested call, without the call itself.
@@ -215,7 +220,8 @@ impl CallFrame {
             let (own, other) = (effect.as_str(), action.effect.as_str());
             let reason =
                 format_args!("a {own} action may not call `{target}.{}`, which is {other}", action.name);
-            return Err(denied(reason));
+            let failure = denied(reason);
+            return Err(Failure { details: Some(json!({ "effect": other })), ..failure });
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Action, Answer, Failure, LogLevel, Port, Progress, Question, Reply, Request, Stop, Surface,
+    Answer, Failure, LogLevel, PeerAction, Port, Progress, Question, Reply, Request, Stop, Surface,
 };
 use loggia_text::printable;
 
@@ -62,7 +62,7 @@ impl Port for FramePort {
         self.0.list_peers()
     }
 
-    fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+    fn lookup(&self, facade: &str, action: &str) -> Result<PeerAction, Failure> {
         self.0.lookup_action(facade, action)
     }
 

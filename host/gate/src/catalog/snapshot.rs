@@ -43,12 +43,19 @@ impl CatalogSnapshot {
     ///
     /// If the facade does not answer calls, or has no such action.
     pub fn lookup(&self, facade: &str, action: &str) -> Result<Action, Failure> {
+        match self.slots.get(facade) {
+            Some(CatalogSlot::Serving(entry)) => entry.lookup(action),
+            _ => Err(self.not_serving(facade)),
+        }
+    }
+
+    /// Explains why a facade does not answer calls.
+    pub fn not_serving(&self, facade: &str) -> Failure {
         let reason = match self.slots.get(facade) {
-            Some(CatalogSlot::Serving(entry)) => return entry.lookup(action),
             Some(CatalogSlot::Unavailable(reason)) => reason,
-            None => "it is not served now",
+            _ => "it is not served now",
         };
-        Err(facade_unavailable(format_args!("{facade:.80}"), reason))
+        facade_unavailable(format_args!("{facade:.80}"), reason)
     }
 
     /// Finds an action for a step of a workflow. The failure is for the operator and suggests the nearest name.

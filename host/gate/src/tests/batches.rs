@@ -171,6 +171,8 @@ async fn nobody_gets_around_a_confirmation() {
     gate.catalog().swap(BTreeMap::from(slots));
     let reply = finish(tool(&gate, "b", json!({"action": "smash"}))).await;
     assert_eq!((failed(&reply).0, calls.load(Ordering::Relaxed)), ("denied", 0));
+    let direct = "ask the person; if they agree, call `smash` of the tool `a` with \"confirm\": true";
+    assert_eq!(reply["hint"], direct, "a nested call carries no consent");
 }
 
 #[tokio::test]

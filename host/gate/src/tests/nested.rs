@@ -43,6 +43,13 @@ async fn a_star_does_not_include_its_own_facade() {
 }
 
 #[tokio::test]
+async fn a_refused_effect_is_named_to_programs() {
+    let callee = puppet("b", async |_| Ok(Reply::data("done")));
+    let gate = gate(vec![(forwards("a", "b", "touch"), invoking(&["*"])), (callee, FacadeRules::default())]);
+    assert_eq!(call(&gate, request("a", "look")).await["details"], json!({"effect": "write"}));
+}
+
+#[tokio::test]
 async fn cyclic_calls_are_refused() {
     let gate = gate(vec![
         (forwards("a", "b", "look"), invoking(&["b:*"])),
@@ -128,7 +135,7 @@ async fn nested_progress_is_not_reported() {
 
 #[tokio::test]
 async fn an_empty_name_means_the_default_action() {
-    let a = asks("a", move |call| call.session.lookup("b", "").map(|action| action.name));
+    let a = asks("a", move |call| call.session.lookup("b", "").map(|found| found.action.name));
     let only = puppet("b", async |_| Ok(Reply::default()));
     let mut surface = (*only.surface).clone();
     surface.default_action = Some("touch".to_owned());
@@ -273,7 +280,7 @@ async fn a_facade_sees_only_what_it_may_call() {
 #[tokio::test]
 async fn lookup_shows_only_callable_actions() {
     let check = async |rules: &[&str], facade: &'static str, action: &'static str, expected: &str| {
-        let a = asks("a", move |call| call.session.lookup(facade, action).map(|action| action.name));
+        let a = asks("a", move |call| call.session.lookup(facade, action).map(|found| found.action.name));
         let b = asks("b", |_| Ok("b"));
         let gate = gate(vec![(a, invoking(rules)), (b, FacadeRules::default())]);
         let reply = call(&gate, request("a", "look")).await;
@@ -289,6 +296,23 @@ async fn lookup_shows_only_callable_actions() {
     check(&[], "b", "touch", not).await;
     check(&["b:*"], "b", "nothing", "Unknown action: \"nothing\". Available actions: look, touch, smash, dig, describe, run_status, run_cancel.").await;
     check(&["d:*"], "d", "look", "`d` is unavailable: it is not served now").await;
+}
+
+#[tokio::test]
+async fn lookup_shows_signature_and_confirmation() {
+    for (confirm, expected) in [(Vec::new(), false), (vec!["smash".to_owned()], true)] {
+        let terms = ActionPolicy { confirm, ..ActionPolicy::default() };
+        let a = asks("a", |call| {
+            call.session.lookup("b", "smash").map(|found| json!([found.signature, found.confirm]))
+        });
+        let gate = gate(vec![(a, invoking(&["b:smash"]))]);
+        let mut slots = gate.catalog().snapshot().slots.clone();
+        let b = entry_under(asks("b", |_| Ok("b")), FacadeRules::default(), terms);
+        slots.insert("b".to_owned(), CatalogSlot::Serving(Arc::new(b)));
+        gate.catalog().swap(slots);
+        let reply = call(&gate, request("a", "look")).await;
+        assert_eq!(reply["data"], json!(["smash(n?: integer)", expected]));
+    }
 }
 
 #[tokio::test]

@@ -172,7 +172,7 @@ async fn peers_are_limited_to_the_callers_rights() {
                 facade.actions.iter().map(move |action| format!("{}:{}", facade.name, action.name))
             });
             let seen: Vec<String> = names.collect();
-            let looked_up = call.session.lookup("b", "touch").map(|action| action.name);
+            let looked_up = call.session.lookup("b", "touch").map(|found| found.action.name);
             let checked = call.session.check(request("b", "touch"));
             assert_eq!(checked.is_ok(), looked_up.is_ok());
             let described = call.session.invoke(request("b", "describe")).await;

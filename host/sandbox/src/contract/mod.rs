@@ -23,7 +23,7 @@ mod request;
 
 pub(crate) use call::PluginCall;
 pub(crate) use description::{RawDescription, RawSchema};
-pub(crate) use failure::RawFailure;
+pub(crate) use failure::{RawFailure, failure_extra};
 pub(crate) use next::RawNext;
 pub(crate) use reply::{RawContent, RawReply};
 pub(crate) use request::RawRequest;

@@ -72,6 +72,23 @@ fn the_size_of_a_reply_counts_every_text_and_an_overhead_per_part() {
 }
 
 #[test]
+fn a_failure_keeps_what_the_gate_added() {
+    let parse = |extras: &[(&str, &str)]| {
+        let extras = extras.iter().map(|(name, json)| ((*name).to_owned(), (*json).to_owned())).collect();
+        let (code, message) = ("invalid_params".into(), "wrong".into());
+        let (hint, details, retry_after_ms, next) = (None, None, None, None);
+        let raw = RawFailure { code, message, hint, details, retry_after_ms, next, extras };
+        raw.parse().map(|failure| (failure.expected, failure.example)).map_err(|error| error.to_string())
+    };
+    let both = [("expected", "\"add(id: string)\""), ("example", "{\"id\":1}"), ("other", "not JSON")];
+    assert_eq!(parse(&both), Ok((Some("add(id: string)".to_owned()), Some(json!({"id": 1})))));
+    assert_eq!(parse(&[]), Ok((None, None)));
+    assert_eq!(parse(&[("expected", "7")]), Ok((None, None)));
+    let refused = parse(&[("example", "{")]).unwrap_err();
+    assert!(refused.starts_with("an extra of the failure is not valid JSON: "), "{refused}");
+}
+
+#[test]
 fn answers_and_requests_with_malformed_json_are_refused() {
     let reply = |data: &str| RawReply {
         data: data.into(),

@@ -8,8 +8,8 @@ use std::{
 
 use futures_util::future::{BoxFuture, FutureExt};
 use loggia_facade::{
-    Action, Answer, Call, CallId, Detail, Facade, Failure, LogLevel, Object, Port, Progress, Question, Reply,
-    Request, Session, Stop, Surface, code,
+    Answer, Call, CallId, Detail, Facade, Failure, LogLevel, Object, PeerAction, Port, Progress, Question,
+    Reply, Request, Session, Stop, Surface, code,
 };
 use loggia_upstream::{
     StdioSpec, TransportSpec, UpstreamEvent, UpstreamFacade, UpstreamServer, UpstreamSpec,
@@ -101,7 +101,7 @@ impl Port for FakePort {
     fn facades(&self) -> Result<Vec<Surface>, Failure> {
         unreachable!("upstreams look at no other facade")
     }
-    fn lookup(&self, _: &str, _: &str) -> Result<Action, Failure> {
+    fn lookup(&self, _: &str, _: &str) -> Result<PeerAction, Failure> {
         unreachable!("upstreams look at no other facade")
     }
     fn check(&self, _: Request) -> Result<(), Failure> {

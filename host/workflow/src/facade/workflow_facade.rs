@@ -53,7 +53,8 @@ impl Facade for WorkflowFacade {
 fn bind_for_session(workflow: &Arc<Workflow>, session: &Session) -> Result<BoundWorkflow, Failure> {
     let denied = Cell::new(false);
     let peers = |facade: &str, action: &str| {
-        session.lookup(facade, action).inspect_err(|failure| denied.set(denied.get() || lacks_scope(failure)))
+        let found = session.lookup(facade, action).map(|found| found.action);
+        found.inspect_err(|failure| denied.set(denied.get() || lacks_scope(failure)))
     };
     bind(workflow, &peers).map_err(|problems| match problems.first() {
         Some(first) if denied.get() => to_denied(workflow, first),

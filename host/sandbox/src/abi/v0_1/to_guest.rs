@@ -1,13 +1,13 @@
 //! Conversions of what the host passes to a guest.
 
 use loggia_facade::{
-    Action, Answer, Block, Content, Detail, Effect, Failure, Next, Object, Page, Reply, Surface,
+    Action, Answer, Block, Content, Detail, Effect, Failure, Next, Object, Page, PeerAction, Reply, Surface,
 };
 use loggia_state::{StateEntry, StatePage};
 use serde_json::Value;
 
 use super::bindings::{host, state, types};
-use crate::contract::PluginCall;
+use crate::contract::{PluginCall, failure_extra};
 
 pub(super) fn call(call: PluginCall<'_>) -> types::Call {
     let PluginCall { call, time_left, caller } = call;
@@ -36,8 +36,14 @@ pub(super) fn failure(failure: Failure) -> types::Failure {
         details: failure.details.map(|details| details.to_string()),
         retry_after_ms: failure.retry_after_ms,
         next: failure.next.map(next),
-        extras: Vec::new(),
+        extras: failure_extras(failure.expected, failure.example),
     }
+}
+
+/// Converts the gate's additions to a failure, for which the record has no fields.
+fn failure_extras(expected: Option<String>, example: Option<Value>) -> types::Extras {
+    let extras = [(failure_extra::EXPECTED, expected.map(Value::String)), (failure_extra::EXAMPLE, example)];
+    extras.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_string()))).collect()
 }
 
 pub(super) fn reply(reply: Reply) -> types::Reply {
@@ -110,13 +116,19 @@ fn action(action: &Action) -> types::Action {
     }
 }
 
-pub(super) fn schema(action: &Action) -> types::ActionSchema {
+pub(super) fn schema(found: &PeerAction) -> types::ActionSchema {
     let json = |object: &Object| Value::Object(object.clone()).to_string();
+    let PeerAction { action, signature, confirm } = found;
+    let extras = [
+        ("signature", Value::from(signature.as_str())),
+        ("effect", action.effect.as_str().into()),
+        ("confirm", Value::from(*confirm)),
+    ];
     types::ActionSchema {
         params: json(&action.params),
         data: action.data.as_ref().map(|data| data.to_string()),
         examples: action.examples.iter().map(json).collect(),
-        extras: Vec::new(),
+        extras: extras.map(|(name, value)| (name.to_owned(), value.to_string())).into(),
     }
 }
 

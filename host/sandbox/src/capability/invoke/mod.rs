@@ -1,7 +1,7 @@
 //! Calls to other facades.
 
 use futures_util::future::join_all;
-use loggia_facade::{Action, Failure, Reply, Request, Session, Surface, code};
+use loggia_facade::{Failure, PeerAction, Reply, Request, Session, Surface, code};
 
 use super::denied::denied;
 use crate::contract::RawRequest;
@@ -36,7 +36,7 @@ pub(crate) fn facades(session: Option<&Session>) -> Result<Vec<Surface>, Failure
 }
 
 /// Returns one action of another facade.
-pub(crate) fn lookup(session: Option<&Session>, facade: &str, action: &str) -> Result<Action, Failure> {
+pub(crate) fn lookup(session: Option<&Session>, facade: &str, action: &str) -> Result<PeerAction, Failure> {
     permitted(session)?.lookup(facade, action)
 }
 

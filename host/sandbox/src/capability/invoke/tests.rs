@@ -36,7 +36,7 @@ impl Port for CountingPort {
     fn facades(&self) -> Result<Vec<Surface>, Failure> {
         Ok(Vec::new())
     }
-    fn lookup(&self, _: &str, _: &str) -> Result<Action, Failure> {
+    fn lookup(&self, _: &str, _: &str) -> Result<PeerAction, Failure> {
         Err(denied("invoke"))
     }
     fn check(&self, _: Request) -> Result<(), Failure> {
