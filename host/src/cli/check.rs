@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use loggia_gate::catalog::{HIDDEN_REASON, index_tools};
+use loggia_gate::catalog::{HIDDEN_REASON, UNSERVED_REASON, index_tools};
 use loggia_policy::settings::Level;
 use loggia_schema::lint;
 use loggia_text::printable;
@@ -54,7 +54,7 @@ impl CheckCommand {
         if plugins.is_empty() {
             return Ok(report_no_plugins(&self.path));
         }
-        let findings = self.lint_tools(&plugins);
+        let findings = self.lint_tools(&plugins)?;
         if self.json {
             term::print(&serde_json::to_string_pretty(&to_json(&plugins, &findings))?);
         } else {
@@ -74,19 +74,22 @@ impl CheckCommand {
     }
 
     /// Lints the tools as they would be published.
-    fn lint_tools(&self, plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
-        let shown = self.publishing.publisher().publish(&catalog_slots(plugins));
+    fn lint_tools(&self, plugins: &[LoadedPlugin]) -> anyhow::Result<Vec<[String; 2]>> {
+        let (publisher, slots) = (self.publishing.publisher(&self.common)?, catalog_slots(plugins));
+        let shown = publisher.publish(&slots);
         let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
         let hidden = hidden.map(|(facade, tool)| {
             let message = format!("the tool of `{facade}` {}", HIDDEN_REASON);
             [printable(tool).into_owned(), printable(&message).into_owned()]
         });
+        let unserved = publisher.unserved_names(&slots);
+        let unserved = unserved.map(|name| [printable(name).into_owned(), UNSERVED_REASON.to_owned()]);
         let tools = index_tools(&shown);
-        let findings = tools.iter().flat_map(|(name, tool)| {
+        let findings = tools.iter().filter(|(_, tool)| tool.listed).flat_map(|(name, tool)| {
             let findings = lint(&tool.published).into_iter();
             findings.map(|finding| [name.clone(), printable(&finding.to_string()).into_owned()])
         });
-        hidden.chain(findings).collect()
+        Ok(unserved.chain(hidden).chain(findings).collect())
     }
 }
 

@@ -8,7 +8,10 @@ use clap::{
     builder::{OsStr, Resettable},
 };
 use loggia_gate::{catalog::ToolPublisher, flow::CallerQuotas, schedule::InlinePolicy};
-use loggia_policy::model::ceilings::{STACK_CEILING, STACK_FLOOR};
+use loggia_policy::{
+    model::ceilings::{STACK_CEILING, STACK_FLOOR},
+    settings::Settings,
+};
 use loggia_sandbox::engine::STACK;
 use loggia_server::auth;
 use loggia_text::units;
@@ -97,18 +100,27 @@ impl LoadOptions {
         })
     }
 
+    /// Reads the settings file, if one is given.
+    ///
+    /// # Errors
+    ///
+    /// If the settings are invalid.
+    pub fn settings(&self) -> anyhow::Result<Option<Settings>> {
+        self.config.as_deref().map(settings::read_and_check).transpose()
+    }
+
     /// Returns the plugin folder: the given one, that of the settings file, or `plugins`.
     ///
     /// # Errors
     ///
     /// If the settings are invalid, or the folder does not exist.
     pub fn plugin_folder(&self, given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
-        let settings = || self.config.as_deref().map(settings::read_and_check).transpose();
         let folder = match given {
             Some(folder) => folder,
-            None => {
-                settings()?.and_then(|settings| settings.folder).unwrap_or_else(|| PathBuf::from("plugins"))
-            }
+            None => self
+                .settings()?
+                .and_then(|settings| settings.folder)
+                .unwrap_or_else(|| PathBuf::from("plugins")),
         };
         ensure!(
             folder.is_dir(),

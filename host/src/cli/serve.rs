@@ -170,7 +170,7 @@ impl ServeCommand {
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
-            publisher: to_publisher(settings.publish),
+            publisher: to_publisher(settings.publish.clone()),
             quotas: settings.http.as_ref().map_or(usual.quotas, |http| caller_quotas(http.per_caller)),
             ..usual
         })

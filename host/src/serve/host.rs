@@ -109,7 +109,8 @@ impl PluginHost {
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);
-        let gate = Gate::with_quotas(Arc::new(Catalog::new(options.publisher)), executor, options.quotas);
+        let gate =
+            Gate::with_quotas(Arc::new(Catalog::new(options.publisher.clone())), executor, options.quotas);
         let HostOptions { cache: cached, state, settings, keys, audit, .. } = options.clone();
         let places = TrustPlaces { cache: cached, state, settings, keys, audit };
         let admitter = PluginAdmitter::new(engine, cache, places, compiler, options.vault_key.clone());

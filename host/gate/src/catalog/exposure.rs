@@ -13,6 +13,8 @@ pub struct CatalogTool {
     pub published: Arc<PublishedTool>,
     /// Settings it was published with; callers with fewer rights get the same, narrowed.
     pub expose: ExposeOptions,
+    /// True if clients see it in their lists. The others can be called by their names.
+    pub listed: bool,
 }
 
 impl CatalogTool {
@@ -26,7 +28,7 @@ impl PartialEq for CatalogTool {
     fn eq(&self, other: &Self) -> bool {
         // Lists are compared at every swap and built once per version of a facade, so most pointers are equal.
         let same = Arc::ptr_eq(&self.published, &other.published) || self.published == other.published;
-        self.facade == other.facade && same
+        self.facade == other.facade && self.listed == other.listed && same
     }
 }
 
@@ -41,6 +43,8 @@ pub struct PublishedFacade {
     pub tools: Vec<Arc<PublishedTool>>,
     /// Names of tools that are hidden because another facade or tool has the name.
     pub hidden: Vec<String>,
+    /// True if clients see its tools in their lists.
+    pub listed: bool,
 }
 
 /// Settings of a policy for the tools of a facade. What is not set follows the server.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use loggia_text::printable;
 use tokio::sync::watch;
 
 use super::{entry::CatalogSlot, lint, publish, publish::ToolPublisher, snapshot::CatalogSnapshot};
@@ -66,10 +67,11 @@ impl Catalog {
         for (facade, tool) in hidden.difference(&old.hidden) {
             tracing::warn!(facade, "the tool `{tool}` {}", publish::HIDDEN_REASON);
         }
-        for (_, tool) in tools.iter().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
+        let listed = || tools.iter().filter(|(_, tool)| tool.listed);
+        for (_, tool) in listed().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
             lint::log_findings(tool);
         }
-        let changed = old.tools != tools;
+        let changed = !old.listed_tools().eq(listed());
         let generation = old.generation + u64::from(changed);
         let mut former = old.former.clone();
         former.extend(old.tools.iter().map(|(name, tool)| (name.clone(), tool.facade.clone())));
@@ -89,6 +91,9 @@ impl Catalog {
 
     /// Marks the end of the first admission.
     pub fn mark_admitted(&self) {
+        for name in self.publisher.unserved_names(&self.current.load().slots) {
+            tracing::warn!("`{}` {}", printable(name), publish::UNSERVED_REASON);
+        }
         self.admission.send_replace(true);
     }
 

@@ -19,5 +19,5 @@ mod snapshot;
 pub use entry::{CatalogEntry, CatalogSlot};
 pub use exposure::{FacadeExposure, PublishedFacade};
 pub use live::Catalog;
-pub use publish::{HIDDEN_REASON, ToolPublisher, index_tools, list_tools};
+pub use publish::{HIDDEN_REASON, ToolPublisher, UNSERVED_REASON, index_tools, list_tools};
 pub use snapshot::CatalogSnapshot;

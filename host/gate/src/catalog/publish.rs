@@ -14,11 +14,15 @@ use super::{
 };
 use crate::{access::CallerRights, tokens};
 
+/// Reason for a warning about a listed name. Follows the name.
+pub const UNSERVED_REASON: &str =
+    "is to be listed (`publish.list`, --list), but no facade of this name is served";
+
 /// Reason for a hidden tool, for the operator. Follows the tool's name.
 pub const HIDDEN_REASON: &str = "is not published: another facade or tool has its name; rename one of them";
 
 /// Settings of the server for the tools of all facades. Policies override them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ToolPublisher {
     /// Form of the input schemas.
     pub form: SchemaForm,
@@ -26,6 +30,8 @@ pub struct ToolPublisher {
     pub split: ToolSplit,
     /// Token budget of the whole list.
     pub budget: Option<usize>,
+    /// Facades that are listed to clients. `None`: all. The others can be called by their names.
+    pub listed: Option<Arc<BTreeSet<String>>>,
 }
 
 /// Indexes published tools by name.
@@ -33,7 +39,10 @@ pub fn index_tools(facades: &[PublishedFacade]) -> BTreeMap<String, CatalogTool>
     let tools = facades.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
     let named = tools.map(|(shown, published)| {
         let (facade, published) = (shown.facade.clone(), Arc::clone(published));
-        (published.name.clone(), CatalogTool { facade, published, expose: shown.expose })
+        (
+            published.name.clone(),
+            CatalogTool { facade, published, expose: shown.expose, listed: shown.listed },
+        )
     });
     named.collect()
 }
@@ -41,7 +50,7 @@ pub fn index_tools(facades: &[PublishedFacade]) -> BTreeMap<String, CatalogTool>
 /// Lists the tools that a caller with these rights sees, in the order of their names.
 pub fn list_tools(snapshot: &CatalogSnapshot, rights: &CallerRights) -> Vec<PublishedTool> {
     let mut facades: BTreeMap<&str, Vec<PublishedTool>> = BTreeMap::new();
-    let visible = snapshot.tools.iter().filter_map(|(name, CatalogTool { facade, expose, .. })| {
+    let visible = snapshot.listed_tools().filter_map(|(name, CatalogTool { facade, expose, .. })| {
         let Some(CatalogSlot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
         let own = facades
             .entry(facade)
@@ -75,14 +84,17 @@ impl ToolPublisher {
                 CatalogSlot::Unavailable(_) => None,
             })
             .collect();
-        let ladders: Vec<&[PublishedForm]> =
-            entries.iter().map(|entry| self.candidate_forms(entry)).collect();
-        let chosen = self.choose_forms(&ladders);
+        // Listed facades choose their names first, and only they count against the budget.
+        let (listed, unlisted): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| self.lists(&entry.surface().name));
+        let ladders: Vec<&[PublishedForm]> = listed.iter().map(|entry| self.candidate_forms(entry)).collect();
+        let chosen = ladders.iter().zip(self.choose_forms(&ladders)).map(|(rungs, chosen)| &rungs[chosen]);
+        let richest = unlisted.iter().filter_map(|entry| self.candidate_forms(entry).first());
+        let forms: Vec<&PublishedForm> = chosen.chain(richest).collect();
         let mut names = BTreeSet::new();
         let mut out = Vec::new();
-        for ((entry, rungs), chosen) in entries.iter().zip(&ladders).zip(chosen) {
+        for (entry, PublishedForm { form, tools, .. }) in listed.iter().chain(&unlisted).zip(forms) {
             let facade = &entry.surface().name;
-            let PublishedForm { form, tools, .. } = &rungs[chosen];
             // A served facade keeps its name, and of two tools with one name the first keeps it. The other is hidden, not
             // renamed: clients remember approvals by tool name.
             let serves = |name: &String| matches!(slots.get(name), Some(CatalogSlot::Serving(_)));
@@ -92,9 +104,25 @@ impl ToolPublisher {
             let hidden = taken.iter().map(|tool| tool.name.clone()).collect();
             names.extend(tools.iter().map(|tool| tool.name.clone()));
             let expose = ExposeOptions { form: *form, ..self.expose(entry) };
-            out.push(PublishedFacade { facade: facade.clone(), expose, tools, hidden });
+            let listed = self.lists(facade);
+            out.push(PublishedFacade { facade: facade.clone(), expose, tools, hidden, listed });
         }
+        out.sort_by(|a, b| a.facade.cmp(&b.facade));
         out
+    }
+
+    /// Returns true if a facade of this name is listed to clients.
+    fn lists(&self, facade: &str) -> bool {
+        self.listed.as_ref().is_none_or(|listed| listed.contains(facade))
+    }
+
+    /// Iterates over the names of facades to list that are not served.
+    pub fn unserved_names<'a>(
+        &'a self,
+        slots: &'a BTreeMap<String, CatalogSlot>,
+    ) -> impl Iterator<Item = &'a String> {
+        let is_served = |name: &&String| matches!(slots.get(*name), Some(CatalogSlot::Serving(_)));
+        self.listed.iter().flat_map(|listed| listed.iter()).filter(move |name| !is_served(name))
     }
 
     /// Combines the settings of the server and the policy, without the budget.

@@ -21,7 +21,7 @@ use crate::{access::CallerRights, failures::facade_unavailable};
 pub struct CatalogSnapshot {
     /// Slots by the name of the facade.
     pub slots: BTreeMap<String, CatalogSlot>,
-    /// Published tools by name. Most facades are one tool of the same name.
+    /// Tools by name, listed or not. Most facades are one tool of the same name.
     pub tools: BTreeMap<String, CatalogTool>,
     /// Facades and names of tools that are hidden because another has the name.
     pub(super) hidden: BTreeSet<(String, String)>,
@@ -58,6 +58,16 @@ impl CatalogSnapshot {
         facade_unavailable(format_args!("{facade:.80}"), reason)
     }
 
+    /// Returns true if clients see a tool of this facade in their list.
+    pub fn is_listed(&self, facade: &str) -> bool {
+        self.tools.values().any(|tool| tool.listed && tool.facade == facade)
+    }
+
+    /// Iterates over the tools that clients see in their lists, in the order of their names.
+    pub fn listed_tools(&self) -> impl Iterator<Item = (&String, &CatalogTool)> {
+        self.tools.iter().filter(|(_, tool)| tool.listed)
+    }
+
     /// Finds an action for a step of a workflow. The failure is for the operator and suggests the nearest name.
     ///
     /// # Errors
@@ -88,7 +98,7 @@ impl CatalogSnapshot {
 
     /// Lists the tools that a caller with these rights sees, for messages.
     pub fn tool_names(&self, rights: &CallerRights) -> String {
-        let visible = self.tools.iter().filter(|(_, tool)| self.visible_view(tool, rights).is_some());
+        let visible = self.listed_tools().filter(|(_, tool)| self.visible_view(tool, rights).is_some());
         let names: Vec<&str> = visible.map(|(name, _)| name.as_str()).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }

@@ -7,6 +7,7 @@ mod counted;
 mod fair;
 pub(crate) mod heap;
 mod large;
+mod listed;
 mod nested;
 mod parked;
 mod rights;

@@ -1,6 +1,10 @@
 //! Root table of the file, and its small tables.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    path::PathBuf,
+};
 
 use super::{
     auth::{Auth, auth},
@@ -60,7 +64,6 @@ impl Settings {
 
 table! {
     /// How tools are published unless their policies say otherwise.
-    #[derive(Copy)]
     pub struct Publish {
         /// What input schemas show of a tool's actions.
         schema: FormWord = FormWord::Flat;
@@ -68,6 +71,9 @@ table! {
         split: SplitWord = SplitWord::None;
         /// Maximum size of the tool list in tokens: facades are published in shorter forms until it fits.
         token_budget: Option<usize> = None, within(1, usize::MAX);
+        /// Names of the facades that are listed to clients. The others can be called by facades, and by clients that know
+        /// their names. Default: all.
+        list: Option<BTreeSet<String>> = None;
     }
 }
 

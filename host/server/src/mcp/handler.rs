@@ -132,7 +132,11 @@ impl McpHandler {
     /// Returns the cache TTL of lists and instructions: zero while plugins are still loading, or there are none.
     fn ttl_ms(&self) -> u64 {
         let catalog = self.shared.gate.catalog();
-        if catalog.is_admitted() && !catalog.snapshot().tools.is_empty() { LIST_TTL_MS } else { 0 }
+        if catalog.is_admitted() && catalog.snapshot().listed_tools().next().is_some() {
+            LIST_TTL_MS
+        } else {
+            0
+        }
     }
 }
 

@@ -28,8 +28,8 @@ A call that takes long answers with a run: call action \"run_status\" with its `
 /// Renders the instructions for a caller of these rights.
 pub fn render_instructions(snapshot: &CatalogSnapshot, rights: &CallerRights) -> String {
     let whole = ToolView::all_actions();
-    let seen =
-        snapshot.serving().filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
+    let listed = snapshot.serving().filter(|entry| snapshot.is_listed(&entry.surface().name));
+    let seen = listed.filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
     let seen: Vec<(&CatalogEntry, _)> = seen.collect();
     let mut text = USAGE.to_owned();
     if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {

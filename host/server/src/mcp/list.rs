@@ -13,9 +13,9 @@ use loggia_gate::{
 use loggia_schema::PublishedTool;
 use rmcp::model::{Tool, ToolAnnotations};
 
-/// Converts the tools of a snapshot, sorted by name.
+/// Converts the listed tools of a snapshot, sorted by name.
 pub fn published_tools(snapshot: &CatalogSnapshot) -> Vec<Tool> {
-    snapshot.tools.values().map(|tool| to_tool(&tool.published)).collect()
+    snapshot.listed_tools().map(|(_, tool)| to_tool(&tool.published)).collect()
 }
 
 /// Converts one tool to MCP's form.

@@ -37,7 +37,11 @@ fn slots(names: &[&str]) -> BTreeMap<String, CatalogSlot> {
 }
 
 fn gate(names: &[&str], form: SchemaForm) -> Gate {
-    let catalog = Arc::new(Catalog::new(ToolPublisher { form, ..ToolPublisher::default() }));
+    gate_publishing(ToolPublisher { form, ..ToolPublisher::default() }, names)
+}
+
+fn gate_publishing(publisher: ToolPublisher, names: &[&str]) -> Gate {
+    let catalog = Arc::new(Catalog::new(publisher));
     catalog.swap(slots(names));
     catalog.mark_admitted();
     Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(4)))
@@ -194,6 +198,26 @@ async fn instructions_name_only_reachable_facades() {
     }
     let all = server.stateless(&holder("*"), "server/discover", json!({})).await.to_string();
     assert!(all.contains("hidden") && all.contains("run_status"), "{all}");
+}
+
+#[tokio::test]
+async fn unlisted_facades_are_only_callable() {
+    let publisher =
+        ToolPublisher { listed: Some(Arc::new(["a".to_owned()].into())), ..ToolPublisher::default() };
+    let server = Server::new(gate_publishing(publisher, &["a", "unlisted"]), None);
+    for (era, scopes) in ERAS.into_iter().flat_map(|era| [(era, "*"), (era, "a:* unlisted:*")]) {
+        let caller = holder(scopes);
+        assert_eq!(
+            names(&server.ask(era, &caller, "tools/list", json!({})).await),
+            ["a"],
+            "{era:?} {scopes}"
+        );
+        let params = json!({"name": "unlisted", "arguments": {"action": "smash"}});
+        let reply = server.ask(era, &caller, "tools/call", params).await;
+        assert_eq!(reply["result"]["structuredContent"]["data"], "smash", "{era:?} {scopes}: {reply}");
+    }
+    let told = server.stateless(&holder("*"), "server/discover", json!({})).await.to_string();
+    assert!(told.contains("- a: ") && !told.contains("unlisted"), "{told}");
 }
 
 /// The token may have been replaced, or the session id leaked to another caller.

@@ -87,7 +87,10 @@ impl DevCommand {
             }
         })?;
         let runtime = io_runtime()?;
-        let options = HostOptions { publisher: self.publishing.publisher(), ..self.common.host_options()? };
+        let options = HostOptions {
+            publisher: self.publishing.publisher(&self.common)?,
+            ..self.common.host_options()?
+        };
         let host = PluginHost::new(&options)?;
         let settings = Settings::default();
         let door = HttpEndpoint {

@@ -16,7 +16,10 @@ use std::{
 };
 
 use clap::{Command, error::ErrorKind};
-use loggia_gate::tokens::{ServedList, TokenFigures, compare_figures, measure_facades};
+use loggia_gate::{
+    catalog::UNSERVED_REASON,
+    tokens::{ServedList, TokenFigures, compare_figures, measure_facades},
+};
 use loggia_policy::settings::Level;
 use loggia_schema::PublishedTool;
 use loggia_text::printable;
@@ -96,9 +99,14 @@ impl TokensCommand {
     }
 
     fn measure_plugins(&self, plugins: &[LoadedPlugin]) -> anyhow::Result<ExitCode> {
-        let publisher = self.publishing.publisher();
+        let publisher = self.publishing.publisher(&self.common)?;
         let slots = catalog_slots(plugins);
-        let shown = publisher.publish(&slots);
+        for name in publisher.unserved_names(&slots) {
+            term::note(&format!("`{}` {UNSERVED_REASON}", printable(name)));
+        }
+        let mut shown = publisher.publish(&slots);
+        // Unlisted facades cost a model nothing.
+        shown.retain(|shown| shown.listed);
         let list = shown.iter().map(|shown| {
             let tools = shown.tools.iter().map(|tool| &**tool).collect();
             (shown.facade.as_str(), shown.expose.form, tools)

@@ -163,6 +163,7 @@ mod tests {
             expose: ExposeOptions { form, ..ExposeOptions::default() },
             tools: Vec::new(),
             hidden: Vec::new(),
+            listed: true,
         });
         let figures = TokenFigures { total, facades, served: None };
         let mut table = columns::build_table(&WIDE, &wide_rows(&figures, &shown), 2);
