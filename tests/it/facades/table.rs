@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// Plugins: name, purpose, required grants, optional grants, maximum size in bytes.
-const PLUGINS: [(&str, &str, &str, &str, u64); 5] = [
+const PLUGINS: [(&str, &str, &str, &str, u64); 6] = [
     (
         "files",
         "files in granted directories, changed singly or several atomically",
@@ -26,6 +26,7 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 5] = [
         "`http`, `config`: meaning",
         600_000,
     ),
+    ("tools", "all other facades as one tool", "`invoke`", "", 600_000),
 ];
 
 const FORMS: [&str; 4] = ["flat", "signatures", "names", "granular"];

@@ -1,0 +1,128 @@
+//! Refusals that name what the caller may have meant.
+
+use loggia_sdk::{failure::code, host::Peer, prelude::*};
+
+use crate::{
+    call_name::{CallName, caller_of},
+    forward::own_call,
+    list::find_facade,
+};
+
+/// Name of this facade, unless its policy changes it.
+const OWN: &str = "tools";
+/// Characters at their beginning that make two names near.
+const PREFIX: usize = 4;
+/// Names that a hint lists.
+const NAMES: usize = 20;
+
+/// Explains the failure of a call: a wrong name with those that are near, all else in the words of the called facade.
+pub fn explain(failure: Failure, call: &CallName) -> Failure {
+    if matches!(&*failure.code, code::NOT_FOUND | code::DENIED | code::INVALID_PARAMS | code::UNAVAILABLE)
+        && let Ok(peers) = host::facades()
+    {
+        match find_facade(&peers, &call.facade) {
+            // One that exists and does not answer has a better reason.
+            None if !is_out_of_service(call, &failure) => return unknown_facade(&call.facade, &peers),
+            Some(peer) if !call.action.is_empty() && is_unknown_action(&failure, call, peer) => {
+                return unknown_action(call, peer);
+            }
+            _ => {}
+        }
+    }
+    address_failure(failure, call)
+}
+
+/// True if the facade exists, but is not served now. A lookup says so of names that do not exist, too, so it does not count.
+fn is_out_of_service(call: &CallName, failure: &Failure) -> bool {
+    let checked = || call.request(Object::new()).check().err();
+    failure.code == code::UNAVAILABLE && checked().is_some_and(|failure| failure.code == code::UNAVAILABLE)
+}
+
+/// True if the facade shows no such action, and the host does not say that a scope would help.
+fn is_unknown_action(failure: &Failure, call: &CallName, peer: &Peer) -> bool {
+    let is_named = |name: &String| name.eq_ignore_ascii_case(&call.action);
+    let is_known =
+        peer.actions.iter().any(|action| is_named(&action.name) || action.aliases.iter().any(is_named));
+    let needs_scope = failure.details.as_ref().is_some_and(|details| details["scope"].is_string());
+    !is_known && !needs_scope && host::lookup(&call.facade, &call.action).is_err()
+}
+
+/// The failure for a facade that does not exist, or not for this caller.
+pub fn unknown_facade(name: &str, peers: &[Peer]) -> Failure {
+    let failure = Failure::not_found(format!("not found: there is no facade `{}` to call", shorten(name)));
+    if name.eq_ignore_ascii_case(OWN) {
+        return failure.hint("A call cannot lead back here: call this tool's actions directly.");
+    }
+    if peers.is_empty() {
+        return failure.hint("No facade can be called: the operator grants them by `grants.invoke`.");
+    }
+    let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
+    failure.hint(suggest(name, &names, "Facades"))
+}
+
+fn unknown_action(call: &CallName, peer: &Peer) -> Failure {
+    let message = format!("not found: `{}` has no action `{}`", peer.name, shorten(&call.action));
+    let names: Vec<&str> = peer.actions.iter().map(|action| action.name.as_str()).collect();
+    Failure::not_found(message).hint(suggest(&call.action, &names, "Actions"))
+}
+
+/// `Did you mean `add`? Actions: add, get.`
+fn suggest(name: &str, names: &[&str], what: &str) -> String {
+    let near = nearest(name, names).map(|near| format!("Did you mean `{near}`? ")).unwrap_or_default();
+    let more = if names.len() > NAMES { ", …" } else { "" };
+    let shown: Vec<&str> = names.iter().copied().take(NAMES).collect();
+    format!("{near}{what}: {}{more}.", shown.join(", "))
+}
+
+/// Makes what a failure says of a direct call fit a call through this plugin.
+fn address_failure(mut failure: Failure, call: &CallName) -> Failure {
+    if let Some(next) = failure.next.take() {
+        failure.next = Some(own_call(next, call));
+    }
+    if let Some(expected) = failure.expected.take() {
+        failure.expected = Some(format!("{}.{expected}", call.facade));
+    }
+    if let Some(Value::Object(mut arguments)) = failure.example.take() {
+        let action = arguments.get("action").and_then(Value::as_str).unwrap_or(&call.action);
+        let name = CallName::new(&call.facade, action);
+        // Not `remove`, which changes the order of the others.
+        arguments.retain(|key, _| key != "action");
+        let effect = host::lookup(&name.facade, &name.action).ok().and_then(|found| found.effect);
+        failure.example =
+            Some(json!({"action": caller_of(effect), "call": name.to_string(), "arguments": arguments}));
+    }
+    failure
+}
+
+/// The name that is nearest, if any is near.
+fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    let name = shorten(name).to_lowercase();
+    let most = (name.chars().count() / 3).max(1);
+    let near = names.iter().map(|other| {
+        let shared = name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        (if shared >= PREFIX { most.min(distance(&name, other)) } else { distance(&name, other) }, *other)
+    });
+    near.filter(|(distance, _)| *distance <= most)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other)
+}
+
+/// Number of characters to insert, remove or replace.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, b) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+fn shorten(name: &str) -> String {
+    name.chars().take(80).collect()
+}
