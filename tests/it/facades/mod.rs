@@ -8,6 +8,7 @@ mod memories;
 mod search;
 mod session;
 mod table;
+mod tools;
 
 use loggia_tests::{
     Folder, plugin,
