@@ -7,6 +7,12 @@ use crate::{
     unknown::unknown_facade,
 };
 
+/// Characters of a summary in a list. `get` shows all of it.
+pub const SUMMARY: usize = 160;
+
+/// Entries of a list that nobody reads to its end.
+const LONG: usize = 200;
+
 /// Lists the facades, or the actions of one.
 pub fn list(facade: Option<&str>, limit: usize, cursor: Option<&str>) -> Result<Reply<Vec<Value>>> {
     let start = match cursor {
@@ -14,32 +20,44 @@ pub fn list(facade: Option<&str>, limit: usize, cursor: Option<&str>) -> Result<
         None => 0,
     };
     let peers = host::facades()?;
-    let items: Vec<Value> = match facade {
-        None => peers.iter().map(summarise_facade).collect(),
+    let (total, shown): (usize, Vec<Value>) = match facade {
+        None => (peers.len(), peers.iter().skip(start).take(limit).map(summarise_facade).collect()),
         Some(name) => {
             let peer = find_facade(&peers, name).ok_or_else(|| unknown_facade(name, &peers))?;
             let action = |action: &host::PeerAction| {
                 json!({
                     "call": CallName::new(&peer.name, &action.name).to_string(),
                     "effect": effect_word(action.effect),
-                    "summary": action.summary,
+                    "summary": cut(&action.summary, SUMMARY),
                 })
             };
-            peer.actions.iter().map(action).collect()
+            (peer.actions.len(), peer.actions.iter().skip(start).take(limit).map(action).collect())
         }
     };
-    let total = items.len();
-    let shown: Vec<Value> = items.into_iter().skip(start).take(limit).collect();
     let end = start + shown.len();
     let page = Page::of(shown.len()).total(total);
     let page = if end < total { page.cursor(end.to_string()) } else { page };
     let reply = Reply::new(shown).page(page);
-    Ok(if peers.is_empty() { reply.message("No facade can be called.") } else { reply })
+    Ok(if peers.is_empty() {
+        reply.message("No facade can be called.")
+    } else if end < total && total > LONG {
+        reply.message("`search` finds actions by words.")
+    } else {
+        reply
+    })
 }
 
 /// Finds a facade by name, ignoring case.
 pub fn find_facade<'a>(peers: &'a [Peer], name: &str) -> Option<&'a Peer> {
     peers.iter().find(|peer| peer.name.eq_ignore_ascii_case(name.trim()))
+}
+
+/// Cuts a text to so many characters.
+pub fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
 }
 
 fn summarise_facade(peer: &Peer) -> Value {

@@ -5,9 +5,10 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use loggia_tests::{
     Client, ERAS, Era, Folder, HttpHost, Kind, Served, Token, accepted, binary, cache, heard, state,
+    web::{Answer, Asked, Web},
 };
 use rmcp::model::{ElicitResult, ElicitationAction};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::process::Command;
 
 use super::add;
@@ -336,6 +337,89 @@ async fn tokens_count_only_listed_facades() -> Result<()> {
     let config = settings.to_str().context("a path")?;
     assert_eq!(served(&["--config", config]).await?, (listed, names));
     Ok(())
+}
+
+/// Imports a facade of 1,200 actions, `shop`, whose server answers every request with its path.
+async fn import_shop(folder: &Folder, web: &Web) -> Result<()> {
+    let operation = |number: usize| {
+        let text =
+            json!({"type": "string", "description": format!("Words about {number}. {}", "long ".repeat(20))});
+        let parameters =
+            [json!({"name": "id", "in": "path", "required": true, "schema": {"type": "string"}})];
+        let summary = format!("Return the {} of parcel {number}.", ["weight", "sender"][number % 2]);
+        let body = json!({"content": {"application/json": {"schema": {"type": "object", "properties": {"text": text}}}}});
+        json!({"post": {
+            "operationId": format!("parcels-{number}"), "summary": summary, "tags": [format!("group {}", number % 30)],
+            "parameters": parameters, "requestBody": body, "responses": {"200": {"description": "OK"}},
+        }})
+    };
+    let paths: Map<String, Value> =
+        (0..1200).map(|number| (format!("/parcels/{number}/{{id}}"), operation(number))).collect();
+    let document = json!({
+        "openapi": "3.1.0", "info": {"title": "Shop", "version": "1"}, "servers": [{"url": web.url("")}], "paths": paths,
+    });
+    let file = folder.beside("documents").join("shop.json");
+    fs::write(&file, document.to_string())?;
+    folder.write("shop.toml", &format!("[grants]\nhttp = [{:?}]\n", web.url("")));
+    let output = Command::new(binary())
+        .args(["import", "openapi", "--name", "shop", "--out"])
+        .arg(folder.path())
+        .arg(&file)
+        .output()
+        .await?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_large_api_is_listed_found_and_called() -> Result<()> {
+    let web = Web::start(|asked: &Asked| Answer::text(json!({"path": asked.path}).to_string())).await?;
+    let folder = world("")?;
+    import_shop(&folder, &web).await?;
+    let client = ready(&folder).await?;
+    let ask = |arguments: Value| client.envelope("tools", arguments);
+
+    let listed = ask(json!({"action": "list"})).await?;
+    assert!(listed.to_string().contains("\"facade\":\"shop\""), "{listed}");
+    let (mut seen, mut cursor) = (0, Value::Null);
+    loop {
+        let page = ask(json!({"action": "list", "facade": "shop", "limit": 200, "cursor": cursor})).await?;
+        assert!(page.to_string().len() < 60_000, "{}", page.to_string().len());
+        seen += page["count"].as_u64().context("a count")?;
+        cursor = page["cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(seen, 1200);
+
+    let found = ask(json!({"action": "search", "query": "sender of parcel 777", "limit": 50})).await?;
+    let call_name = found["data"][0]["call"].as_str().context("a call")?.to_owned();
+    assert!(call_name.starts_with("shop.") && call_name.contains("777"), "{found}");
+    assert!(found.to_string().len() < 20_000, "{}", found.to_string().len());
+    let got = ask(json!({"action": "get", "call": call_name})).await?;
+    assert_eq!(got["data"]["call"], call_name, "{got}");
+    assert_eq!(got["data"]["params"]["required"], json!(["id"]), "{got}");
+    let wrong = call(&client, "validate", &call_name, json!({"idd": "x"})).await?;
+    assert_eq!(wrong["code"], "invalid_params", "{wrong}");
+    let valid = call(&client, "validate", &call_name, json!({"id": "x"})).await?;
+    assert_eq!(valid["data"]["valid"], true, "{valid}");
+    let reply = call(&client, "execute", &call_name, json!({"id": "x"})).await?;
+    assert!(reply.to_string().contains("/parcels/777/x"), "{reply}");
+    let unknown = call(&client, "execute", "shop.parcels_9999", json!({})).await?;
+    assert!(unknown["code"] == "not_found" && unknown.to_string().len() < 2000, "{unknown}");
+    let words = call(&client, "read", "shop.describe", json!({"query": "sender parcel 777"})).await?;
+    assert!(words["data"]["actions"][0].to_string().contains("777"), "{words}");
+    client.end().await?;
+
+    // The list decides about APIs and plugins alike.
+    let client = Client::stdio_with(folder.path(), Era::Stateless, |command| {
+        command.args(["--list", "shop"]);
+    })
+    .await?;
+    assert_eq!(client.names().await?, ["shop"]);
+    assert_eq!(call(&client, "read", "memories.list", json!({})).await?["ok"], true);
+    client.end().await
 }
 
 #[tokio::test]
