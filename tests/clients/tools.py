@@ -8,7 +8,7 @@ from mcp import Client
 
 
 async def ask(client, action, fails=None, **params):
-    """Makes a call; its envelope, which is as it should be."""
+    """Makes a call, checks its envelope and returns it."""
     result = await client.call_tool("tools", {"action": action, **params})
     envelope = json.loads(result.content[0].text)
     assert result.structured_content in (None, envelope), "text and structured content differ"
@@ -30,7 +30,7 @@ async def session(client, number):
     assert shown["data"]["signature"].startswith("add(title"), shown
     wrong = await ask(client, "validate", fails="invalid_params", call="memories.add", arguments={"titel": "Tea"})
     assert wrong["expected"].startswith("memories.add(title"), wrong
-    # What a refusal suggests is accepted.
+    # The suggested example is valid.
     suggested = {**wrong["example"], "action": "validate"}
     await ask(client, **suggested)
     title = f"Prefers tea {number}"

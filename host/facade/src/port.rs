@@ -43,7 +43,7 @@ pub trait Port: Send + Sync + 'static {
 pub struct PeerAction {
     /// The action.
     pub action: Action,
-    /// Its name and parameters on one line.
+    /// Name and parameters on one line.
     pub signature: String,
     /// True if a person confirms each call.
     pub confirm: bool,

@@ -15,7 +15,7 @@ pub struct CallName {
 }
 
 impl From<String> for CallName {
-    /// Splits at the first `.`, or at another mark that models write in its place.
+    /// Splits at the first `.`, or at another separator that models write instead.
     fn from(text: String) -> Self {
         let text = text.trim();
         let (facade, action) = text.split_once(['.', ':', '/', ' ']).unwrap_or((text, ""));
@@ -35,26 +35,26 @@ impl CallName {
         Self { facade: facade.into(), action: action.into() }
     }
 
-    /// The request for this call.
+    /// Creates the request for this call.
     pub fn request(&self, arguments: Object) -> Request {
         let mut request = Request::new(&self.facade, &self.action);
         request.params = arguments;
         request
     }
 
-    /// The name under which the host knows the action that this one found, by an alias perhaps.
+    /// Replaces an alias by the action's name, which begins the signature.
     pub fn resolved(&self, found: &Schema) -> Self {
         let name = found.signature.as_deref().and_then(|signature| signature.split('(').next());
         Self::new(&self.facade, name.filter(|name| !name.is_empty()).unwrap_or(&self.action))
     }
 }
 
-/// The action of this plugin that calls an action of this effect.
+/// Returns the action of this plugin that calls actions of this effect.
 pub fn caller_of(effect: Option<Effect>) -> &'static str {
     if effect == Some(Effect::Read) { "read" } else { "execute" }
 }
 
-/// The word for an effect.
+/// Returns the word for an effect.
 pub fn effect_word(effect: Effect) -> &'static str {
     match effect {
         Effect::Read => "read",

@@ -7,24 +7,24 @@ use crate::{
     unknown::explain,
 };
 
-/// What `validate` says of a call that would be accepted.
+/// Result of `validate` for an accepted call.
 #[derive(Serialize, JsonSchema)]
 pub struct Verdict {
     call: String,
     valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     effect: Option<&'static str>,
-    /// Whether a person is asked first.
+    /// True if a person is asked first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     confirm: bool,
 }
 
-/// Checks a call without making it. A call that would be refused fails as it would.
+/// Checks a call without making it. Fails as the call would.
 pub fn validate(call: &CallName, mut arguments: Object) -> Result<Verdict> {
     take_detail(&mut arguments, Detail::Standard);
     match call.request(arguments).check() {
         Err(failure) if !exceeds_effect(&failure) => return Err(explain(failure, call)),
-        // This action may make read calls only; `execute` may make all.
+        // `validate` is a read action. The call would be made by `execute`, which may have any effect.
         _ => {}
     }
     let found = host::lookup(&call.facade, &call.action).ok();
@@ -37,7 +37,7 @@ pub fn validate(call: &CallName, mut arguments: Object) -> Result<Verdict> {
     })
 }
 
-/// Makes a call, and passes on what comes of it.
+/// Makes a call and passes its reply or failure on.
 pub fn forward(context: &Call, call: &CallName, mut arguments: Object) -> Result<Reply<Value>> {
     let detail = take_detail(&mut arguments, context.detail());
     let mut request = call.request(arguments).detail(detail);
@@ -54,13 +54,13 @@ pub fn forward(context: &Call, call: &CallName, mut arguments: Object) -> Result
     }
 }
 
-/// True if a call was refused for its effect alone. The host checks that last.
+/// Returns true if a call was refused only for its effect, which the host checks last.
 fn exceeds_effect(failure: &Failure) -> bool {
     failure.code == code::DENIED
         && failure.details.as_ref().is_some_and(|details| details["effect"].is_string())
 }
 
-/// Takes the level of detail out of the arguments, where models put it as they would in a direct call.
+/// Takes the level of detail out of the arguments, where models put it as in a direct call.
 fn take_detail(arguments: &mut Object, given: Detail) -> Detail {
     let level = match arguments.get("detail").and_then(Value::as_str) {
         Some("minimal") => Detail::Minimal,

@@ -10,7 +10,7 @@ use crate::{
 /// Characters of a summary in a list. `get` shows all of it.
 pub const SUMMARY: usize = 160;
 
-/// Entries of a list that nobody reads to its end.
+/// Entries above which a list recommends `search`.
 const LONG: usize = 200;
 
 /// Lists the facades, or the actions of one.
@@ -52,7 +52,7 @@ pub fn find_facade<'a>(peers: &'a [Peer], name: &str) -> Option<&'a Peer> {
     peers.iter().find(|peer| peer.name.eq_ignore_ascii_case(name.trim()))
 }
 
-/// Cuts a text to so many characters.
+/// Cuts a text to this many characters.
 pub fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),

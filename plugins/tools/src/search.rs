@@ -20,7 +20,7 @@ const LOOKUPS: usize = 1000;
 const TEXT: usize = 2000;
 /// Characters of a signature that are shown.
 const SIGNATURE: usize = 400;
-/// Names count this many times: they say most about an action.
+/// Repetitions of a name, which is the best description of an action.
 const NAME_WEIGHT: usize = 3;
 
 /// An action that was found.

@@ -1,4 +1,4 @@
-//! Refusals that name what the caller may have meant.
+//! Failures that suggest the intended name.
 
 use loggia_sdk::{failure::code, host::Peer, prelude::*};
 
@@ -10,18 +10,18 @@ use crate::{
 
 /// Name of this facade, unless its policy changes it.
 const OWN: &str = "tools";
-/// Characters at their beginning that make two names near.
+/// Length of a common prefix that makes two names similar.
 const PREFIX: usize = 4;
 /// Names that a hint lists.
 const NAMES: usize = 20;
 
-/// Explains the failure of a call: a wrong name with those that are near, all else in the words of the called facade.
+/// Explains the failure of a call: suggests names for an unknown one, and passes other failures on.
 pub fn explain(failure: Failure, call: &CallName) -> Failure {
     if matches!(&*failure.code, code::NOT_FOUND | code::DENIED | code::INVALID_PARAMS | code::UNAVAILABLE)
         && let Ok(peers) = host::facades()
     {
         match find_facade(&peers, &call.facade) {
-            // One that exists and does not answer has a better reason.
+            // A facade that exists but is not served has its own failure.
             None if !is_out_of_service(call, &failure) => return unknown_facade(&call.facade, &peers),
             Some(peer) if !call.action.is_empty() && is_unknown_action(&failure, call, peer) => {
                 return unknown_action(call, peer);
@@ -32,13 +32,13 @@ pub fn explain(failure: Failure, call: &CallName) -> Failure {
     address_failure(failure, call)
 }
 
-/// True if the facade exists, but is not served now. A lookup says so of names that do not exist, too, so it does not count.
+/// Returns true if the facade exists but is not served now. `lookup` fails in the same way for unknown names, `check` does not.
 fn is_out_of_service(call: &CallName, failure: &Failure) -> bool {
     let checked = || call.request(Object::new()).check().err();
     failure.code == code::UNAVAILABLE && checked().is_some_and(|failure| failure.code == code::UNAVAILABLE)
 }
 
-/// True if the facade shows no such action, and the host does not say that a scope would help.
+/// Returns true if the facade has no such action for this caller, and no scope would help.
 fn is_unknown_action(failure: &Failure, call: &CallName, peer: &Peer) -> bool {
     let is_named = |name: &String| name.eq_ignore_ascii_case(&call.action);
     let is_known =
@@ -47,7 +47,7 @@ fn is_unknown_action(failure: &Failure, call: &CallName, peer: &Peer) -> bool {
     !is_known && !needs_scope && host::lookup(&call.facade, &call.action).is_err()
 }
 
-/// The failure for a facade that does not exist, or not for this caller.
+/// Creates the failure for a facade that does not exist, or is outside the rights of the caller.
 pub fn unknown_facade(name: &str, peers: &[Peer]) -> Failure {
     let failure = Failure::not_found(format!("not found: there is no facade `{}` to call", shorten(name)));
     if name.eq_ignore_ascii_case(OWN) {
@@ -66,7 +66,7 @@ fn unknown_action(call: &CallName, peer: &Peer) -> Failure {
     Failure::not_found(message).hint(suggest(&call.action, &names, "Actions"))
 }
 
-/// `Did you mean `add`? Actions: add, get.`
+/// Renders a hint: "Did you mean `add`? Actions: add, get."
 fn suggest(name: &str, names: &[&str], what: &str) -> String {
     let near = nearest(name, names).map(|near| format!("Did you mean `{near}`? ")).unwrap_or_default();
     let more = if names.len() > NAMES { ", …" } else { "" };
@@ -74,7 +74,7 @@ fn suggest(name: &str, names: &[&str], what: &str) -> String {
     format!("{near}{what}: {}{more}.", shown.join(", "))
 }
 
-/// Makes what a failure says of a direct call fit a call through this plugin.
+/// Rewrites the suggested calls of a failure as calls through this plugin.
 fn address_failure(mut failure: Failure, call: &CallName) -> Failure {
     if let Some(next) = failure.next.take() {
         failure.next = Some(own_call(next, call));
@@ -85,7 +85,7 @@ fn address_failure(mut failure: Failure, call: &CallName) -> Failure {
     if let Some(Value::Object(mut arguments)) = failure.example.take() {
         let action = arguments.get("action").and_then(Value::as_str).unwrap_or(&call.action);
         let name = CallName::new(&call.facade, action);
-        // Not `remove`, which changes the order of the others.
+        // `remove` would change the order of the others.
         arguments.retain(|key, _| key != "action");
         let effect = host::lookup(&name.facade, &name.action).ok().and_then(|found| found.effect);
         failure.example =
@@ -94,7 +94,7 @@ fn address_failure(mut failure: Failure, call: &CallName) -> Failure {
     failure
 }
 
-/// The name that is nearest, if any is near.
+/// Finds the most similar name.
 fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let name = shorten(name).to_lowercase();
     let most = (name.chars().count() / 3).max(1);

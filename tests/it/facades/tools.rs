@@ -1,4 +1,4 @@
-//! `tools`, over MCP: the real facades beside it, callers with few rights, and a client that lists nothing else.
+//! `tools` over MCP: real facades, callers with few rights, and a client without other tools.
 
 use std::fs;
 
@@ -59,7 +59,7 @@ async fn actions_are_found_checked_and_called() -> Result<()> {
     assert_eq!(names, ["files", "memories"], "{listed}");
     let counts: Vec<u64> = facades.iter().filter_map(|facade| facade["actions"].as_u64()).collect();
     assert_eq!(counts, [11, 10], "{listed}");
-    // The action of a call that names none.
+    // The default action.
     assert_eq!(ask(json!({})).await?["data"], listed["data"]);
     let first = ask(json!({"action": "list", "facade": "files", "limit": 10})).await?;
     assert_eq!((&first["count"], &first["total"]), (&json!(10), &json!(11)), "{first}");
@@ -209,7 +209,7 @@ async fn callers_reach_only_what_their_scopes_allow() -> Result<()> {
                 "{denied}"
             );
         }
-        // A facade outside the scopes answers as one that never was.
+        // A facade outside the scopes answers like one that does not exist.
         let hidden = call(&client, "execute", "files.get", json!({"path": "/notes/trip.md"})).await?;
         let never = call(&client, "execute", "never.get", json!({"path": "/notes/trip.md"})).await?;
         assert_eq!(hidden["code"], "not_found", "{hidden}");
@@ -305,7 +305,7 @@ async fn unserved_names_to_list_are_reported() -> Result<()> {
     Ok(())
 }
 
-/// Runs a command over the folder; what it prints.
+/// Runs a command over the folder and returns its output.
 async fn loggia(folder: &Folder, arguments: &[&str]) -> Result<String> {
     let output = Command::new(binary())
         .args(arguments)
@@ -427,7 +427,7 @@ async fn the_official_client_needs_no_other_tool() -> Result<()> {
     let python = python().await?;
     let folder = world("[actions]\nconfirm = [\"delete\"]\n")?;
     let host = HttpHost::start_with(folder.path(), |command| _ = command.args(["--list", "tools"])).await?;
-    let told = run(Command::new(&python).arg(script("tools.py")).arg(&host.url)).await?;
-    insta::assert_snapshot!(told);
+    let output = run(Command::new(&python).arg(script("tools.py")).arg(&host.url)).await?;
+    insta::assert_snapshot!(output);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Facades that clients see in their lists, and those that they do not.
+//! Listed and unlisted facades.
 
 use std::collections::BTreeSet;
 

@@ -75,7 +75,7 @@ impl FacadeRules {
         if action.long_running { &self.wall_clocks.long } else { &self.wall_clocks.call }
     }
 
-    /// Returns what the facade of this name may invoke.
+    /// Returns the actions that the facade of this name may invoke.
     pub fn reach_of<'a>(&'a self, own: &'a str) -> InvokeReach<'a> {
         InvokeReach { own, rules: &self.invoke }
     }

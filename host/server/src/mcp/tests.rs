@@ -216,8 +216,8 @@ async fn unlisted_facades_are_only_callable() {
         let reply = server.ask(era, &caller, "tools/call", params).await;
         assert_eq!(reply["result"]["structuredContent"]["data"], "smash", "{era:?} {scopes}: {reply}");
     }
-    let told = server.stateless(&holder("*"), "server/discover", json!({})).await.to_string();
-    assert!(told.contains("- a: ") && !told.contains("unlisted"), "{told}");
+    let reply = server.stateless(&holder("*"), "server/discover", json!({})).await.to_string();
+    assert!(reply.contains("- a: ") && !reply.contains("unlisted"), "{reply}");
 }
 
 /// The token may have been replaced, or the session id leaked to another caller.

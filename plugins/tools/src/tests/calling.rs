@@ -4,13 +4,13 @@ use loggia_sdk::failure::code;
 
 use super::*;
 
-/// What the gate says of a call whose effect is beyond that of the action that makes it.
+/// The gate's failure for a call whose effect exceeds that of the calling action.
 fn effect_refusal() -> Failure {
     Failure::denied("access denied: a read action may not call `memories.add`, which is write")
         .details(json!({"effect": "write"}))
 }
 
-/// What the gate says of wrong parameters.
+/// The gate's failure for wrong parameters.
 fn parameter_refusal() -> Failure {
     let mut failure = Failure::invalid_params("`title` is required").hint("Add `title`.");
     failure.expected = Some("add(title: string)".to_owned());
@@ -59,7 +59,7 @@ fn a_failure_passes_through_whole() {
         let host = world().refuse("memories", "add", refused.clone());
         assert_eq!(host.call(&Tools, "execute", json!({"call": "memories.add"})).unwrap_err(), refused);
     }
-    // Its own: the action exists.
+    // The action exists, so the failure is its own.
     let refused = Failure::not_found("not found: no memory `m_9`");
     let host = world().refuse("memories", "get", refused.clone());
     assert_eq!(host.call(&Tools, "read", json!({"call": "memories.get"})).unwrap_err(), refused);

@@ -1,4 +1,4 @@
-//! The facade as its callers meet it.
+//! Calls of the facade.
 
 mod calling;
 mod finding;
@@ -68,7 +68,7 @@ fn world() -> Host {
         .answer("memories", "delete", |_| Ok(Reply::new(Value::Null)))
 }
 
-/// A reply as its caller reads it.
+/// Renders a reply.
 fn show_reply(reply: &Reply<Value>) -> String {
     let mut text = format!("{:#}", reply.data);
     if let Some(message) = &reply.message {
@@ -88,7 +88,7 @@ fn show_reply(reply: &Reply<Value>) -> String {
     text
 }
 
-/// A failure as its caller reads it.
+/// Renders a failure.
 fn show_failure(failure: &Failure) -> String {
     let mut text = failure.to_string();
     let parts = [("hint", failure.hint.clone()), ("expected", failure.expected.clone())];
@@ -104,7 +104,7 @@ fn show_failure(failure: &Failure) -> String {
     text
 }
 
-/// What comes of calls, each below itself.
+/// Renders calls, each with its outcome.
 fn transcript(calls: &[(&str, Value)]) -> String {
     let lines = calls.iter().map(|(action, params)| {
         let outcome = match world().call(&Tools, action, params.clone()) {

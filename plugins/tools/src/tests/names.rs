@@ -1,4 +1,4 @@
-//! Names of calls, right and wrong.
+//! Known and unknown names of calls.
 
 use super::*;
 use crate::call_name::CallName;
