@@ -35,7 +35,7 @@ pub use fence::TrustPlaces;
 pub use load_status::{LoadState, LoadStatus, LoadStatusReport, OfferStatus};
 pub use loader::CatalogLoader;
 pub use offer::{FacadeOffer, OfferMap};
-pub use plugin_files::{FacadeKind, PluginFiles, file_stem, policy_stem};
+pub use plugin_files::{FacadeKind, PluginFiles, file_stem, policy_stem, upstream_name};
 pub use source::{
     folder::{find_plugin, scan_folder},
     upstream::{UpstreamSource, to_specs},

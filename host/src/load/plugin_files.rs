@@ -75,6 +75,11 @@ pub fn upstream_key(name: &str) -> String {
     format!("upstream.{name}")
 }
 
+/// Returns the name of the upstream with this key; `None` for files.
+pub fn upstream_name(key: &str) -> Option<&str> {
+    key.strip_prefix("upstream.").filter(|_| FacadeKind::from_file_name(key).is_none())
+}
+
 /// Returns the stem of the policy of an offer: that of a file, or the name of an upstream.
 pub fn policy_stem(key: &str) -> &str {
     match FacadeKind::from_file_name(key) {

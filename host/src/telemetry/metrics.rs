@@ -26,6 +26,8 @@ pub struct MetricsSnapshot {
     pub census: GateSnapshot,
     /// Files of the plugin folder, by state.
     pub plugins: Vec<(&'static str, usize)>,
+    /// Upstream servers, and whether each can be called.
+    pub upstreams: Vec<(String, bool)>,
     /// Outcomes of loading versions of these files.
     pub reloads: Vec<(&'static str, u64)>,
     /// Readiness, as `/readyz` reports it.
@@ -79,6 +81,9 @@ impl Collector for MetricsSnapshot {
         self.operations(&mut page)?;
         let plugins = self.plugins.iter().map(|(state, count)| ([("state", *state)], *count));
         page.gauges("loggia_plugins", "Files of the plugin folder, by state", plugins)?;
+        let upstreams = self.upstreams.iter();
+        let upstreams = upstreams.map(|(name, is_up)| ([("upstream", name.as_str())], u64::from(*is_up)));
+        page.gauges("loggia_upstream_up", "1 while an upstream server can be called", upstreams)?;
         let reloads = self.reloads.iter().map(|(result, count)| ([("result", *result)], *count));
         page.counters(
             "loggia_reloads",
@@ -307,6 +312,7 @@ mod tests {
             meters,
             census,
             plugins: vec![("serving", 1), ("failed", 1)],
+            upstreams: vec![("github".to_owned(), true), ("jira".to_owned(), false)],
             reloads: vec![("loaded", 2), ("failed", 1), ("removed", 0)],
             ready: true,
             dropped: 6,

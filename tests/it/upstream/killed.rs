@@ -64,12 +64,14 @@ async fn a_lost_upstream_is_stale_until_it_returns() -> Result<()> {
     let (status, _) = served.readies(|_, ready| is_lost(ready)).await;
     assert_eq!(status, 200, "the plugin serves");
     served.figures("loggia_plugins{state=\"stale\"}", |count| count == 1.0).await;
+    served.figures("loggia_upstream_up{upstream=\"fake\"}", |up| up == 0.0).await;
     let failed = client.envelope("fake", json!({"action": "echo"})).await?;
     assert_eq!(failed["code"], "unavailable", "{failed}");
     assert!(failed["hint"].as_str().unwrap_or_default().starts_with("It is started again"), "{failed}");
     fs::rename(script.with_extension("gone"), &script)?;
     serve(&served, &["fake"]).await;
     served.figures("loggia_plugins{state=\"stale\"}", |count| count == 0.0).await;
+    served.figures("loggia_upstream_up{upstream=\"fake\"}", |up| up == 1.0).await;
     assert_ne!(process(&client).await?, child);
     client.end().await?;
     end(served).await

@@ -186,6 +186,7 @@ async fn metrics_page(Axum((AdminState(context), stop)): AdminExtract, headers: 
         meters: Arc::clone(context.gate.meters()),
         census: context.gate.snapshot(),
         plugins: load::LoadState::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
+        upstreams: upstreams_up(&report),
         reloads: context.standing.version_counts(),
         ready: context.readiness(&stop, &report).ready,
         dropped: logs::dropped(),
@@ -199,6 +200,15 @@ async fn metrics_page(Axum((AdminState(context), stop)): AdminExtract, headers: 
         true => ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response(),
         false => ([(CONTENT_TYPE, classic::CONTENT_TYPE)], classic::to_classic(&page)).into_response(),
     }
+}
+
+/// Lists upstreams, and whether they can be called.
+fn upstreams_up(report: &LoadStatusReport) -> Vec<(String, bool)> {
+    let offers = report.files.iter();
+    let upstreams = offers.filter_map(|offer| {
+        Some((load::upstream_name(&offer.file)?.to_owned(), offer.state == load::LoadState::Serving))
+    });
+    upstreams.collect()
 }
 
 /// Response of `/readyz`.
