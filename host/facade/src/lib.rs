@@ -34,7 +34,7 @@ pub use envelope::{Command, Envelope, Hop};
 pub use facade::Facade;
 pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};
 pub use object::Object;
-pub use port::{Answer, LogLevel, PeerAction, Port, Progress, Question, Session};
+pub use port::{Answer, LogLevel, PeerAction, Port, Progress, Question, QuestionKind, Session};
 pub use reply::{Block, Content, Next, Page, Reply};
 pub use request::{Detail, Input, Request};
 pub use surface::{Action, Effect, Surface, Want};

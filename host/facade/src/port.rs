@@ -17,9 +17,10 @@ pub trait Port: Send + Sync + 'static {
     fn is_cancelled(&self) -> bool;
     /// Resolves when the caller has disconnected or cancelled.
     fn cancelled(&self) -> BoxFuture<'_, ()>;
-    /// Asks the person. Meanwhile the call is parked: its clocks are paused and it holds no permit.
+    /// Asks the person. Meanwhile the call is parked: its clocks are paused and it holds no permit. A link that the client
+    /// cannot open fails with `denied`, in a text that passes the link on.
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>>;
-    /// Whether the person may be asked now: checked before a question is parsed.
+    /// Whether the person may be asked by a form now: checked before it is parsed.
     fn may_elicit(&self) -> Result<(), Failure> {
         Ok(())
     }
@@ -113,13 +114,13 @@ impl LogLevel {
     }
 }
 
-/// A question to the person, as a form.
+/// A question to the person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Text of the question.
     pub message: String,
-    /// JSON Schema of the answer: a flat object of primitives.
-    pub schema: Object,
+    /// Form or link.
+    pub kind: QuestionKind,
     /// The facade's name for the question: a client of 2026-07-28 that knows the name may send the answer along with
     /// the call.
     pub name: Option<String>,
@@ -127,13 +128,41 @@ pub struct Question {
     pub timeout: Option<Duration>,
 }
 
+impl Question {
+    /// A form without a name, open for as long as the host allows by default.
+    pub fn form(message: impl Into<String>, schema: Object) -> Self {
+        Self { message: message.into(), kind: QuestionKind::Form { schema }, name: None, timeout: None }
+    }
+
+    /// A link without a name, open for as long as the host allows by default.
+    pub fn link(message: impl Into<String>, url: impl Into<String>) -> Self {
+        let kind = QuestionKind::Link { url: url.into() };
+        Self { message: message.into(), kind, name: None, timeout: None }
+    }
+}
+
+/// The two ways to ask a person.
+#[derive(Debug, Clone, PartialEq)]
+pub enum QuestionKind {
+    /// A form to fill in. The client sees the answer.
+    Form {
+        /// JSON Schema of the answer: a flat object of primitives.
+        schema: Object,
+    },
+    /// A link to open, for what must not pass through the client: credentials, consent, payments.
+    Link {
+        /// Absolute URL.
+        url: String,
+    },
+}
+
 /// Answer of the person.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// The form, filled in.
+    /// The form, filled in. `Value::Null` for a link: the person agreed to open it, and may not be done there yet.
     Accepted(Value),
     /// No.
     Declined,
-    /// Neither yes nor no: the form was closed.
+    /// Neither yes nor no: the question was closed.
     Cancelled,
 }

@@ -55,8 +55,10 @@ pub struct CallOrigin {
     pub caller: Caller,
     /// Address that the request came from: the client's, or that of a proxy in front of the host. `None` over stdio.
     pub address: Option<IpAddr>,
-    /// True if the client can ask a person.
+    /// True if the client can ask a person by a form.
     pub can_ask: bool,
+    /// True if the client can ask a person to open a link.
+    pub can_open_links: bool,
     /// Facades and actions that may be called.
     pub rights: CallerRights,
     /// Ids of the request, for the audit log.
@@ -65,7 +67,14 @@ pub struct CallOrigin {
 
 impl CallOrigin {
     fn with_caller(caller: Caller, rights: CallerRights) -> Self {
-        Self { caller, address: None, can_ask: false, rights, request_ids: RequestIds::default() }
+        Self {
+            caller,
+            address: None,
+            can_ask: false,
+            can_open_links: false,
+            rights,
+            request_ids: RequestIds::default(),
+        }
     }
 
     /// The local user.
@@ -99,10 +108,17 @@ impl CallOrigin {
         }
     }
 
-    /// Sets whether the client can ask a person.
+    /// Sets whether the client can ask a person by a form.
     #[must_use]
     pub fn with_elicitation(mut self, can_ask: bool) -> Self {
         self.can_ask = can_ask;
+        self
+    }
+
+    /// Sets whether the client can ask a person to open a link.
+    #[must_use]
+    pub fn with_links(mut self, can_open_links: bool) -> Self {
+        self.can_open_links = can_open_links;
         self
     }
 

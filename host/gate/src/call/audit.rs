@@ -259,8 +259,8 @@ pub(super) fn record_denied_invoke(frame: &CallFrame, request: Option<AuditReque
     }
 }
 
-/// Writes the line of a person's answer, or of its absence. The event is `question` for one of the facade's own, and
-/// `consent` for a confirmation before an action.
+/// Writes the line of a person's answer, or of its absence. The event is `question` for a form of the facade's own, `link`
+/// for a link, and `consent` for a confirmation before an action.
 pub(super) fn record_answer(frame: &CallFrame, event: &'static str, answer: &Result<Answer, Failure>) {
     record_decision(
         frame,

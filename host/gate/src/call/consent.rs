@@ -60,5 +60,5 @@ fn consent_question(planned: &PlannedCall) -> Question {
         "required": ["confirm"],
     });
     let Value::Object(schema) = schema else { unreachable!("an object was written") };
-    Question { message, schema, name: None, timeout: None }
+    Question::form(message, schema)
 }

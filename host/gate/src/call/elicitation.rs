@@ -3,13 +3,13 @@
 use loggia_policy::model::limit_names::QUESTIONS;
 use std::{sync::atomic::Ordering, time::Duration};
 
-use loggia_facade::{Answer, Failure, Question};
-use loggia_schema::{QuestionForm, sanitise_line};
+use loggia_facade::{Answer, Failure, Question, QuestionKind};
+use loggia_schema::sanitise_line;
 use loggia_text::units;
 
-use super::{audit, frame::CallFrame};
+use super::{audit, checked_question::CheckedQuestion, frame::CallFrame};
 use crate::{
-    failures::{denied, invalid_params, timed_out, unavailable},
+    failures::{denied, timed_out, unavailable},
     run::CallState,
 };
 
@@ -24,23 +24,43 @@ const MAX_QUESTION_BYTES: usize = 2000;
 impl CallFrame {
     /// Asks a question of the facade's own, if the policy allows it.
     pub(super) async fn ask_for_facade(&self, question: Question) -> Result<Answer, Failure> {
-        self.check_may_elicit()?;
+        let event = match &question.kind {
+            QuestionKind::Form { .. } => {
+                self.check_may_elicit()?;
+                "question"
+            }
+            // A client that cannot open links gets them in a failure.
+            QuestionKind::Link { .. } => {
+                self.check_is_granted()?;
+                self.check_questions_left()?;
+                "link"
+            }
+        };
         // Counted before it is known to be valid: a facade that asks in a loop costs something each time.
         for frame in self.frames() {
             frame.questions_asked.fetch_add(1, Ordering::Relaxed);
         }
         let answer = self.ask_person(question).await;
-        audit::record_answer(self, "question", &answer);
+        audit::record_answer(self, event, &answer);
         answer
     }
 
-    /// Checks that the policy allows questions, the client can show them, and no frame has used up its number.
+    /// Checks that the policy allows questions, the client can show forms, and no frame has used up its number.
     pub(super) fn check_may_elicit(&self) -> Result<(), Failure> {
-        if !self.entry.rules.elicit {
-            let failure = denied(format_args!("the policy does not let `{}` ask the person", self.name()));
-            return Err(failure.hint("the operator can set `grants.elicit = true`"));
-        }
+        self.check_is_granted()?;
         self.check_can_ask()?;
+        self.check_questions_left()
+    }
+
+    fn check_is_granted(&self) -> Result<(), Failure> {
+        if self.entry.rules.elicit {
+            return Ok(());
+        }
+        let failure = denied(format_args!("the policy does not let `{}` ask the person", self.name()));
+        Err(failure.hint("the operator can set `grants.elicit = true`"))
+    }
+
+    fn check_questions_left(&self) -> Result<(), Failure> {
         let spent =
             |frame: &&Self| frame.questions_asked.load(Ordering::Relaxed) >= frame.entry.rules.questions;
         if let Some(frame) = self.frames().find(spent) {
@@ -52,7 +72,7 @@ impl CallFrame {
         Ok(())
     }
 
-    /// Checks that the client can ask a person.
+    /// Checks that the client can ask a person by a form.
     fn check_can_ask(&self) -> Result<(), Failure> {
         if self.state.can_ask {
             return Ok(());
@@ -65,21 +85,20 @@ impl CallFrame {
     /// Asks the person in the facade's name. The call is parked until the answer: all frames release their permits, and
     /// the wall clock stops.
     pub(super) async fn ask_person(&self, question: Question) -> Result<Answer, Failure> {
-        self.check_can_ask()?;
-        let form = QuestionForm::new(&question.schema)
-            .map_err(|reason| invalid_params(format!("the question's form cannot be shown: {reason}")))?;
+        // On one line and without control characters, so that it cannot pass for another facade's or the host's text.
+        let text = sanitise_line(&question.message, MAX_QUESTION_BYTES);
+        let checked = self.check_question(&question.kind, &text)?;
         let _parked = self.gate.parked.park(&self.state)?;
         for frame in self.frames() {
             drop(frame.permit.lock().await.take());
         }
-        // On one line and without control characters, so that it cannot pass for another facade's or the host's text.
-        let message = format!("[{}] {}", self.name(), sanitise_line(&question.message, MAX_QUESTION_BYTES));
+        let message = checked.render_message(self.name(), &text);
         let patience = question.timeout.map_or(QUESTION_TIMEOUT, |asked| asked.min(MAX_QUESTION_TIMEOUT));
         // Prepared answers are for the facade that the client called, not for those that it invokes.
         let name = question.name.filter(|_| self.name() == self.state.facade);
-        let schema = form.schema().clone();
+        let kind = checked.kind();
         let (key, answer) =
-            self.state.open_question(Question { message, schema, name, timeout: question.timeout });
+            self.state.open_question(Question { message, kind, name, timeout: question.timeout });
         // Withdraws the question however the wait ends.
         let _open = OpenQuestion { state: &self.state, key };
         let answer = tokio::time::timeout(patience, answer).await.map_err(|_| {
@@ -96,18 +115,25 @@ impl CallFrame {
             }
         }
         match answer?.unwrap_or(Answer::Cancelled) {
-            Answer::Accepted(value) => match form.check(&value) {
-                Ok(()) => Ok(Answer::Accepted(value)),
-                Err(reason) => {
-                    let message = format!("the answer does not fit the question: {reason}");
-                    Err(invalid_params(message).hint("ask again"))
-                }
-            },
+            Answer::Accepted(value) => checked.check_answer(value),
             other => Ok(other),
         }
     }
 
-    /// Returns true if the client can ask a person.
+    /// Checks that a question may be shown, and that the client can show it.
+    fn check_question(&self, kind: &QuestionKind, text: &str) -> Result<CheckedQuestion, Failure> {
+        if matches!(kind, QuestionKind::Form { .. }) {
+            self.check_can_ask()?;
+        }
+        match CheckedQuestion::new(kind)? {
+            CheckedQuestion::Link(link) if !self.state.can_open_links => {
+                Err(link.to_failure(self.name(), text))
+            }
+            checked => Ok(checked),
+        }
+    }
+
+    /// Returns true if the client can ask a person by a form.
     pub(super) fn can_ask(&self) -> bool {
         self.state.can_ask
     }

@@ -273,6 +273,22 @@ impl Exec {
         self.state().is_some_and(|state| state.answer_question(key, answer))
     }
 
+    /// Gives this answer to the questions that a client cannot show, and removes them.
+    pub fn close_unless(
+        &self,
+        asks: &mut BTreeMap<String, Question>,
+        is_shown: impl Fn(&Question) -> bool,
+        answer: &Answer,
+    ) {
+        asks.retain(|key, question| {
+            let keeps = is_shown(question);
+            if !keeps {
+                self.answer(key, answer.clone());
+            }
+            keeps
+        });
+    }
+
     /// Declines all questions, for clients that cannot ask a person.
     pub fn decline_all(&self, asks: &BTreeMap<String, Question>) {
         for key in asks.keys() {

@@ -48,6 +48,8 @@
 //! | `port.rs` | the port that a facade is given |
 //! | `peers.rs` | which other facades a call may see and invoke |
 //! | `elicitation.rs` | questions to a person |
+//! | `checked_question.rs` | forms and links before they are shown, and their answers |
+//! | `link.rs` | links that may be shown |
 //! | `consent.rs` | confirmation before an action |
 //! | `timeout.rs` | wall-clock timeouts and their attribution |
 //! | `chain.rs` | follow-up calls |
@@ -59,6 +61,7 @@ mod answer;
 mod audit;
 mod batch;
 pub(crate) mod chain;
+mod checked_question;
 mod consent;
 mod elicitation;
 mod exec;
@@ -66,6 +69,7 @@ mod fault_log;
 mod frame;
 mod gate;
 mod gate_state;
+mod link;
 mod peers;
 mod port;
 mod run_query;

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use loggia_facade::{Answer, Command, Envelope, LogLevel, Object, Progress, Question};
+use loggia_facade::{Answer, Command, Envelope, LogLevel, Object, Progress, Question, QuestionKind};
 use serde_json::Value;
 use tokio::{
     sync::{Notify, oneshot},
@@ -40,8 +40,10 @@ pub(crate) struct CallState {
     pub(crate) address: Option<IpAddr>,
     /// The caller's rights when the call began; later changes do not affect it.
     pub(crate) rights: CallerRights,
-    /// True if the client can ask a person.
+    /// True if the client can ask a person by a form.
     pub(crate) can_ask: bool,
+    /// True if the client can ask a person to open a link.
+    pub(crate) can_open_links: bool,
     /// Ids of its request, for the audit log.
     pub(crate) request_ids: RequestIds,
     /// Name of the facade.
@@ -152,6 +154,7 @@ impl CallState {
             caller: origin.caller,
             rights: origin.rights,
             can_ask: origin.can_ask,
+            can_open_links: origin.can_open_links,
             request_ids: origin.request_ids,
             facade: entry.surface().name.clone(),
             actions,
@@ -254,9 +257,13 @@ impl CallState {
         self.lock().progress.clone()
     }
 
-    /// Texts of the open questions.
+    /// Texts of the open questions, with their links.
     pub(crate) fn question_texts(&self) -> Vec<String> {
-        self.lock().questions.values().map(|(question, _)| question.message.clone()).collect()
+        let text = |question: &Question| match &question.kind {
+            QuestionKind::Form { .. } => question.message.clone(),
+            QuestionKind::Link { url } => format!("{}: {url}", question.message),
+        };
+        self.lock().questions.values().map(|(question, _)| text(question)).collect()
     }
 
     /// Open questions by their keys.

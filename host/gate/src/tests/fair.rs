@@ -124,12 +124,7 @@ async fn one_caller_never_holds_all_nested_permits() {
 #[tokio::test]
 async fn one_caller_has_a_quarter_of_the_questions() {
     let asks_much = puppet("a", |call: Call| async move {
-        let question = || Question {
-            message: "?".into(),
-            schema: json!({"type": "object", "properties": {}}).as_object().cloned().unwrap_or_default(),
-            name: None,
-            timeout: None,
-        };
+        let question = || Question::form("?", Object::new());
         let asked = (0..7).map(|_| call.session.elicit(question()));
         let answers = futures_util::future::join_all(asked).await;
         Ok(Reply::data(answers.iter().filter(|answer| answer.is_ok()).count()))

@@ -7,6 +7,7 @@ mod counted;
 mod fair;
 pub(crate) mod heap;
 mod large;
+mod links;
 mod listed;
 mod nested;
 mod parked;
@@ -26,7 +27,7 @@ use std::{
 use futures_util::FutureExt;
 use loggia_facade::{
     Answer, Call, Detail, Envelope, Facade, Failure, Fault, FaultKind, Input, Object, Progress, Question,
-    Reply, Request, Stop, Surface, code,
+    QuestionKind, Reply, Request, Stop, Surface, code,
 };
 use loggia_policy::model::{ChainRule, FacadeRules, InvokeRule};
 use loggia_schema::ActionPolicy;

@@ -6,7 +6,7 @@ fn question() -> Question {
     let Value::Object(schema) = json!({"type": "object", "properties": {"say": {"type": "string"}}}) else {
         unreachable!()
     };
-    Question { message: "Sure?".to_owned(), schema, name: None, timeout: None }
+    Question::form("Sure?", schema)
 }
 
 fn named(name: &str) -> Question {

@@ -352,9 +352,7 @@ async fn finding_a_batch_needs_all_its_rights() {
 #[tokio::test]
 async fn an_answered_question_gives_no_rights() {
     let asks = puppet("a", async |call: Call| {
-        let question =
-            Question { name: None, message: "Sure?".to_owned(), schema: Object::new(), timeout: None };
-        call.session.elicit(question).await?;
+        call.session.elicit(Question::form("Sure?", Object::new())).await?;
         call.session.invoke(request("b", "touch")).await
     });
     let rules = FacadeRules { elicit: true, ..invoking(&["b:*"]) };

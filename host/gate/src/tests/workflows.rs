@@ -73,9 +73,7 @@ async fn a_dropped_question_leaves_a_permit() {
         Ok(Reply::data("done"))
     });
     let asks = puppet("b", async |call: Call| {
-        let question =
-            Question { message: "Sure?".to_owned(), schema: Object::new(), name: None, timeout: None };
-        call.session.elicit(question).await?;
+        call.session.elicit(Question::form("Sure?", Object::new())).await?;
         Ok(Reply::default())
     });
     let gate = beside(DROPS, 1, vec![slow, asks]);

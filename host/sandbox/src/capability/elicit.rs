@@ -18,7 +18,7 @@ pub(crate) async fn ask(session: Option<&Session>, message: String, schema: &str
     // Nothing is parsed for a plugin that may not ask.
     session.may_elicit()?;
     let (schema, name) = parse_form(schema)?;
-    session.elicit(Question { message, schema, name, timeout: None }).await
+    session.elicit(Question { name, ..Question::form(message, schema) }).await
 }
 
 /// Parses the schema of a question and takes the question's name out of it.

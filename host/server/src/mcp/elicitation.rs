@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use loggia_facade::{Answer, Object, Question};
+use loggia_facade::{Answer, Object, Question, QuestionKind};
 use loggia_gate::{access::Caller, run::RunId};
 use rmcp::{
     Peer, RoleServer, ServiceError,
@@ -48,7 +48,8 @@ impl ElicitationMode {
 }
 
 fn to_params(question: &Question) -> Option<ElicitRequestParams> {
-    let mut schema = question.schema.clone();
+    let QuestionKind::Form { schema } = &question.kind else { return None };
+    let mut schema = schema.clone();
     schema.entry("type").or_insert("object".into());
     schema.entry("properties").or_insert(Value::Object(serde_json::Map::new()));
     let requested_schema = serde_json::from_value(Value::Object(schema)).ok()?;

@@ -1,8 +1,8 @@
-//! Asks a workflow's question at the terminal.
+//! Asks the questions of a workflow and of its steps at the terminal.
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use loggia_facade::{Answer, Object, Question};
+use loggia_facade::{Answer, Object, Question, QuestionKind};
 use loggia_schema::QuestionForm;
 use loggia_text::printable;
 use serde_json::{Value, json};
@@ -26,19 +26,21 @@ impl TerminalForm {
     }
 
     fn ask(&self, from: &mut impl BufRead, to: &mut impl Write) -> Answer {
-        let Question { message, schema, .. } = &self.0;
-        let _ = writeln!(to, "\n{}\n  (d declines, Ctrl-D cancels)", printable(message));
+        let _ = writeln!(to, "\n{}\n  (d declines, Ctrl-D cancels)", printable(&self.0.message));
+        let schema = match &self.0.kind {
+            QuestionKind::Form { schema } => schema,
+            QuestionKind::Link { url } => {
+                let _ = write!(to, "  {}\n  opened? [Enter/d] ", printable(url));
+                return read_consent(from, to);
+            }
+        };
         let none = Object::new();
         let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
         let required = schema.get("required").and_then(Value::as_array);
         let mut form = Object::new();
         if fields.is_empty() {
             let _ = write!(to, "  continue? [Enter/d] ");
-            return match read_line(from, to) {
-                None => Answer::Cancelled,
-                Some(word) if word == "d" => Answer::Declined,
-                Some(_) => Answer::Accepted(form.into()),
-            };
+            return read_consent(from, to);
         }
         for (name, field) in fields {
             let needed = required.is_some_and(|names| names.iter().any(|known| known == name));
@@ -67,6 +69,15 @@ impl TerminalForm {
             }
         }
         Answer::Accepted(form.into())
+    }
+}
+
+/// Reads yes or no, in answer to a question without fields.
+fn read_consent(from: &mut impl BufRead, to: &mut impl Write) -> Answer {
+    match read_line(from, to) {
+        None => Answer::Cancelled,
+        Some(word) if word == "d" => Answer::Declined,
+        Some(_) => Answer::Accepted(Value::Object(Object::new())),
     }
 }
 
@@ -166,8 +177,7 @@ mod tests {
 
     fn check(schema: Value, typed: &str, expected: Answer) -> String {
         let Value::Object(schema) = schema else { unreachable!() };
-        let form =
-            TerminalForm::new(Question { message: "Deploy?".to_owned(), schema, name: None, timeout: None });
+        let form = TerminalForm::new(Question::form("Deploy?", schema));
         let mut shown = Vec::new();
         assert_eq!(form.ask(&mut typed.as_bytes(), &mut shown), expected, "{typed:?}");
         String::from_utf8(shown).unwrap()
@@ -203,6 +213,23 @@ mod tests {
         check(schema, "y\n", Answer::Cancelled);
         check(json!({"type": "object"}), "\n", accepted(json!({})));
         check(json!({"type": "object"}), "d\n", Answer::Declined);
+    }
+
+    #[test]
+    fn a_link_is_opened_or_declined() {
+        let form =
+            TerminalForm::new(Question::link("[fake, link to a.example] Sign in", "https://a.example/x"));
+        for (typed, expected) in
+            [("\n", Answer::Accepted(json!({}))), ("d\n", Answer::Declined), ("", Answer::Cancelled)]
+        {
+            let mut shown = Vec::new();
+            assert_eq!(form.ask(&mut typed.as_bytes(), &mut shown), expected, "{typed:?}");
+            assert!(
+                String::from_utf8(shown)
+                    .unwrap()
+                    .contains("Sign in\n  (d declines, Ctrl-D cancels)\n  https://a.example/x\n")
+            );
+        }
     }
 
     #[test]

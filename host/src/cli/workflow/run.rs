@@ -78,7 +78,8 @@ impl RunCommand {
             }
         };
         let can_ask = TerminalForm::can_ask() || !self.answer.is_empty();
-        let exec = host.gate.start(CallOrigin::local().with_elicitation(can_ask), request);
+        let origin = CallOrigin::local().with_elicitation(can_ask).with_links(TerminalForm::can_ask());
+        let exec = host.gate.start(origin, request);
         let envelope = runtime.block_on(follow(exec, answers, &progress));
         runtime.block_on(upstreams.stop());
         progress.close();

@@ -28,7 +28,7 @@ pub(crate) fn read_form(params: ElicitRequestParams) -> Result<Question, String>
     }
     // The gate puts the facade's name before it.
     let message = sanitise_text(&message, MESSAGE).trim().to_owned();
-    Ok(Question { message, schema, name: None, timeout: None })
+    Ok(Question::form(message, schema))
 }
 
 /// The answer for the upstream.

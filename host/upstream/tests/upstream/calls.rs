@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loggia_facade::{Answer, Effect, Facade, Progress, Stop, code};
+use loggia_facade::{Answer, Effect, Facade, Progress, QuestionKind, Stop, code};
 use serde_json::json;
 
 use crate::support::{FakePort, FakeUpstream, assert_sound, call, call_with, data, failure, until};
@@ -84,7 +84,8 @@ async fn forms_are_asked_through_the_session() {
             assert_eq!(reply.data, expected, "{mode}");
             let asked = port.asked.lock().unwrap().remove(0);
             assert_eq!(asked.message, "Which colour?");
-            assert_eq!(asked.schema["properties"], json!({"colour": {"type": "string"}}));
+            let QuestionKind::Form { schema } = asked.kind else { panic!("it is a form") };
+            assert_eq!(schema["properties"], json!({"colour": {"type": "string"}}));
         }
     }
 }

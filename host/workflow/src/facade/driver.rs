@@ -44,7 +44,8 @@ pub(super) async fn drive_run(plan: &RunPlan, call: Call, watcher: Option<&StepO
                     tasks.call(task, Request { facade, input, timeout: None, idempotency_key });
                 }
                 RunEffect::Ask { task, message, schema, timeout } => {
-                    tasks.ask(task, Question { message, schema, name: None, timeout: Some(timeout) });
+                    let question = Question { timeout: Some(timeout), ..Question::form(message, schema) };
+                    tasks.ask(task, question);
                 }
                 RunEffect::Drop(task) => tasks.cancel(task),
                 RunEffect::Tell(news) => {
