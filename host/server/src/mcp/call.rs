@@ -18,7 +18,7 @@ use rmcp::{
 use tokio::time::Instant;
 
 use super::{
-    elicitation::{self, CallBinding, ElicitationMode, ParkedCall},
+    elicitation::{self, CallBinding, ElicitationSupport, ParkedCall},
     handler::{McpContext, McpHandler},
     operation::request_ids,
     result::to_result,
@@ -28,7 +28,7 @@ use super::{
 /// The request whose call is followed.
 struct ToolRequest<'a> {
     tool: &'a str,
-    mode: ElicitationMode,
+    support: ElicitationSupport,
     binding: Option<CallBinding>,
     origin: &'a CallOrigin,
     context: &'a McpContext,
@@ -52,14 +52,15 @@ impl McpHandler {
         context: &McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
-        let mode = ElicitationMode::of_client(context);
+        let support = ElicitationSupport::of_client(context);
         let origin = self
             .origin(&context.extensions)
-            .with_elicitation(mode != ElicitationMode::Unsupported)
+            .with_elicitation(support.forms)
+            .with_links(support.links)
             .with_request_ids(request_ids(context));
         let tool = request.name.clone();
         // Only state that may pass through the client needs a binding.
-        let binding = (mode == ElicitationMode::Retry || request.request_state.is_some())
+        let binding = (support.by_retry || request.request_state.is_some())
             .then(|| CallBinding::new(&request.name, request.arguments.as_ref()));
         let exec = match self.resume_call(&request, &origin, binding.as_ref())? {
             Resumption::Resumed(exec) => exec,
@@ -67,7 +68,7 @@ impl McpHandler {
                 let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
                 return Ok(self.to_result(envelope, &tool).into());
             }
-            Resumption::NewCall => self.start_call(request, mode, origin.clone()).await?,
+            Resumption::NewCall => self.start_call(request, support, origin.clone()).await?,
         };
         let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         if tasks && exec.may_become_run() {
@@ -76,7 +77,7 @@ impl McpHandler {
                 None => cancelled().into(),
             });
         }
-        self.follow_call(exec, ToolRequest { tool: &tool, mode, binding, origin: &origin, context }).await
+        self.follow_call(exec, ToolRequest { tool: &tool, support, binding, origin: &origin, context }).await
     }
 
     fn to_result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
@@ -87,7 +88,7 @@ impl McpHandler {
     async fn start_call(
         &self,
         request: CallToolRequestParams,
-        mode: ElicitationMode,
+        support: ElicitationSupport,
         origin: CallOrigin,
     ) -> Result<Exec, ErrorData> {
         let catalog = self.shared.gate.catalog();
@@ -102,7 +103,7 @@ impl McpHandler {
             true => unknown_tool(&request.name, &catalog.snapshot().tool_names(&rights)),
             false => no_tool_yet(&request.name),
         })?;
-        if let Some(responses) = request.input_responses.filter(|_| mode == ElicitationMode::Retry) {
+        if let Some(responses) = request.input_responses.filter(|_| support.by_retry) {
             exec.prepare_answers(elicitation::parse_answers(responses));
         }
         Ok(exec)
@@ -142,7 +143,7 @@ impl McpHandler {
     async fn follow_call(
         &self,
         mut exec: Exec,
-        ToolRequest { tool, mode, binding, origin, context }: ToolRequest<'_>,
+        ToolRequest { tool, support, binding, origin, context }: ToolRequest<'_>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut reporter = ProgressReporter::new(context);
         let mut asking: OpenForms = FuturesUnordered::new();
@@ -187,36 +188,20 @@ impl McpHandler {
                     return Ok(self.to_result(*envelope, tool).into());
                 }
                 CallEvent::Progress(progress) => reporter.report(context, progress).await,
-                CallEvent::Asks(asks) if asks.values().any(|question| !elicitation::has_form(question)) => {
+                CallEvent::Asks(mut asks) => {
                     // MCP cannot express it, so it cannot be answered.
-                    let inexpressible = asks.iter().filter(|(_, question)| !elicitation::has_form(question));
-                    inexpressible.for_each(|(key, _)| _ = exec.answer(key, Answer::Cancelled));
-                }
-                CallEvent::Asks(asks) => match mode {
-                    ElicitationMode::Unsupported => match exec.watched_run() {
+                    exec.close_unless(&mut asks, elicitation::is_expressible, &Answer::Cancelled);
+                    let watched = exec.watched_run();
+                    if watched.is_some() && !asks.values().all(|question| support.shows(question)) {
                         // The questions are part of the run's status.
-                        Some(_) => {
-                            return Ok(exec
-                                .detach_as_run()
-                                .map_or_else(cancelled, |e| self.to_result(e, tool))
-                                .into());
-                        }
-                        None => exec.decline_all(&asks),
-                    },
-                    ElicitationMode::Request => {
-                        for (key, question) in asks {
-                            if asked.insert(key.clone()) {
-                                let peer = context.peer.clone();
-                                let closed = exec.question_closed(key.clone());
-                                asking.push(
-                                    async move { (key, elicitation::elicit(peer, question, closed).await) }
-                                        .boxed(),
-                                );
-                            }
-                        }
+                        let status = exec.detach_as_run();
+                        return Ok(status.map_or_else(cancelled, |e| self.to_result(e, tool)).into());
                     }
-                    ElicitationMode::Retry => {
-                        let watched = exec.watched_run();
+                    exec.close_unless(&mut asks, |question| support.shows(question), &Answer::Declined);
+                    if asks.is_empty() {
+                        continue;
+                    }
+                    if support.by_retry {
                         let is_watched = watched.is_some();
                         let Some(id) = watched.or_else(|| exec.detach()) else {
                             return Ok(cancelled().into());
@@ -226,7 +211,17 @@ impl McpHandler {
                         let result = self.shared.sealer.seal(&parked, &asks, &origin.caller, &binding);
                         return Ok(result.into());
                     }
-                },
+                    for (key, question) in asks {
+                        if asked.insert(key.clone()) {
+                            let peer = context.peer.clone();
+                            let closed = exec.question_closed(key.clone());
+                            asking.push(
+                                async move { (key, elicitation::elicit(peer, question, closed).await) }
+                                    .boxed(),
+                            );
+                        }
+                    }
+                }
             }
         }
     }

@@ -9,8 +9,8 @@ use rmcp::{
     Peer, RoleServer, ServiceError,
     model::{
         CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
-        ElicitationAction, InputRequest, InputRequiredResult, InputResponses, ProtocolVersion,
-        RequestStateCodec, SealOptions, ServerRequest,
+        ElicitationAction, ElicitationCapability, InputRequest, InputRequiredResult, InputResponses,
+        ProtocolVersion, RequestStateCodec, SealOptions, ServerRequest,
     },
     service::{PeerRequestOptions, RequestContext},
 };
@@ -23,50 +23,79 @@ const STATE_TTL: Duration = Duration::from_secs(31 * 60);
 
 /// A client's support of elicitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ElicitationMode {
-    /// The client does not support forms.
-    Unsupported,
-    /// By a request of the server (before 2026-07-28).
-    Request,
-    /// By an `input_required` result, after which the client retries the call.
-    Retry,
+pub struct ElicitationSupport {
+    /// The client shows forms.
+    pub forms: bool,
+    /// The client opens links, which MCP calls URL mode.
+    pub links: bool,
+    /// Questions are part of an `input_required` result, after which the client retries the call (2026-07-28). Otherwise each
+    /// is a request of the server.
+    pub by_retry: bool,
 }
 
-impl ElicitationMode {
-    /// Reads the mode from the client's capabilities and protocol version.
+impl ElicitationSupport {
+    /// Reads the client's capabilities and protocol version.
     pub fn of_client(context: &RequestContext<RoleServer>) -> Self {
-        let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation.clone());
+        let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+        let version = context.protocol_version();
+        Self::declared(elicits, version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28))
+    }
+
+    fn declared(elicits: Option<ElicitationCapability>, is_stateless: bool) -> Self {
+        let links = elicits.as_ref().is_some_and(|elicits| elicits.url.is_some());
         // `elicitation: {}` means forms.
         let forms = elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none());
-        let version = context.protocol_version();
-        match (forms, version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)) {
-            (false, _) => Self::Unsupported,
-            (true, false) => Self::Request,
-            (true, true) => Self::Retry,
+        Self { forms, links, by_retry: is_stateless && (forms || links) }
+    }
+
+    /// Returns true if the client can show the question.
+    pub fn shows(self, question: &Question) -> bool {
+        match question.kind {
+            QuestionKind::Form { .. } => self.forms,
+            QuestionKind::Link { .. } => self.links,
         }
     }
 }
 
-fn to_params(question: &Question) -> Option<ElicitRequestParams> {
-    let QuestionKind::Form { schema } = &question.kind else { return None };
-    let mut schema = schema.clone();
-    schema.entry("type").or_insert("object".into());
-    schema.entry("properties").or_insert(Value::Object(serde_json::Map::new()));
-    let requested_schema = serde_json::from_value(Value::Object(schema)).ok()?;
+/// Converts a question to the parameters of its request. The id identifies a link to clients before 2026-07-28.
+fn to_params(question: &Question, id: &str) -> Option<ElicitRequestParams> {
     let message = question.message.clone();
-    Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+    Some(match &question.kind {
+        QuestionKind::Form { schema } => {
+            let mut schema = schema.clone();
+            schema.entry("type").or_insert("object".into());
+            schema.entry("properties").or_insert(Value::Object(serde_json::Map::new()));
+            let requested_schema = serde_json::from_value(Value::Object(schema)).ok()?;
+            ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
+        }
+        QuestionKind::Link { url } => ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message,
+            url: url.clone(),
+            elicitation_id: id.to_owned(),
+        },
+    })
 }
 
-/// Returns true if MCP can express the question's schema as a form.
-pub fn has_form(question: &Question) -> bool {
-    to_params(question).is_some()
+/// Returns true if MCP can express the question.
+pub fn is_expressible(question: &Question) -> bool {
+    to_params(question, "").is_some()
+}
+
+/// Creates the id of a link. `notifications/elicitation/complete` would refer to it; the host sends none, since it does not
+/// learn what happens at a link.
+fn new_elicitation_id() -> String {
+    let mut bits = [0; 16];
+    rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())
+        .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+    format!("link_{:032x}", u128::from_be_bytes(bits))
 }
 
 /// Sends an elicitation request and waits for its answer. Must be called in the task that handles the client's own request,
 /// since rmcp ties server requests to it. If the question is `closed` first, the request is cancelled, so that the client
 /// closes its form.
 pub async fn elicit(peer: Peer<RoleServer>, question: Question, closed: impl Future<Output = ()>) -> Answer {
-    let Some(params) = to_params(&question) else {
+    let Some(params) = to_params(&question, &new_elicitation_id()) else {
         tracing::warn!("failed to send a question to the client: MCP cannot express its form");
         return Answer::Cancelled;
     };
@@ -116,10 +145,14 @@ pub fn parse_answers(responses: InputResponses) -> impl Iterator<Item = (String,
     })
 }
 
-/// Converts questions to the input requests of an `input_required` result or a task.
+/// Converts questions to the input requests of an `input_required` result or a task. 2026-07-28 has no ids of links, but
+/// rmcp writes one; clients that still require it get the question's key.
 pub fn to_input_requests(asks: &BTreeMap<String, Question>) -> BTreeMap<String, InputRequest> {
-    let request = |question| Some(InputRequest::Elicitation(ElicitRequest::new(to_params(question)?)));
-    asks.iter().filter_map(|(key, question)| Some((key.clone(), request(question)?))).collect()
+    let request = |(key, question): (&String, &Question)| {
+        let params = to_params(question, key)?;
+        Some((key.clone(), InputRequest::Elicitation(ElicitRequest::new(params))))
+    };
+    asks.iter().filter_map(request).collect()
 }
 
 /// Reference to a waiting call, which a retried request resumes.
@@ -214,6 +247,24 @@ mod tests {
         assert_eq!(sealer.open(&state, &Caller::Anonymous, &notes), None);
         assert_eq!(other.open(&state, &Caller::Local, &notes), None);
         assert_eq!(sealer.open("nonsense", &Caller::Local, &notes), None);
+    }
+
+    #[test]
+    fn capabilities_name_forms_and_links() {
+        for (declared, forms, links) in [
+            (None, false, false),
+            (Some("{}"), true, false),
+            (Some(r#"{"form": {}}"#), true, false),
+            (Some(r#"{"url": {}}"#), false, true),
+            (Some(r#"{"form": {}, "url": {}}"#), true, true),
+        ] {
+            for is_stateless in [false, true] {
+                let elicits = declared.map(|text| serde_json::from_str(text).unwrap());
+                let by_retry = is_stateless && declared.is_some();
+                let expected = ElicitationSupport { forms, links, by_retry };
+                assert_eq!(ElicitationSupport::declared(elicits, is_stateless), expected, "{declared:?}");
+            }
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    elicitation::{self, StateSealer},
+    elicitation::{self, ElicitationSupport, StateSealer},
     instructions::render_instructions,
     list::ToolListCache,
     list_changes::SubscribedPeers,
@@ -227,7 +227,8 @@ impl ServerHandler for McpHandler {
         context: McpContext,
     ) -> Result<GetTaskResult, ErrorData> {
         let (id, run) = self.find_task(&request.task_id, &context)?;
-        Ok(tasks::to_task_result(&id, &run, &self.shared.gate.catalog().snapshot()))
+        let opens_links = ElicitationSupport::of_client(&context).links;
+        Ok(tasks::to_task_result(&id, &run, &self.shared.gate.catalog().snapshot(), opens_links))
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {

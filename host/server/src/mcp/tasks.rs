@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use loggia_facade::Progress;
+use loggia_facade::{Progress, QuestionKind};
 use loggia_gate::{
     catalog::CatalogSnapshot,
     run::{RUN_TTL, RunHandle, RunId, RunStatus},
@@ -24,13 +24,20 @@ pub fn to_created(id: &RunId) -> CreateTaskResult {
     CreateTaskResult::new(to_task(id, TaskStatus::Working, SystemTime::now(), None))
 }
 
-/// Converts a run to the state of its task.
-pub fn to_task_result(id: &RunId, run: &RunHandle, snapshot: &CatalogSnapshot) -> GetTaskResult {
+/// Converts a run to the state of its task. Links are shown to clients that open them.
+pub fn to_task_result(
+    id: &RunId,
+    run: &RunHandle,
+    snapshot: &CatalogSnapshot,
+    opens_links: bool,
+) -> GetTaskResult {
     let payload = match run.status() {
         RunStatus::Running => TaskPayload::Working,
-        RunStatus::Waiting => TaskPayload::InputRequired {
-            input_requests: elicitation::to_input_requests(&run.open_questions()),
-        },
+        RunStatus::Waiting => {
+            let mut asks = run.open_questions();
+            asks.retain(|_, question| opens_links || !matches!(question.kind, QuestionKind::Link { .. }));
+            TaskPayload::InputRequired { input_requests: elicitation::to_input_requests(&asks) }
+        }
         RunStatus::Cancelled => TaskPayload::Cancelled,
         // A failure is a result with `isError`.
         RunStatus::Succeeded | RunStatus::Failed => {
