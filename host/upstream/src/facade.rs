@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::future::{BoxFuture, FutureExt};
-use loggia_facade::{Answer, Call, Facade, Failure, Object, Reply, Session, Stop, Surface, code};
+use loggia_facade::{
+    Answer, Call, Facade, Failure, Object, Question, QuestionKind, Reply, Session, Stop, Surface, code,
+};
 use rmcp::model::{CallToolRequestParams, InputRequest, InputRequiredResult};
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ use crate::{
     adapt::{AdaptedTools, ToolRoute},
     connection::{
         CallEnd, CallerCredential, CallerLinks, OpenConnection, REFUSED, UpstreamLink, UpstreamOutage,
-        read_form, write_answer,
+        read_question, read_required_links, write_answer,
     },
     results::{failure_of_error, read_result},
 };
@@ -20,6 +22,16 @@ use crate::{
 const ROUNDS: usize = 10;
 /// Questions in one round.
 const QUESTIONS: usize = 8;
+/// Code of the error that requires links to be opened before the call (2025-11-25).
+const LINKS_REQUIRED: i32 = -32042;
+
+/// Response of an upstream to one request of a call.
+enum ToolResponse {
+    /// Its result.
+    Result(Value),
+    /// Links that a person has to open first.
+    LinksRequired(Vec<Question>),
+}
 
 /// The tools of one upstream, as they were listed once. A changed list is a new facade over the same connection.
 pub struct UpstreamFacade {
@@ -90,7 +102,8 @@ impl UpstreamFacade {
         Ok(read_result(&result, &self.tools)?)
     }
 
-    /// Calls a tool, and once more with the answers whenever it asks for input (2026-07-28).
+    /// Calls a tool: once more with the answers whenever it asks for input (2026-07-28), and once more after a person has
+    /// opened the links that it requires (2025-11-25).
     async fn call_tool(
         &self,
         connection: &OpenConnection,
@@ -100,14 +113,21 @@ impl UpstreamFacade {
     ) -> Result<Value, Failure> {
         let arguments = route.arguments(params);
         let mut params = CallToolRequestParams::new(route.tool.clone());
-        if !connection.is_stateless() {
-            params.arguments = Some(arguments);
-            return self.send(connection, params, session).await;
-        }
+        let mut has_opened_links = false;
         for _ in 0..ROUNDS {
-            params.arguments = Some(arguments.clone());
-            let result = self.send(connection, params, session).await?;
-            if result.get("resultType").and_then(Value::as_str) != Some("input_required") {
+            let mut request = params.clone();
+            request.arguments = Some(arguments.clone());
+            let result = match self.send(connection, request, session).await? {
+                ToolResponse::Result(result) => result,
+                ToolResponse::LinksRequired(_) if has_opened_links => return Err(links_unfinished()),
+                ToolResponse::LinksRequired(links) => {
+                    open_links(links, session).await?;
+                    has_opened_links = true;
+                    continue;
+                }
+            };
+            let is_final = result.get("resultType").and_then(Value::as_str) != Some("input_required");
+            if is_final || !connection.is_stateless() {
                 return Ok(result);
             }
             let Ok(required) = serde_json::from_value::<InputRequiredResult>(result) else {
@@ -126,7 +146,7 @@ impl UpstreamFacade {
         connection: &OpenConnection,
         params: CallToolRequestParams,
         session: &Session,
-    ) -> Result<Value, Failure> {
+    ) -> Result<ToolResponse, Failure> {
         let called = connection.call(params, session);
         let called = match self.link.spec().limits.call {
             None => called.await,
@@ -136,14 +156,19 @@ impl UpstreamFacade {
                     .hint("The work may still have been done: look before you try again.")
             })?,
         };
-        called.map_err(|end| match end {
-            CallEnd::Error { code, message } => failure_of_error(code, &message),
-            CallEnd::Closed(reason) => Failure::new(
+        match called {
+            Ok(result) => Ok(ToolResponse::Result(result)),
+            Err(CallEnd::Error { code, message, data }) => {
+                let links = if code == LINKS_REQUIRED { read_required_links(data.as_ref()) } else { None };
+                links.map(ToolResponse::LinksRequired).ok_or_else(|| failure_of_error(code, &message))
+            }
+            Err(CallEnd::LinkNotOpened(failure)) => Err(*failure),
+            Err(CallEnd::Closed(reason)) => Err(Failure::new(
                 code::UNAVAILABLE,
                 format!("the upstream of `{}` went away during the call: {reason}", self.tools.surface.name),
             )
-            .hint("The work may have been done: look before you try again. The next call starts the upstream again."),
-        })
+            .hint("The work may have been done: look before you try again. The next call starts the upstream again.")),
+        }
     }
 
     /// Asks every question of one round.
@@ -152,19 +177,16 @@ impl UpstreamFacade {
         requests: BTreeMap<String, InputRequest>,
         session: &Session,
     ) -> Result<Option<BTreeMap<String, Value>>, Failure> {
-        let refused = |reason: &str| {
-            Failure::new(code::INTERNAL, format!("the upstream asked for input, but {reason}"))
-        };
         if requests.len() > QUESTIONS {
             return Err(refused(&format!("it asked more than {QUESTIONS} questions at once")));
         }
         let mut answers = BTreeMap::new();
         for (name, request) in requests {
             let InputRequest::Elicitation(request) = request else {
-                return Err(refused("the host answers forms only"));
+                return Err(refused("the host answers forms and links only"));
             };
-            let form = read_form(request.params).map_err(|reason| refused(&reason))?;
-            let answer: Answer = session.elicit(form).await?;
+            let question = read_question(request.params).map_err(|reason| refused(&reason))?;
+            let answer = ask(question, session).await?;
             let answer =
                 serde_json::to_value(write_answer(answer)).map_err(|error| refused(&error.to_string()))?;
             answers.insert(name, answer);
@@ -182,6 +204,53 @@ impl UpstreamFacade {
         }
         outage.to_failure(name).into()
     }
+}
+
+fn refused(reason: &str) -> Failure {
+    Failure::new(code::INTERNAL, format!("the upstream asked for input, but {reason}"))
+}
+
+/// Asks a question of the upstream. A link that may not be shown is the upstream's mistake, and not the caller's.
+async fn ask(question: Question, session: &Session) -> Result<Answer, Failure> {
+    let is_link = matches!(question.kind, QuestionKind::Link { .. });
+    session.elicit(question).await.map_err(|failure| {
+        if is_link && failure.code == code::INVALID_PARAMS { refused(&failure.message) } else { failure }
+    })
+}
+
+/// Asks the person to open all links.
+async fn open_links(links: Vec<Question>, session: &Session) -> Result<(), Failure> {
+    if links.len() > QUESTIONS {
+        return Err(refused(&format!("it asked more than {QUESTIONS} questions at once")));
+    }
+    let mut denied: Option<Failure> = None;
+    for link in links {
+        match ask(link, session).await {
+            Ok(Answer::Accepted(_)) => {}
+            Ok(Answer::Declined | Answer::Cancelled) => {
+                let message = "access denied: the person did not open the link that the upstream requires";
+                return Err(Failure::new(code::DENIED, message)
+                    .hint("do not try again unless the person asks for it"));
+            }
+            // A client that opens no links has to pass all of them on.
+            Err(failure) if failure.code == code::DENIED => match &mut denied {
+                None => denied = Some(failure),
+                Some(first) if first.message != failure.message => {
+                    first.message = format!("{}; {}", first.message, failure.message);
+                }
+                Some(_) => {}
+            },
+            Err(failure) => return Err(failure),
+        }
+    }
+    denied.map_or(Ok(()), Err)
+}
+
+/// The failure of a call whose links are opened, while the person is not done there. The call does not wait for
+/// `notifications/elicitation/complete`: it would use up its time and hold its permits meanwhile.
+fn links_unfinished() -> Failure {
+    let message = "access denied: the person has opened the upstream's link, but is not done there yet";
+    Failure::new(code::DENIED, message).hint("once they are done there, make the same call again")
 }
 
 impl Facade for UpstreamFacade {

@@ -9,7 +9,7 @@ use rmcp::{
     model::{
         ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
         ErrorCode, FormElicitationCapability, Implementation, ListRootsRequestMethod,
-        ProgressNotificationParam,
+        ProgressNotificationParam, UrlElicitationCapability,
     },
     service::{InboundStreamOrigin, NotificationContext, RequestContext},
 };
@@ -18,7 +18,7 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use super::{
     call_registry::{CallRegistry, PendingQuestion},
     close_reason::CloseSignal,
-    questions::{read_form, write_answer},
+    questions::{read_question, write_answer},
 };
 
 /// Questions that one upstream has open.
@@ -26,7 +26,7 @@ const QUESTIONS: usize = 8;
 /// Bytes of a progress message.
 const PROGRESS: usize = 400;
 
-/// The client that an upstream sees: it answers forms, and neither samples nor has roots.
+/// The client that an upstream sees: it answers forms and opens links, and neither samples nor has roots.
 pub(super) struct UpstreamClient {
     pub(super) calls: Arc<CallRegistry>,
     /// Notified when the upstream says that its tools have changed.
@@ -60,8 +60,8 @@ impl ClientHandler for UpstreamClient {
             .open_questions
             .try_acquire()
             .map_err(|_| refused(format!("{QUESTIONS} questions are open already")))?;
-        let question =
-            read_form(request).map_err(|reason| ErrorData::new(ErrorCode::INVALID_PARAMS, reason, None))?;
+        let question = read_question(request)
+            .map_err(|reason| ErrorData::new(ErrorCode::INVALID_PARAMS, reason, None))?;
         let asker = self.calls.questions(context.extensions.get::<InboundStreamOrigin>()).map_err(refused)?;
         let (answer, answered) = oneshot::channel();
         let ask = async {
@@ -100,10 +100,12 @@ impl ClientHandler for UpstreamClient {
     }
 
     fn get_info(&self) -> ClientConfig {
-        let mut forms = ElicitationCapability::new();
-        forms.form = Some(FormElicitationCapability::default());
+        // Links are declared for all callers: one whose client opens none gets the link in a failure.
+        let elicitation = ElicitationCapability::new()
+            .with_form(FormElicitationCapability::new())
+            .with_url(UrlElicitationCapability::new());
         let mut capabilities = ClientCapabilities::default();
-        capabilities.elicitation = Some(forms);
+        capabilities.elicitation = Some(elicitation);
         ClientConfig::new(capabilities, Implementation::new("loggia", env!("CARGO_PKG_VERSION")))
     }
 }

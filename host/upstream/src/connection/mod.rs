@@ -14,7 +14,7 @@
 //! | `pipe` | rmcp's transport over the standard streams of a child |
 //! | `stderr_log` | a child's stderr, in the host's log |
 //! | `child` | a child process, with its group and its environment |
-//! | `questions` | forms of an upstream, as questions to a person |
+//! | `questions` | forms and links of an upstream, as questions to a person |
 //! | `call_registry` | calls in flight, by their request and their progress token |
 //! | `client` | what the upstream may ask of its client |
 //! | `open` | an open connection: calls and lists of tools |
@@ -48,4 +48,4 @@ pub(crate) use http::REFUSED;
 pub(crate) use link::UpstreamLink;
 pub(crate) use open::{CallEnd, OpenConnection};
 pub(crate) use outage::UpstreamOutage;
-pub(crate) use questions::{read_form, write_answer};
+pub(crate) use questions::{read_question, read_required_links, write_answer};

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use futures_util::future::{BoxFuture, FutureExt};
-use loggia_facade::{Answer, Failure, Session};
+use loggia_facade::{Answer, Failure, QuestionKind, Session, code};
 use rmcp::{
     Peer, RoleClient, ServiceError,
     model::{
@@ -57,7 +57,11 @@ pub(crate) enum CallEnd {
         code: i32,
         /// Its message.
         message: String,
+        /// Its data.
+        data: Option<Value>,
     },
+    /// The upstream asked to open a link, which the client cannot do or the policy forbids, and failed.
+    LinkNotOpened(Box<Failure>),
     /// The connection ended first.
     Closed(String),
 }
@@ -131,20 +135,33 @@ impl OpenConnection {
         let mut guard = CallGuard { connection: self, id: sent.id.clone(), is_done: false };
         let mut response = std::pin::pin!(sent.await_response());
         let mut asking: Option<Asking<'_>> = None;
+        let mut link_failure = None;
         let result = loop {
             tokio::select! {
                 biased;
                 result = &mut response => break result,
-                () = async { if let Some(asking) = &mut asking { asking.await } }, if asking.is_some() => asking = None,
+                failure = async { asking.as_mut()?.await }, if asking.is_some() => {
+                    asking = None;
+                    link_failure = link_failure.or(failure);
+                }
                 Some(next) = asked.recv(), if asking.is_none() => asking = Some(ask(session, next).boxed()),
                 () = self.signal.closed() => break Err(ServiceError::TransportClosed),
             }
         };
         guard.is_done = true;
         drop(guard);
-        match result {
+        let result = match result {
             Ok(result) => serde_json::to_value(result).map_err(|error| CallEnd::Closed(error.to_string())),
             Err(error) => Err(self.end_of(error).await),
+        };
+        let has_failed = match &result {
+            Ok(result) => result.get("isError") == Some(&Value::Bool(true)),
+            Err(end) => matches!(end, CallEnd::Error { .. }),
+        };
+        match link_failure {
+            // Its text has the link; the upstream's own may be without.
+            Some(failure) if has_failed => Err(CallEnd::LinkNotOpened(Box::new(failure))),
+            _ => result,
         }
     }
 
@@ -177,6 +194,7 @@ impl OpenConnection {
                             format!("it cannot list its tools: {}", clean(&message))
                         }
                         CallEnd::Closed(reason) => reason,
+                        CallEnd::LinkNotOpened(failure) => failure.message,
                     });
                 }
             };
@@ -205,7 +223,7 @@ impl OpenConnection {
     async fn end_of(&self, error: ServiceError) -> CallEnd {
         match error {
             ServiceError::McpError(error) => {
-                CallEnd::Error { code: error.code.0, message: error.message.into_owned() }
+                CallEnd::Error { code: error.code.0, message: error.message.into_owned(), data: error.data }
             }
             ServiceError::TransportClosed => {
                 // The reason follows within moments.
@@ -223,12 +241,18 @@ fn clean(text: &str) -> String {
     loggia_text::sanitise_line(&loggia_text::redact(text), TEXT)
 }
 
-type Asking<'a> = BoxFuture<'a, ()>;
+/// A question that is being asked. Resolves with the failure of a link that the caller should know.
+type Asking<'a> = BoxFuture<'a, Option<Failure>>;
 
-async fn ask(session: &Session, asked: PendingQuestion) {
+async fn ask(session: &Session, asked: PendingQuestion) -> Option<Failure> {
+    let is_link = matches!(asked.question.kind, QuestionKind::Link { .. });
     let answer: Result<Answer, Failure> = session.elicit(asked.question).await;
+    // A link that may not be shown is the upstream's mistake, and not the caller's.
+    let is_callers = |failure: &&Failure| is_link && failure.code != code::INVALID_PARAMS;
+    let failure = answer.as_ref().err().filter(is_callers).cloned();
     // The upstream may have withdrawn its question.
     let _: Result<(), _> = oneshot::Sender::send(asked.answer, answer);
+    failure
 }
 
 /// Removes a call, and cancels it at the upstream if it is dropped before its result.

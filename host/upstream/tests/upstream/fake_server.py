@@ -37,7 +37,7 @@ def tools():
     global LISTS
     LISTS += 1
     names = [
-        "fake_echo", "fake_fail", "fake_refuse", "fake_progress", "fake_ask", "fake_ask_url", "fake_sample",
+        "fake_echo", "fake_fail", "fake_refuse", "fake_progress", "fake_ask", "fake_ask_url", "fake_connect", "fake_sample",
         "fake_hold", "fake_release", "fake_silent", "fake_cancelled", "fake_die", "fake_huge", "fake_twice",
         "fake_wrong_id", "fake_rubbish", "fake_malformed", "fake_values", "fake_env", "fake_pid", "fake_fork",
         "fake_grow", "fake_flood", "fake_stderr", "fake_lists",
@@ -72,6 +72,10 @@ def ask(params):
 FORM = {"message": "Which colour?", "requestedSchema": {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}}
 
 
+LINK = {"mode": "url", "message": "Sign in.", "url": "https://x.example/connect", "elicitationId": "e"}
+CONNECTS = []
+
+
 def call(request, params):
     name, arguments = params["name"], params.get("arguments", {})
     if name == "fake_echo":
@@ -93,10 +97,30 @@ def call(request, params):
         else:
             send({"id": request, "result": {"resultType": "input_required", "requestState": "sealed", "inputRequests": {
                 "colour": {"method": "elicitation/create", "params": FORM}}}})
+    elif name == "fake_ask_url" and MODE == "stateless":
+        if "inputResponses" in params:
+            answer(request, {"content": [], "structuredContent": params["inputResponses"]["link"]})
+        else:
+            link = {key: value for key, value in LINK.items() if key != "elicitationId"}
+            send({"id": request, "result": {"resultType": "input_required", "requestState": "sealed", "inputRequests": {
+                "link": {"method": "elicitation/create", "params": link}}}})
     elif name == "fake_ask":
         answer(request, {"content": [], "structuredContent": ask(FORM)})
     elif name == "fake_ask_url":
-        answer(request, {"content": [], "structuredContent": ask({"mode": "url", "message": "m", "url": "https://x.example", "elicitationId": "e"})})
+        got = ask(LINK)
+        send({"method": "notifications/elicitation/complete", "params": {"elicitationId": "e"}})
+        # Those of SDKs fail with the client's error.
+        fails = "error" in got and "does_without" not in arguments
+        answer(request, text(got["error"], isError=True) if fails else {"content": [], "structuredContent": got})
+    elif name == "fake_connect":
+        # The first call requires a link; `rounds` more do, too.
+        CONNECTS.append(request)
+        if len(CONNECTS) > arguments.get("rounds", 1):
+            answer(request, {"content": [], "structuredContent": {"calls": len(CONNECTS)}})
+            CONNECTS.clear()
+        else:
+            data = arguments.get("data", {"elicitations": [LINK, {**LINK, "url": "https://y.example/"}]})
+            send({"id": request, "error": {"code": -32042, "message": "Sign in first.", "data": data}})
     elif name == "fake_sample":
         number = "sample"
         event = threading.Event()

@@ -4,4 +4,5 @@ mod calls;
 mod hostile;
 mod http;
 mod lifecycle;
+mod links;
 mod support;

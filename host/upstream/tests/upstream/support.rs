@@ -9,7 +9,7 @@ use std::{
 use futures_util::future::{BoxFuture, FutureExt};
 use loggia_facade::{
     Answer, Call, CallId, Detail, Facade, Failure, LogLevel, Object, PeerAction, Port, Progress, Question,
-    Reply, Request, Session, Stop, Surface, code,
+    QuestionKind, Reply, Request, Session, Stop, Surface, code,
 };
 use loggia_upstream::{
     StdioSpec, TransportSpec, UpstreamEvent, UpstreamFacade, UpstreamServer, UpstreamSpec,
@@ -77,6 +77,8 @@ pub struct FakePort {
     pub progress: Mutex<Vec<Progress>>,
     pub asked: Mutex<Vec<Question>>,
     pub answer: Option<Answer>,
+    /// Code of the failure of every link.
+    pub refuses_links: Option<&'static str>,
 }
 
 impl Port for FakePort {
@@ -91,6 +93,10 @@ impl Port for FakePort {
         std::future::pending().boxed()
     }
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>> {
+        if let (Some(code), QuestionKind::Link { url }) = (self.refuses_links, &question.kind) {
+            let failure = Failure::new(code, format!("refused: {url}"));
+            return async { Err(failure) }.boxed();
+        }
         self.asked.lock().unwrap().push(question);
         let answer = self.answer.clone();
         async move { answer.ok_or_else(|| Failure::new(code::UNAVAILABLE, "nobody can be asked")) }.boxed()
