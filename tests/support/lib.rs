@@ -1,5 +1,6 @@
 //! Shared parts of the integration tests: real guests, hosts and clients, all of which end with the test.
 
+mod ears;
 mod host;
 pub mod lingers;
 mod raw;
@@ -8,13 +9,13 @@ mod served;
 pub mod web;
 pub mod wire;
 
+pub use ears::{Ears, Kind, accepted, opened};
 pub use host::{HttpHost, signal};
 pub use raw::Raw;
 pub use scratch::scratch;
 pub use served::{Served, Token};
 
 use std::{
-    collections::VecDeque,
     future::Future,
     path::{Path, PathBuf},
     process::Stdio,
@@ -24,13 +25,9 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use rmcp::{
-    ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt,
-    model::{
-        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
-        ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability, Implementation,
-        ProgressNotificationParam, ProtocolVersion,
-    },
-    service::{NotificationContext, RequestContext, RunningService},
+    ClientLifecycleMode, ClientServiceExt, RoleClient, ServiceExt,
+    model::{CallToolRequestParams, CallToolResult, ProgressNotificationParam, ProtocolVersion},
+    service::RunningService,
     transport::{
         ConfigureCommandExt, StreamableHttpClientTransport, TokioChildProcess,
         streamable_http_client::StreamableHttpClientTransportConfig,
@@ -158,83 +155,6 @@ pub enum Era {
 /// Both.
 pub const ERAS: [Era; 2] = [Era::Stateful, Era::Stateless];
 
-/// Capabilities of a client.
-#[derive(Debug, Clone, Default)]
-pub struct Kind {
-    /// Answers of the person behind it, in order; without it the client cannot ask.
-    pub person: Option<Vec<ElicitResult>>,
-    /// Supports tasks.
-    pub tasks: bool,
-}
-
-impl Kind {
-    /// Adds a person who gives these answers.
-    pub fn person(answers: impl IntoIterator<Item = ElicitResult>) -> Self {
-        Self { person: Some(answers.into_iter().collect()), tasks: false }
-    }
-
-    /// Adds support for tasks.
-    pub fn tasks(self) -> Self {
-        Self { tasks: true, ..self }
-    }
-}
-
-/// An answer that fills the form in.
-pub fn accepted(content: Value) -> ElicitResult {
-    ElicitResult::new(ElicitationAction::Accept).with_content(content)
-}
-
-/// Notifications and requests that a client receives.
-#[derive(Clone)]
-pub struct Ears {
-    changed: mpsc::UnboundedSender<()>,
-    progress: mpsc::UnboundedSender<ProgressNotificationParam>,
-    questions: mpsc::UnboundedSender<Value>,
-    withdrawn: mpsc::UnboundedSender<()>,
-    answers: Option<Arc<Mutex<VecDeque<ElicitResult>>>>,
-    tasks: bool,
-}
-
-impl ClientHandler for Ears {
-    fn get_info(&self) -> ClientConfig {
-        let mut capabilities = ClientCapabilities::default();
-        if self.answers.is_some() {
-            capabilities.elicitation =
-                Some(ElicitationCapability::new().with_form(FormElicitationCapability::new()));
-        }
-        if self.tasks {
-            capabilities.extensions = ClientCapabilities::builder().enable_tasks().build().extensions;
-        }
-        ClientConfig::new(capabilities, Implementation::new("loggia-tests", "0"))
-    }
-
-    async fn create_elicitation(
-        &self,
-        request: ElicitRequestParams,
-        context: RequestContext<RoleClient>,
-    ) -> Result<ElicitResult, ErrorData> {
-        let _ = self.questions.send(serde_json::to_value(request).unwrap_or_default());
-        let answer = self.answers.as_ref().and_then(|answers| answers.lock().ok()?.pop_front());
-        match answer {
-            Some(answer) => Ok(answer),
-            // No answer left: the person thinks until the question is withdrawn.
-            None => {
-                context.ct.cancelled().await;
-                let _ = self.withdrawn.send(());
-                Ok(ElicitResult::new(ElicitationAction::Cancel))
-            }
-        }
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        let _ = self.changed.send(());
-    }
-
-    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let _ = self.progress.send(progress);
-    }
-}
-
 /// Where a host listens. reqwest has no cryptography of its own here: `loggia-upstream` builds it without.
 fn endpoint(host: &HttpHost) -> StreamableHttpClientTransportConfig {
     // It may be installed already.
@@ -351,6 +271,7 @@ impl Client {
             questions: asked,
             withdrawn: taken_back,
             answers,
+            links: kind.links,
             tasks: kind.tasks,
         };
         let service = match era {

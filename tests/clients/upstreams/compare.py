@@ -26,9 +26,8 @@ NAME, WORK = SETUP["name"], Path(SETUP["work"])
 CALLS = json.loads((HERE / "calls.json").read_text())[NAME]
 # One pixel.
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-# Tools that Loggia does not serve: one for clients that declare URL elicitation, as this SDK does, and one that can be called
-# as a task of 2025-11-25 only.
-NOT_SERVED = {"everything": {"trigger-url-elicitation", "simulate-research-query"}}
+# Tools that Loggia does not serve: one can be called as a task of 2025-11-25 only.
+NOT_SERVED = {"everything": {"simulate-research-query"}}
 # Times of files and of resources differ by nature.
 TIMES = re.compile(r"(^created:|^modified:|^accessed:|created at) .*$", re.M)
 
@@ -50,7 +49,7 @@ def client(command):
     answers = iter([ElicitResult(action="accept", content={"name": "Ada", "integer": 7}), ElicitResult(action="decline")])
 
     async def person(context, params):
-        return next(answers)
+        return ElicitResult(action="accept") if params.mode == "url" else next(answers)
 
     server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
     return Client(server, elicitation_callback=person)

@@ -8,7 +8,7 @@ use rmcp::{
     ServiceExt,
     model::{
         ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability, Implementation,
-        Tool,
+        Tool, UrlElicitationCapability,
     },
     transport::{ConfigureCommandExt, TokioChildProcess},
 };
@@ -32,10 +32,11 @@ fn count(tools: &[Tool]) -> Result<usize> {
     Ok(tokens)
 }
 
-/// The tools that a server lists to a client that answers forms, as Loggia does.
+/// The tools that a server lists to a client that answers forms and opens links, as Loggia does.
 async fn listed_directly(server: &ServerCommand) -> Result<Vec<Tool>> {
     let mut capabilities = ClientCapabilities::default();
-    capabilities.elicitation = Some(ElicitationCapability::new().with_form(FormElicitationCapability::new()));
+    let forms = ElicitationCapability::new().with_form(FormElicitationCapability::new());
+    capabilities.elicitation = Some(forms.with_url(UrlElicitationCapability::new()));
     let client = ClientConfig::new(capabilities, Implementation::new("loggia-tests", "0"));
     let command =
         Command::new(&server.command[0]).configure(|command| _ = command.args(&server.command[1..]));

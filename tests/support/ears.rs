@@ -1,0 +1,111 @@
+//! The client's side of a connection: what it declares, and what it hears.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
+
+use rmcp::{
+    ClientHandler, ErrorData, RoleClient,
+    model::{
+        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ElicitationCapability, FormElicitationCapability, Implementation, ProgressNotificationParam,
+        UrlElicitationCapability,
+    },
+    service::{NotificationContext, RequestContext},
+};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+/// Capabilities of a client.
+#[derive(Debug, Clone, Default)]
+pub struct Kind {
+    /// Answers of the person behind it, in order; without it the client cannot ask.
+    pub person: Option<Vec<ElicitResult>>,
+    /// Opens links, if there is a person.
+    pub links: bool,
+    /// Supports tasks.
+    pub tasks: bool,
+}
+
+impl Kind {
+    /// Adds a person who gives these answers.
+    pub fn person(answers: impl IntoIterator<Item = ElicitResult>) -> Self {
+        Self { person: Some(answers.into_iter().collect()), ..Self::default() }
+    }
+
+    /// Adds support for links.
+    pub fn links(self) -> Self {
+        Self { links: true, ..self }
+    }
+
+    /// Adds support for tasks.
+    pub fn tasks(self) -> Self {
+        Self { tasks: true, ..self }
+    }
+}
+
+/// An answer that fills the form in.
+pub fn accepted(content: Value) -> ElicitResult {
+    ElicitResult::new(ElicitationAction::Accept).with_content(content)
+}
+
+/// An answer that opens a link.
+pub fn opened() -> ElicitResult {
+    ElicitResult::new(ElicitationAction::Accept)
+}
+
+/// Notifications and requests that a client receives.
+#[derive(Clone)]
+pub struct Ears {
+    pub(crate) changed: mpsc::UnboundedSender<()>,
+    pub(crate) progress: mpsc::UnboundedSender<ProgressNotificationParam>,
+    pub(crate) questions: mpsc::UnboundedSender<Value>,
+    pub(crate) withdrawn: mpsc::UnboundedSender<()>,
+    pub(crate) answers: Option<Arc<Mutex<VecDeque<ElicitResult>>>>,
+    pub(crate) links: bool,
+    pub(crate) tasks: bool,
+}
+
+impl ClientHandler for Ears {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        if self.answers.is_some() {
+            let forms = ElicitationCapability::new().with_form(FormElicitationCapability::new());
+            capabilities.elicitation = Some(match self.links {
+                true => forms.with_url(UrlElicitationCapability::new()),
+                false => forms,
+            });
+        }
+        if self.tasks {
+            capabilities.extensions = ClientCapabilities::builder().enable_tasks().build().extensions;
+        }
+        ClientConfig::new(capabilities, Implementation::new("loggia-tests", "0"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let _ = self.questions.send(serde_json::to_value(request).unwrap_or_default());
+        let answer = self.answers.as_ref().and_then(|answers| answers.lock().ok()?.pop_front());
+        match answer {
+            Some(answer) => Ok(answer),
+            // No answer left: the person thinks until the question is withdrawn.
+            None => {
+                context.ct.cancelled().await;
+                let _ = self.withdrawn.send(());
+                Ok(ElicitResult::new(ElicitationAction::Cancel))
+            }
+        }
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        let _ = self.changed.send(());
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let _ = self.progress.send(progress);
+    }
+}
