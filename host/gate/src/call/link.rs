@@ -90,6 +90,7 @@ impl QuestionLink {
 mod tests {
     use super::*;
 
+    /// H94.
     #[test]
     fn shown_links_lead_where_they_say() {
         for (link, url, host) in [
@@ -111,6 +112,7 @@ mod tests {
         }
     }
 
+    /// H94.
     #[test]
     fn other_links_are_refused() {
         let long = format!("https://a.example/{}", "x".repeat(2048));
@@ -140,6 +142,7 @@ mod tests {
         }
     }
 
+    /// H94.
     #[test]
     fn the_message_begins_with_the_host() {
         for (link, message, expected) in [

@@ -15,7 +15,7 @@ const KEY: Key = Key {
     name: "elicit",
     kind: "true or false",
     default: Some("false"),
-    means: "whether the plugin may ask the user questions. Workflows may by default",
+    means: "whether the plugin may ask the user questions; an upstream, also to open links. Workflows may by default",
     example: "true",
     inner: &[],
 };

@@ -85,6 +85,7 @@ async fn called(gate: Gate, elicitation: Value, is_stateless: bool, arguments: V
     (result.structured_content.unwrap(), asked)
 }
 
+/// H94.
 #[tokio::test]
 async fn links_go_to_clients_that_declare_them() {
     for is_stateless in [false, true] {
