@@ -140,7 +140,7 @@ async fn manage(served: &Served, token: &str, line: &str, body: &str) -> Result<
     Ok((status, body))
 }
 
-/// H94.
+/// H95.
 #[tokio::test(flavor = "multi_thread")]
 async fn callers_use_their_own_credentials() -> Result<()> {
     let shop = std::sync::Arc::new(Shop::open().await?);
@@ -239,7 +239,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// H94.
+/// H95.
 #[tokio::test]
 async fn credentials_are_encrypted_at_rest() -> Result<()> {
     let shop = Shop::open().await?;

@@ -117,7 +117,9 @@ impl UpstreamFacade {
         for _ in 0..ROUNDS {
             let mut request = params.clone();
             request.arguments = Some(arguments.clone());
-            let result = match self.send(connection, request, session).await? {
+            // In 2026-07-28 the server decides, and only for clients that take tasks.
+            let as_task = route.as_task && !connection.is_stateless();
+            let result = match self.send(connection, request, as_task, session).await? {
                 ToolResponse::Result(result) => result,
                 ToolResponse::LinksRequired(_) if has_opened_links => return Err(links_unfinished()),
                 ToolResponse::LinksRequired(links) => {
@@ -145,9 +147,15 @@ impl UpstreamFacade {
         &self,
         connection: &OpenConnection,
         params: CallToolRequestParams,
+        as_task: bool,
         session: &Session,
     ) -> Result<ToolResponse, Failure> {
-        let called = connection.call(params, session);
+        let called = async {
+            match as_task {
+                true => connection.call_as_task(params, session).await,
+                false => connection.call(params, session).await,
+            }
+        };
         let called = match self.link.spec().limits.call {
             None => called.await,
             Some(limit) => tokio::time::timeout(limit, called).await.map_err(|_| {

@@ -44,7 +44,7 @@ async fn whoami(client: &Client) -> Result<Value> {
     client.envelope("inner", json!({"action": "reaches", "arguments": {"action": "whoami"}})).await
 }
 
-/// H94.
+/// H95.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upstream_knows_each_caller() -> Result<()> {
     let (inner_tokens, outer_tokens) = (tokens("inner").await?, tokens("outer").await?);

@@ -16,6 +16,8 @@ pub(super) struct ListedTool {
     pub(super) hints: ToolHints,
     /// The server offers to run it as a task, so it takes long.
     pub(super) takes_long: bool,
+    /// It can be called only as a task of 2025-11-25.
+    pub(super) needs_task: bool,
 }
 
 /// The tool's annotations. They are claims of the upstream; a policy can correct the effect that follows from them.
@@ -63,12 +65,6 @@ impl ListedTool {
         };
         let task_support = tool.get("execution").and_then(|execution| execution.get("taskSupport"));
         let task_support = task_support.and_then(Value::as_str);
-        if task_support == Some("required") {
-            return Err(format!(
-                "the tool `{}` is left out: it can be called only as a task of 2025-11-25, which is not supported",
-                mention(&name, MENTION)
-            ));
-        }
         let annotations = tool.get("annotations");
         let hint = |key: &str| annotations.and_then(|hints| hints.get(key)).and_then(Value::as_bool);
         Ok(Self {
@@ -82,7 +78,8 @@ impl ListedTool {
                 idempotent: hint("idempotentHint"),
                 open_world: hint("openWorldHint"),
             },
-            takes_long: task_support == Some("optional"),
+            takes_long: matches!(task_support, Some("optional" | "required")),
+            needs_task: task_support == Some("required"),
             name,
         })
     }

@@ -10,6 +10,8 @@ pub struct ToolRoute {
     pub tool: String,
     /// The parameter whose members are parameters of the tool, because their own names cannot be used.
     pub wrapper: Option<String>,
+    /// The tool can be called only as a task of 2025-11-25.
+    pub as_task: bool,
 }
 
 impl ToolRoute {

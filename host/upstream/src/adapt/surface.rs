@@ -112,7 +112,10 @@ pub fn adapt_tools(
                 parameters.loosened.join(" and ")
             ));
         }
-        routes.insert(names.name.clone(), ToolRoute { tool: tool.name.clone(), wrapper: parameters.wrapper });
+        routes.insert(
+            names.name.clone(),
+            ToolRoute { tool: tool.name.clone(), wrapper: parameters.wrapper, as_task: tool.needs_task },
+        );
         let wanted = spec.overrides.get(&tool.name).and_then(|wanted| wanted.description.as_deref());
         actions.push(action(tool, wanted, names.name, names.aliases, parameters.schema));
     }

@@ -160,9 +160,10 @@ fn bad_tools_leave_the_others() {
         json!([5, {"name": ""}, {"name": "x".repeat(300)}, {"name": "a", "inputSchema": 1}, {"name": "日本"},
             {"name": "task", "execution": {"taskSupport": "required"}}, {"name": "good", "execution": {"taskSupport": "optional"}}, {"name": "good", "description": "twice"}]),
     );
-    assert_eq!(adapted.routes.keys().collect::<Vec<_>>(), ["good"]);
-    assert!(adapted.surface.actions[0].long_running, "it can be a task");
-    assert_eq!(adapted.problems.len(), 7, "{:#?}", adapted.problems);
+    assert_eq!(adapted.routes.keys().collect::<Vec<_>>(), ["good", "task"]);
+    assert!(adapted.surface.actions.iter().all(|action| action.long_running), "both can be tasks");
+    assert_eq!(["good", "task"].map(|name| adapted.routes[name].as_task), [false, true]);
+    assert_eq!(adapted.problems.len(), 6, "{:#?}", adapted.problems);
     assert!(adapt_tools(&spec(), &profile(), &[json!({"name": "日本"})]).is_err());
     assert_eq!(adapt_tools(&spec(), &profile(), &[]), Err("the upstream has no tools to serve".into()));
 }

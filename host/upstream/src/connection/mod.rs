@@ -18,6 +18,7 @@
 //! | `call_registry` | calls in flight, by their request and their progress token |
 //! | `client` | what the upstream may ask of its client |
 //! | `open` | an open connection: calls and lists of tools |
+//! | `tasks` | calls that the server runs as tasks |
 //! | `subscription` | changes of the tool list, in the lifecycle of 2026-07-28 |
 //! | `life` | one connection, from its start to its end |
 //! | `link` | the connection of an upstream, started again when it is needed |
@@ -40,6 +41,7 @@ mod questions;
 mod restart_backoff;
 mod stderr_log;
 mod subscription;
+mod tasks;
 
 pub use caller_links::CallerCredential;
 pub(crate) use caller_links::CallerLinks;

@@ -124,7 +124,22 @@ impl OpenConnection {
         params: CallToolRequestParams,
         session: &Session,
     ) -> Result<Value, CallEnd> {
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        self.request(ClientRequest::CallToolRequest(CallToolRequest::new(params)), session).await
+    }
+
+    /// The peer of this connection.
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        &self.peer
+    }
+
+    /// The runtime of this connection.
+    pub(super) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// Sends one request of a call. Questions of the upstream are asked through the session. Dropping the future cancels the
+    /// request.
+    pub(super) async fn request(&self, request: ClientRequest, session: &Session) -> Result<Value, CallEnd> {
         let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
         let sent = match sent {
             Ok(sent) => sent,

@@ -122,7 +122,9 @@ impl Transport<RoleClient> for PipeTransport {
         if let JsonRpcMessage::Request(request) = &message
             && !matches!(
                 &request.request,
-                ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_)
+                ClientRequest::CallToolRequest(_)
+                    | ClientRequest::ListToolsRequest(_)
+                    | ClientRequest::CustomRequest(_)
             )
         {
             self.shared.typed.lock().insert(request.id.clone());

@@ -40,13 +40,14 @@ def tools():
         "fake_echo", "fake_fail", "fake_refuse", "fake_progress", "fake_ask", "fake_ask_url", "fake_connect", "fake_sample",
         "fake_hold", "fake_release", "fake_silent", "fake_cancelled", "fake_die", "fake_huge", "fake_twice",
         "fake_wrong_id", "fake_rubbish", "fake_malformed", "fake_values", "fake_env", "fake_pid", "fake_fork",
-        "fake_grow", "fake_flood", "fake_stderr", "fake_lists",
+        "fake_grow", "fake_flood", "fake_stderr", "fake_lists", "fake_work", "fake_finish",
     ]
     if MODE == "changes" or (LISTS > 1 and MODE != "constant"):
         names.append(f"fake_list_{LISTS}")
     if MODE == "changes":
         send({"method": "notifications/tools/list_changed"})
     listed = [{"name": name, "inputSchema": {"type": "object", "additionalProperties": True}} for name in names]
+    next(tool for tool in listed if tool["name"] == "fake_work")["execution"] = {"taskSupport": "required"}
     # One that cannot be read must not hide the others.
     return [{"name": 5}] + listed
 
@@ -74,6 +75,13 @@ FORM = {"message": "Which colour?", "requestedSchema": {"type": "object", "prope
 
 LINK = {"mode": "url", "message": "Sign in.", "url": "https://x.example/connect", "elicitationId": "e"}
 CONNECTS = []
+TASKS = {}
+CANCELLED_TASKS = []
+
+
+def finish(request, task):
+    TASKS[task].wait()
+    answer(request, {"content": [], "structuredContent": {"task": task}})
 
 
 def call(request, params):
@@ -121,6 +129,16 @@ def call(request, params):
         else:
             data = arguments.get("data", {"elicitations": [LINK, {**LINK, "url": "https://y.example/"}]})
             send({"id": request, "error": {"code": -32042, "message": "Sign in first.", "data": data}})
+    elif name == "fake_work" and "task" in params and "at_once" not in arguments:
+        task = f"task-{len(TASKS)}"
+        TASKS[task] = threading.Event()
+        answer(request, {"task": {"taskId": task, "status": "working", "ttl": 1000, "pollInterval": 1}})
+    elif name == "fake_work" and "task" in params:
+        answer(request, text("done at once"))
+    elif name == "fake_finish":
+        for task in TASKS.values():
+            task.set()
+        answer(request, {"content": [], "structuredContent": {"tasks": len(TASKS), "cancelled": CANCELLED_TASKS}})
     elif name == "fake_sample":
         number = "sample"
         event = threading.Event()
@@ -139,7 +157,8 @@ def call(request, params):
     elif name == "fake_silent":
         pass
     elif name == "fake_cancelled":
-        answer(request, {"content": [], "structuredContent": {"cancelled": len(CANCELLED), "held": len(HELD)}})
+        answer(request, {"content": [], "structuredContent": {
+            "cancelled": len(CANCELLED), "held": len(HELD), "tasks": len(TASKS), "cancelled_tasks": CANCELLED_TASKS}})
     elif name == "fake_die":
         os._exit(3)
     elif name == "fake_huge":
@@ -217,6 +236,13 @@ def handle(message):
     elif method == "tools/call":
         # Those that wait for an answer must not stop the reader.
         threading.Thread(target=call, args=(request, params), daemon=True).start()
+    elif method == "tasks/get":
+        answer(request, {"taskId": params["taskId"], "status": "working", "statusMessage": "half done\x1b[2J"})
+    elif method == "tasks/result":
+        threading.Thread(target=finish, args=(request, params["taskId"]), daemon=True).start()
+    elif method == "tasks/cancel":
+        CANCELLED_TASKS.append(params["taskId"])
+        answer(request, {"taskId": params["taskId"], "status": "cancelled"})
     elif method == "notifications/cancelled":
         CANCELLED.append(params.get("requestId"))
     elif request is not None:

@@ -6,3 +6,4 @@ mod http;
 mod lifecycle;
 mod links;
 mod support;
+mod tasks;

@@ -191,7 +191,9 @@ impl StreamableHttpClient for HttpClient {
                 Some(request.id.clone()),
                 !matches!(
                     request.request,
-                    ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_)
+                    ClientRequest::CallToolRequest(_)
+                        | ClientRequest::ListToolsRequest(_)
+                        | ClientRequest::CustomRequest(_)
                 ),
             ),
             _ => (None, true),
