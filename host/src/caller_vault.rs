@@ -1,18 +1,36 @@
 //! Credentials by the names of facades and callers, as an operator knows them.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use loggia_credentials::{
     CallerName, CredentialVault, FacadeCredentials, ListedCredential, StoredCredential, VaultError, VaultKey,
+    oauth::{OAuthClient, OAuthGrant},
 };
 use loggia_egress::CallerKey;
 use loggia_gate::access::{Caller, CallerKeys};
+use loggia_policy::settings::LoginServer;
 use loggia_state::{StateError, StateFolder};
 
 /// Credentials of a state folder.
 pub struct CallerVault {
     vault: Arc<CredentialVault>,
     keys: CallerKeys,
+}
+
+/// Clients of authorization servers, by facade.
+pub type LoginClients = BTreeMap<String, OAuthClient>;
+
+/// Converts the authorization servers of the settings.
+pub fn to_login_clients(servers: &BTreeMap<String, LoginServer>) -> LoginClients {
+    let client = |server: &LoginServer| OAuthClient {
+        authorize: server.authorize.0.clone(),
+        token: server.token.0.clone(),
+        client_id: server.client_id.clone(),
+        client_secret: server.client_secret.clone().map(|secret| secret.0),
+        scopes: server.scopes.clone(),
+        resource: server.resource.clone(),
+    };
+    servers.iter().map(|(facade, server)| (facade.clone(), client(server))).collect()
 }
 
 /// Error of storing a credential.
@@ -44,9 +62,9 @@ impl CallerVault {
         Ok(Self { vault, keys: CallerKeys::new(folder.secret()?) })
     }
 
-    /// Returns the credentials of one facade, for its requests.
-    pub fn facade(&self, name: &str) -> FacadeCredentials {
-        FacadeCredentials::new(Arc::clone(&self.vault), name)
+    /// Returns the credentials of one facade, for its requests. `login` refreshes access tokens.
+    pub fn facade(&self, name: &str, login: Option<OAuthClient>) -> FacadeCredentials {
+        FacadeCredentials::new(Arc::clone(&self.vault), name, login)
     }
 
     /// Stores the credential of a caller, in place of another one. Running servers use it from the next request on.
@@ -55,10 +73,35 @@ impl CallerVault {
     ///
     /// [`CredentialError`]; nothing is changed then.
     pub fn set(&self, facade: &str, caller: CallerName, value: &str) -> Result<(), CredentialError> {
+        self.store(facade, caller, value, None)
+    }
+
+    /// Stores an access token of a caller with what the authorization server issued beside it.
+    ///
+    /// # Errors
+    ///
+    /// [`CredentialError`]; nothing is changed then.
+    pub fn store_login(
+        &self,
+        facade: &str,
+        caller: CallerName,
+        value: &str,
+        grant: OAuthGrant,
+    ) -> Result<(), CredentialError> {
+        self.store(facade, caller, value, Some(grant))
+    }
+
+    fn store(
+        &self,
+        facade: &str,
+        caller: CallerName,
+        value: &str,
+        oauth: Option<OAuthGrant>,
+    ) -> Result<(), CredentialError> {
         let key = self.key(facade, &caller)?;
         let credential = StoredCredential::new(caller, value)
             .map_err(|reason| CredentialError::Invalid(format!("the credential {reason}")))?;
-        Ok(self.vault.write(facade, key, &credential)?)
+        Ok(self.vault.write(facade, key, &StoredCredential { oauth, ..credential })?)
     }
 
     /// Removes the credential of a caller; returns whether there was one.

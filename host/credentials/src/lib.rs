@@ -7,8 +7,10 @@
 //! |---|---|
 //! | `key.rs` | the key of a vault: a file, or a variable of the environment |
 //! | `seal.rs` | authenticated encryption of one credential (pure) |
+//! | `value.rs` | rules for the value of a credential |
 //! | `record.rs` | the content of one credential |
 //! | `vault.rs` | the files |
+//! | `oauth/` | credentials that an authorization server issues |
 //! | `facade_credentials.rs` | the credentials of one facade, for its requests |
 //!
 //! Functions block for a file's reading or writing. Several processes may use one vault: files are replaced as a whole.
@@ -17,11 +19,14 @@
 
 mod facade_credentials;
 mod key;
+pub mod oauth;
 mod record;
 mod seal;
+mod time;
+mod value;
 mod vault;
 
 pub use facade_credentials::FacadeCredentials;
 pub use key::VaultKey;
-pub use record::{CallerName, StoredCredential, check_value};
+pub use record::{CallerName, StoredCredential};
 pub use vault::{CredentialVault, ListedCredential, VaultError};

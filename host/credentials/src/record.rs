@@ -1,13 +1,10 @@
 //! The content of one credential.
 
-use std::{fmt, time::SystemTime};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of the shortest credential. A shorter one would match ordinary text of responses, in which it is redacted.
-const SHORTEST: usize = 8;
-/// Bytes of the longest.
-const LONGEST: usize = 4 << 10;
+use crate::{oauth::OAuthGrant, time::now, value::check_value};
 
 /// Owner of a credential, as the operator names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -37,6 +34,9 @@ pub struct StoredCredential {
     pub value: String,
     /// Time of its storing, in seconds since 1970 (UTC).
     pub stored: u64,
+    /// What an authorization server issued beside it; none for other credentials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth: Option<OAuthGrant>,
 }
 
 impl fmt::Debug for StoredCredential {
@@ -57,24 +57,8 @@ impl StoredCredential {
     pub fn new(caller: CallerName, value: &str) -> Result<Self, &'static str> {
         let value = value.trim();
         check_value(value)?;
-        let stored = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-        Ok(Self { caller, value: value.to_owned(), stored })
+        Ok(Self { caller, value: value.to_owned(), stored: now(), oauth: None })
     }
-}
-
-/// Checks a credential's value: from 8 to 4096 visible ASCII characters and spaces, since it is sent in a header.
-///
-/// # Errors
-///
-/// The rule that it breaks, to be read after its name.
-pub fn check_value(value: &str) -> Result<(), &'static str> {
-    if !(SHORTEST..=LONGEST).contains(&value.len()) {
-        return Err("must have from 8 to 4096 characters");
-    }
-    if !value.chars().all(|c| matches!(c, ' '..='~')) {
-        return Err("must contain only visible ASCII characters and spaces");
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The files of a vault.
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder, File, OpenOptions},
     io::{self, ErrorKind, Write},
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
 use loggia_egress::CallerKey;
+use rustix::fs::{FlockOperation, flock};
 
 use crate::{
     key::VaultKey,
@@ -104,6 +105,21 @@ impl CredentialVault {
             File::open(&folder)?.sync_all()
         };
         store().map_err(|error| VaultError::Storage { path: path.clone(), error })
+    }
+
+    /// Waits until no other process replaces the credential of a caller, and keeps them from it until the result is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Storage`] if the lock's file cannot be used.
+    pub(crate) fn lock(&self, facade: &str, caller: CallerKey) -> Result<File, VaultError> {
+        let path = self.path(facade, caller).with_extension("lock");
+        let open = || {
+            let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+            flock(&file, FlockOperation::LockExclusive)?;
+            Ok(file)
+        };
+        open().map_err(|error| VaultError::Storage { path: path.clone(), error })
     }
 
     /// Removes the credential of a caller; returns whether there was one.

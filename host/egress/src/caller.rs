@@ -39,8 +39,8 @@ impl MissingCredential {
                 "Call with a token, for whose owner the operator can store a credential.".to_owned()
             }
             Self::None => format!(
-                "The operator stores it by `loggia credential set {facade} --caller NAME`, where NAME is the name of \
-                 the caller's token; without --caller for the local user."
+                "The operator stores it by `loggia credential set {facade} --caller NAME` (or `login` instead of \
+                 `set`), where NAME is the name of the caller's token; without --caller for the local user."
             ),
         }
     }

@@ -1,6 +1,6 @@
 //! Shared by commands: options of those that load plugins, usage errors, the runtime.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use anyhow::ensure;
 use clap::{
@@ -17,7 +17,7 @@ use loggia_server::auth;
 use loggia_text::units;
 
 use super::settings;
-use crate::{load::to_specs, places, serve::HostOptions};
+use crate::{caller_vault::to_login_clients, load::to_specs, places, serve::HostOptions};
 
 /// Time for which a server's first tool list waits for upstreams.
 const UPSTREAM_GRACE: Duration = Duration::from_secs(5);
@@ -93,6 +93,7 @@ impl LoadOptions {
         let settings = settings::read_and_check(file)?;
         Ok(HostOptions {
             upstreams: to_specs(&settings.upstream),
+            logins: to_login_clients(&settings.login),
             settings: Some(file.clone()),
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),
@@ -151,6 +152,7 @@ impl LoadOptions {
             cache,
             state,
             vault_key: places::vault_key().map_err(UsageError)?,
+            logins: BTreeMap::new(),
             upstreams: Vec::new(),
             upstream_grace: UPSTREAM_GRACE,
             settings: None,

@@ -31,6 +31,7 @@ use super::{
     settings, term,
 };
 use crate::{
+    caller_vault::to_login_clients,
     load::to_specs,
     serve::{HostOptions, PluginHost, admin, signals},
     telemetry::{logs, trail},
@@ -166,6 +167,7 @@ impl ServeCommand {
         let usual = self.common.host_options_with(settings.cache.clone(), settings.state.clone())?;
         Ok(HostOptions {
             upstreams: to_specs(&settings.upstream),
+            logins: to_login_clients(&settings.login),
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),

@@ -23,8 +23,8 @@ use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    caller_vault::CallerVault,
-    load::{CatalogLoader, LoadStatus, PluginAdmitter, TrustPlaces, UpstreamSource, compiler},
+    caller_vault::{CallerVault, LoginClients},
+    load::{CatalogLoader, FacadeStates, LoadStatus, PluginAdmitter, TrustPlaces, UpstreamSource, compiler},
     serve::{runtimes::CallRuntimes, vitals},
 };
 
@@ -40,6 +40,8 @@ pub struct HostOptions {
     pub state: PathBuf,
     /// Key of callers' credentials; `None`: that of the state folder.
     pub vault_key: Option<VaultKey>,
+    /// Authorization servers that issue them.
+    pub logins: LoginClients,
     /// Other MCP servers to serve.
     pub upstreams: Vec<UpstreamSpec>,
     /// Time for which the first catalog waits for them.
@@ -112,8 +114,9 @@ impl PluginHost {
         let gate =
             Gate::with_quotas(Arc::new(Catalog::new(options.publisher.clone())), executor, options.quotas);
         let HostOptions { cache: cached, state, settings, keys, audit, .. } = options.clone();
+        let states = FacadeStates::new(state.clone(), options.vault_key.clone(), options.logins.clone());
         let places = TrustPlaces { cache: cached, state, settings, keys, audit };
-        let admitter = PluginAdmitter::new(engine, cache, places, compiler, options.vault_key.clone());
+        let admitter = PluginAdmitter::new(engine, cache, places, compiler, states);
         // Created now, so that no policy can grant its future path. If that fails, the plugins that need state report it.
         if let Err(error) = admitter.open_state_folder() {
             tracing::warn!("{error}; --state DIR can name another place");

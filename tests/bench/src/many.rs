@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -85,10 +86,19 @@ fn name(number: usize) -> String {
     format!("b{number:04}")
 }
 
-/// Number of served tools after the first load.
+/// Number of served tools after the first load, on all pages of the list.
 fn listed(live: &mut Live) -> Result<usize> {
-    let reply = live.client.request("tools/list", "{}", START.max(CALL))?;
-    Ok(reply.result()?["tools"].as_array().context("no tools")?.len())
+    let mut count = 0;
+    let mut params = "{}".to_owned();
+    loop {
+        let reply = live.client.request("tools/list", &params, START.max(CALL))?;
+        let page = reply.result()?;
+        count += page["tools"].as_array().context("no tools")?.len();
+        match &page["nextCursor"] {
+            Value::Null => return Ok(count),
+            cursor => params = json!({ "cursor": cursor }).to_string(),
+        }
+    }
 }
 
 /// The only compiled plugin in a cache, named by the digest of its source. `None` if the cache has another format: then
@@ -107,6 +117,12 @@ fn the_code(cache: &Path) -> Result<Option<(PathBuf, Vec<u8>)>> {
 /// Writes the cache entry that compiling the copy would produce: the same code except for the name in its data.
 fn seed(folder: &Path, code: &[u8], plugin: &[u8], from: &str, to: &str) -> Result<()> {
     let digest: String = Sha256::digest(plugin).iter().map(|byte| format!("{byte:02x}")).collect();
-    fs::write(folder.join(format!("{digest}.code")), overwrite(code, from, to)?)?;
+    let code = overwrite(code, from, to)?;
+    // Code without a matching checksum is not used.
+    fs::write(
+        folder.join(format!("{digest}.sum")),
+        format!("{:08x} {}", crc32fast::hash(&code), code.len()),
+    )?;
+    fs::write(folder.join(format!("{digest}.code")), code)?;
     Ok(())
 }

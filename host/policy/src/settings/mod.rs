@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `root_table.rs`, `http.rs`, `auth.rs` | the tables of the file |
 //! | `credential.rs` | the values of `[auth]` |
-//! | `upstream.rs` | `[upstream.NAME]` |
+//! | `upstream.rs`, `login_server.rs` | `[upstream.NAME]`, `[login.NAME]` |
 //! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
 //! | `value.rs`, `quantity.rs` | parsing of each type |
 //! | `read.rs` | parses a file to settings, or reports all problems |
@@ -17,6 +17,7 @@ mod auth;
 pub mod credential;
 mod http;
 mod kind;
+mod login_server;
 mod quantity;
 mod read;
 mod reference;
@@ -33,6 +34,7 @@ pub use self::{
     auth::{Algorithm, Auth, OAuth, Token},
     credential::{JwksLocation, ResourceUrl},
     http::{Http, PerCaller},
+    login_server::{EndpointUrl, LoginServer},
     quantity::{Size, Span},
     read::{SettingsError, SettingsReading},
     reference::reference,

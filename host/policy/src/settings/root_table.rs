@@ -10,6 +10,7 @@ use super::{
     auth::{Auth, auth},
     credential::TokenHash,
     http::Http,
+    login_server::LoginServer,
     quantity::{Size, Span, within},
     table::table,
     upstream::{Upstream, upstreams},
@@ -49,6 +50,8 @@ table! {
         auth: Option<Auth> = None, auth;
         /// Other MCP servers, each served as one facade.
         upstream: BTreeMap<String, Upstream> = BTreeMap::new(), upstreams;
+        /// Authorization servers that issue credentials of callers, by facade.
+        login: BTreeMap<String, LoginServer> = BTreeMap::new();
         /// The listener for operators: health and metrics.
         admin: Option<Admin> = None;
     }

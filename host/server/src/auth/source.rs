@@ -4,7 +4,6 @@ use std::{
     fmt,
     fs::File,
     io::Read,
-    net::IpAddr,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -13,10 +12,7 @@ use std::{
 use axum::http::{Method, Request, StatusCode};
 use futures_util::{FutureExt, future::BoxFuture};
 use http_body_util::{BodyExt, Empty};
-use loggia_egress::{
-    BodyIn, EgressClient, EgressGrants, EgressLimits, EgressMode, HostPattern, HttpRule, NameResolver,
-    RuleDestination, SendError, SendTimeouts, UrlScheme,
-};
+use loggia_egress::{BodyIn, EgressLimits, EgressMode, OperatorClient, SendError, SendTimeouts};
 use loggia_policy::settings::JwksLocation;
 use url::Url;
 
@@ -145,20 +141,6 @@ impl fmt::Display for UrlSource {
 
 /// Fetches a set through the egress client of plugins: bounded, with verified TLS, without proxies and redirects.
 async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
-    let no_url = || SendError::Protocol("no URL");
-    let to = RuleDestination::parse(&url.origin().ascii_serialization()).map_err(|_| no_url())?;
-    let addresses = resolve_host(&to).await?;
-    if to.scheme == UrlScheme::Http && !addresses.iter().all(|address| address.to_canonical().is_loopback()) {
-        return Err(SourceError::NotLoopback);
-    }
-    // The egress client refuses private addresses that are not granted. Here the operator chose the host, which may be on a
-    // private network, so all addresses of its name are granted.
-    let rule = |host: HostPattern| {
-        let to = RuleDestination { host, ..to.clone() };
-        HttpRule { to, methods: Some(vec![Method::GET.to_string()]), reads: Vec::new() }
-    };
-    let named = addresses.iter().map(|address| rule(HostPattern::Address(address.to_canonical())));
-    let grants = EgressGrants { rules: named.chain([rule(to.host.clone())]).collect(), secrets: Vec::new() };
     let limits = EgressLimits {
         requests: 1,
         at_once: 1,
@@ -167,10 +149,13 @@ async fn fetch(url: &Url) -> Result<Vec<u8>, SourceError> {
         time: FETCH_TIMEOUT,
         redirects: 0,
     };
-    let client = EgressClient::setup(grants, limits).resolver(Arc::new(ResolvedAddresses(addresses))).build();
+    let OperatorClient { client, is_private } = OperatorClient::resolve(url, &Method::GET, limits).await?;
+    if !is_private {
+        return Err(SourceError::NotLoopback);
+    }
     let request = Request::get(url.as_str()).header("accept", "application/json");
     let body: BodyIn = Empty::new().map_err(|never| match never {}).boxed_unsync();
-    let request = request.body(body).map_err(|_| no_url())?;
+    let request = request.body(body).map_err(|_| SendError::Protocol("no URL"))?;
     let response = client
         .call(EgressMode::Reads)
         .send(request, SendTimeouts::default())
@@ -187,27 +172,5 @@ fn to_source_error(error: SendError) -> SourceError {
     match error {
         SendError::TooLarge { .. } => SourceError::Large,
         error => error.into(),
-    }
-}
-
-/// Resolves a host name.
-async fn resolve_host(to: &RuleDestination) -> Result<Vec<IpAddr>, SourceError> {
-    match &to.host {
-        HostPattern::Address(address) => Ok(vec![*address]),
-        HostPattern::Name(name) | HostPattern::Below(name) => {
-            let found = tokio::net::lookup_host((name.as_str(), to.port)).await;
-            let found = found.map_err(|_| SendError::Dns(name.clone()))?;
-            Ok(found.map(|address| address.ip()).collect())
-        }
-    }
-}
-
-/// Addresses that were resolved before.
-struct ResolvedAddresses(Vec<IpAddr>);
-
-impl NameResolver for ResolvedAddresses {
-    fn resolve(&self, _: &str) -> loggia_egress::IoFuture<Vec<IpAddr>> {
-        let found = self.0.clone();
-        Box::pin(async move { Ok(found) })
     }
 }

@@ -4,11 +4,14 @@
 //! |---|---|
 //! | `caller.rs` | the option that names the owner |
 //! | `set.rs` | reads a credential and stores it |
+//! | `login.rs`, `redirect.rs` | asks an authorization server for one, by a browser |
 //! | `list.rs` | lists owners, without values |
 //! | `remove.rs` | removes a credential |
 
 mod caller;
 mod list;
+mod login;
+mod redirect;
 mod remove;
 mod set;
 
@@ -19,7 +22,12 @@ use loggia_policy::settings::Level;
 use loggia_state::StateFolder;
 
 use super::common::{UsageError, env_default};
-use crate::{caller_vault::CallerVault, cli::settings, places, telemetry::logs};
+use crate::{
+    caller_vault::{CallerVault, to_login_clients},
+    cli::settings,
+    places,
+    telemetry::logs,
+};
 
 /// Store, list or remove the credentials of callers.
 ///
@@ -47,6 +55,7 @@ pub struct CredentialCommand {
 #[derive(Subcommand)]
 enum Command {
     Set(set::SetCommand),
+    Login(login::LoginCommand),
     List(list::ListCommand),
     Remove(remove::RemoveCommand),
 }
@@ -55,11 +64,16 @@ impl CredentialCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
         let settings = self.config.as_deref().map(settings::read_and_check).transpose()?;
+        let logins = settings.as_ref().map(|settings| to_login_clients(&settings.login)).unwrap_or_default();
         let state = self.state.or_else(|| settings.and_then(|settings| settings.state));
         let folder = StateFolder::open(state.map_or_else(places::state, Ok)?)?;
         let vault = CallerVault::open(&folder, places::vault_key().map_err(UsageError)?)?;
         match self.command {
             Command::Set(command) => command.run(&vault),
+            Command::Login(command) => {
+                let client = logins.get(&command.name);
+                command.run(&vault, client)
+            }
             Command::List(command) => command.run(&vault),
             Command::Remove(command) => command.run(&vault),
         }

@@ -97,7 +97,7 @@ fn needless_grant(policy: &Policy) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path};
+    use std::{collections::BTreeMap, fs, path::Path};
 
     use super::*;
 
@@ -113,7 +113,7 @@ mod tests {
         fs::write(folder.join("shop.api.toml"), text).unwrap();
         fs::write(folder.join("shop.toml"), policy).unwrap();
         let found = PluginFiles::from_path(&folder.join("shop.api.toml")).unwrap();
-        let states = FacadeStates::new(folder.join("state"), None);
+        let states = FacadeStates::new(folder.join("state"), None, BTreeMap::new());
         admit_api(&found, Instant::now(), &states).map_err(|error| error.to_string())
     }
 

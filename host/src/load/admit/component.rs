@@ -7,7 +7,6 @@ use std::{
     time::Instant,
 };
 
-use loggia_credentials::VaultKey;
 use loggia_facade::Surface;
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
 use loggia_policy::model::{Exposed, Policy, PolicyPaths, limit_names::ARTIFACT};
@@ -50,16 +49,15 @@ pub struct PluginAdmitter {
 }
 
 impl PluginAdmitter {
-    /// Creates an admitter that compiles with this binary and caches the results. Without a key, that of the state folder
-    /// decrypts credentials.
+    /// Creates an admitter that compiles with this binary and caches the results.
     pub fn new(
         engine: SandboxEngine,
         cache: CodeCache,
         places: TrustPlaces,
         compiler: CompilerCommand,
-        vault_key: Option<VaultKey>,
+        states: FacadeStates,
     ) -> Self {
-        let states = Arc::new(FacadeStates::new(places.state.clone(), vault_key));
+        let states = Arc::new(states);
         Self { engine, cache, places, policies: Mutex::default(), states, compiler }
     }
 

@@ -10,13 +10,14 @@ use loggia_gate::access::CallerKeys;
 use loggia_policy::model::PluginGrants;
 use loggia_state::{StateError, StateFolder, StateStore};
 
-use crate::caller_vault::CallerVault;
+use crate::caller_vault::{CallerVault, LoginClients};
 
 /// The state folder, opened at first use.
 pub struct FacadeStates {
     path: PathBuf,
     /// Key of credentials; `None`: the folder's own.
     vault_key: Option<VaultKey>,
+    logins: LoginClients,
     /// The folder, once opened: shared by all facades and versions with its connections. Opened under the lock, so that it is
     /// opened once.
     folder: Mutex<Option<StateFolder>>,
@@ -32,8 +33,8 @@ pub struct FacadeState {
 
 impl FacadeStates {
     /// Uses the folder at this path.
-    pub fn new(path: PathBuf, vault_key: Option<VaultKey>) -> Self {
-        Self { path, vault_key, folder: Mutex::default() }
+    pub fn new(path: PathBuf, vault_key: Option<VaultKey>, logins: LoginClients) -> Self {
+        Self { path, vault_key, logins, folder: Mutex::default() }
     }
 
     /// Opens the folder; creates it if it is missing.
@@ -78,7 +79,8 @@ impl FacadeStates {
     /// If the folder, its secret or the key of credentials cannot be used.
     pub fn open_credentials(&self, name: &str) -> Result<(Arc<FacadeCredentials>, CallerKeys), StateError> {
         let caller_keys = CallerKeys::new(self.folder()?.secret()?);
-        Ok((Arc::new(self.vault()?.facade(name)), caller_keys))
+        let login = self.logins.get(name).cloned();
+        Ok((Arc::new(self.vault()?.facade(name, login)), caller_keys))
     }
 
     /// Opens the credentials of all callers.

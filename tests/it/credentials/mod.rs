@@ -1,5 +1,7 @@
 //! Credentials of callers: each request carries its own caller's, and nobody else's.
 
+mod login;
+
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
