@@ -53,7 +53,7 @@ impl StoredCredential {
     ///
     /// # Errors
     ///
-    /// See [`check_value`].
+    /// If it does not have from 8 to 4096 visible ASCII characters and spaces; the rule is to be read after its name.
     pub fn new(caller: CallerName, value: &str) -> Result<Self, &'static str> {
         let value = value.trim();
         check_value(value)?;
