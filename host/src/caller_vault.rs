@@ -101,6 +101,8 @@ impl CallerVault {
         let key = self.key(facade, &caller)?;
         let credential = StoredCredential::new(caller, value)
             .map_err(|reason| CredentialError::Invalid(format!("the credential {reason}")))?;
+        // A refresh that runs must not restore the credential before.
+        let _lock = self.vault.lock(facade, key)?;
         Ok(self.vault.write(facade, key, &StoredCredential { oauth, ..credential })?)
     }
 
@@ -110,7 +112,12 @@ impl CallerVault {
     ///
     /// [`CredentialError`].
     pub fn remove(&self, facade: &str, caller: &CallerName) -> Result<bool, CredentialError> {
-        Ok(self.vault.remove(facade, self.key(facade, caller)?)?)
+        let key = self.key(facade, caller)?;
+        if self.vault.read(facade, key).is_ok_and(|found| found.is_none()) {
+            return Ok(false);
+        }
+        let _lock = self.vault.lock(facade, key)?;
+        Ok(self.vault.remove(facade, key)?)
     }
 
     /// Lists all credentials.

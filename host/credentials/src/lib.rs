@@ -29,4 +29,4 @@ mod vault;
 pub use facade_credentials::FacadeCredentials;
 pub use key::VaultKey;
 pub use record::{CallerName, StoredCredential};
-pub use vault::{CredentialVault, ListedCredential, VaultError};
+pub use vault::{ChangeLock, CredentialVault, ListedCredential, VaultError};

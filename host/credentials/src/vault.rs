@@ -50,6 +50,10 @@ pub struct ListedCredential {
     pub credential: Result<StoredCredential, VaultError>,
 }
 
+/// Right to change one credential, until it is dropped.
+#[derive(Debug)]
+pub struct ChangeLock(#[expect(dead_code, reason = "its descriptor holds the lock")] File);
+
 /// Credentials of all facades. Touches no file before it is used.
 #[derive(Debug, Clone)]
 pub struct CredentialVault {
@@ -92,8 +96,7 @@ impl CredentialVault {
     ) -> Result<(), VaultError> {
         let path = self.path(facade, caller);
         let store = || {
-            let folder = self.folder.join(facade);
-            DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+            let folder = self.create_folder(facade)?;
             let text = serde_json::to_vec(credential)?;
             let sealed = seal(&self.key, &SealPlace { facade, caller: &caller.0 }, &text)
                 .map_err(|_| io::Error::other("it cannot be encrypted"))?;
@@ -107,19 +110,28 @@ impl CredentialVault {
         store().map_err(|error| VaultError::Storage { path: path.clone(), error })
     }
 
-    /// Waits until no other process replaces the credential of a caller, and keeps them from it until the result is dropped.
+    /// Waits until nobody else changes the credential of a caller, and keeps others from it until the result is dropped:
+    /// refreshes, commands and administrators, in all processes. [`write`](Self::write) and [`remove`](Self::remove) do not
+    /// lock, so that several steps can be one change.
     ///
     /// # Errors
     ///
     /// [`VaultError::Storage`] if the lock's file cannot be used.
-    pub(crate) fn lock(&self, facade: &str, caller: CallerKey) -> Result<File, VaultError> {
+    pub fn lock(&self, facade: &str, caller: CallerKey) -> Result<ChangeLock, VaultError> {
         let path = self.path(facade, caller).with_extension("lock");
         let open = || {
+            self.create_folder(facade)?;
             let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
             flock(&file, FlockOperation::LockExclusive)?;
-            Ok(file)
+            Ok(ChangeLock(file))
         };
         open().map_err(|error| VaultError::Storage { path: path.clone(), error })
+    }
+
+    fn create_folder(&self, facade: &str) -> io::Result<PathBuf> {
+        let folder = self.folder.join(facade);
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        Ok(folder)
     }
 
     /// Removes the credential of a caller; returns whether there was one.
@@ -236,6 +248,23 @@ mod tests {
         assert_eq!(listed, ["mail ada", "shop ada", "shop bob"]);
         assert!(vault.remove("shop", ada).unwrap());
         assert_eq!(value("shop", ada), None);
+    }
+
+    #[test]
+    fn one_change_at_a_time() {
+        let state = tempfile::tempdir().unwrap();
+        let vault = CredentialVault::new(state.path(), VaultKey([1; 32]));
+        let (ada, bob) = (CallerKey([1; 32]), CallerKey([2; 32]));
+        let is_free = |caller| {
+            let file = File::open(vault.path("shop", caller).with_extension("lock")).unwrap();
+            flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+        };
+        let lock = vault.lock("shop", ada).unwrap();
+        drop(vault.lock("shop", bob).unwrap());
+        assert_eq!([is_free(ada), is_free(bob)], [false, true]);
+        drop(lock);
+        assert!(is_free(ada));
+        assert!(vault.list().unwrap().is_empty(), "locks are no credentials");
     }
 
     #[test]
