@@ -42,7 +42,7 @@ pub(super) fn routes(admin: Option<CredentialAdmin>) -> Router {
     Router::new()
         .route("/credentials", get(list))
         .route("/credentials/{facade}", put(store).delete(remove))
-        .layer(middleware::from_fn_with_state(admin.clone(), check_token))
+        .route_layer(middleware::from_fn_with_state(admin.clone(), check_token))
         .with_state(admin)
 }
 
