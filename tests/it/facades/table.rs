@@ -17,7 +17,7 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 6] = [
         1_000_000,
     ),
     ("memories", "facts, preferences, decisions", "`store`", "`http`, `config`: meaning", 600_000),
-    ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning", 600_000),
+    ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning", 620_000),
     ("conversations", "conversations, stored verbatim", "`store`", "", 600_000),
     (
         "search",
