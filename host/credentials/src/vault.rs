@@ -110,8 +110,8 @@ impl CredentialVault {
         store().map_err(|error| VaultError::Storage { path: path.clone(), error })
     }
 
-    /// Waits until nobody else changes the credential of a caller, and keeps others from it until the result is dropped:
-    /// refreshes, commands and administrators, in all processes. [`write`](Self::write) and [`remove`](Self::remove) do not
+    /// Locks the credential of a caller against other changes until the result is dropped: by refreshes, commands and
+    /// administrators, in all processes. Blocks while another change holds the lock. [`write`](Self::write) and [`remove`](Self::remove) do not
     /// lock, so that several steps can be one change.
     ///
     /// # Errors

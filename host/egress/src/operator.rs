@@ -14,7 +14,7 @@ use crate::{
 pub struct OperatorClient {
     /// The client. It may send to this host only.
     pub client: EgressClient,
-    /// True if nobody on the network can read the requests: they are encrypted, or do not leave this machine.
+    /// True if requests are encrypted, or do not leave this machine.
     pub is_private: bool,
 }
 

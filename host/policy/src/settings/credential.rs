@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use chrono::NaiveDate;
 use loggia_egress::RuleDestination;
-use url::{Host, Url};
+use url::Url;
 
 use super::{
     kind::ValueKind,
     value::{SettingsReader, text, values},
+    web_url::{is_loopback, web_url},
 };
 use crate::{
     document::{field::Field, tree::Text},
@@ -140,24 +141,6 @@ fn jwks(text: &Text) -> Result<JwksLocation, String> {
     }
     RuleDestination::parse(&url.origin().ascii_serialization())?;
     Ok(JwksLocation::Url(url))
-}
-
-/// Parses an absolute http or https URL of visible characters, with a host and without credentials.
-fn web_url(text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok()?;
-    let web = matches!(url.scheme(), "http" | "https") && url.has_host();
-    let plain = url.username().is_empty() && url.password().is_none();
-    (web && plain && text.bytes().all(|byte| byte.is_ascii_graphic())).then_some(url)
-}
-
-/// Returns true if the host of a URL is a loopback address or `localhost`.
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    }
 }
 
 values! {

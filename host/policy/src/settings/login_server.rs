@@ -1,12 +1,13 @@
 //! `[login.NAME]`.
 
-use url::{Host, Url};
+use url::Url;
 
 use super::{
     kind::ValueKind,
     table::table,
-    upstream::HiddenText,
+    upstream::{HiddenText, not_empty},
     value::{list, text, values},
+    web_url::{is_loopback, web_url},
 };
 use crate::document::tree::Text;
 
@@ -37,24 +38,9 @@ values! {
     EndpointUrl, ValueKind::Text, text(endpoint);
 }
 
-fn not_empty(text: &Text) -> Result<String, &'static str> {
-    if text.value.is_empty() { Err("is empty") } else { Ok(text.value.clone()) }
-}
-
 fn endpoint(text: &Text) -> Result<EndpointUrl, &'static str> {
     const FORM: &str =
         "must be an https:// URL without a user name and password (http:// only for this machine)";
-    let url = Url::parse(&text.value).map_err(|_| FORM)?;
-    let is_local = match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    let has_credentials = !url.username().is_empty() || url.password().is_some();
-    match url.scheme() {
-        "https" if !has_credentials => Ok(EndpointUrl(url)),
-        "http" if is_local && !has_credentials => Ok(EndpointUrl(url)),
-        _ => Err(FORM),
-    }
+    let url = web_url(&text.value).ok_or(FORM)?;
+    if url.scheme() == "https" || is_loopback(&url) { Ok(EndpointUrl(url)) } else { Err(FORM) }
 }

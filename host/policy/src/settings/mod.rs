@@ -9,6 +9,7 @@
 //! | `credential.rs` | the values of `[auth]` |
 //! | `upstream.rs`, `login_server.rs` | `[upstream.NAME]`, `[login.NAME]` |
 //! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
+//! | `web_url.rs` | URLs of servers |
 //! | `value.rs`, `quantity.rs` | parsing of each type |
 //! | `read.rs` | parses a file to settings, or reports all problems |
 //! | `schema.rs`, `reference.rs` | the tables as JSON Schema and as a page |
@@ -29,6 +30,7 @@ mod table;
 mod tests;
 mod upstream;
 mod value;
+mod web_url;
 
 pub use self::{
     auth::{Algorithm, Auth, OAuth, Token},

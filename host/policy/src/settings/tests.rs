@@ -181,6 +181,35 @@ fn an_upstream_has_one_transport() {
 }
 
 #[test]
+fn credentials_of_callers_stay_private() {
+    let header = "caller-header = { name = 'authorization', format = 'Bearer {}' }";
+    for (text, good) in [
+        (format!("[upstream.x]\nurl = 'https://h.example'\n{header}"), true),
+        (format!("[upstream.x]\nurl = 'http://127.0.0.1:9/mcp'\n{header}"), true),
+        (format!("[upstream.x]\nurl = 'http://h.example'\n{header}"), false),
+        (format!("[upstream.x]\ncommand = 'x'\n{header}"), false),
+        (format!("[upstream.x]\nurl = 'https://h.example'\n{}", header.replace("{}", "")), false),
+        (
+            format!("[upstream.x]\nurl = 'https://h.example'\n{}", header.replace("authorization", "a b")),
+            false,
+        ),
+    ] {
+        assert_eq!(parse(&text).is_ok(), good, "{text}");
+    }
+    for (url, good) in [
+        ("https://auth.example/token", true),
+        ("http://localhost:9/token", true),
+        ("http://auth.example/token", false),
+        ("https://ada@auth.example/token", false),
+        ("ftp://auth.example/token", false),
+        ("token", false),
+    ] {
+        let page = "authorize = 'https://auth.example'\nclient-id = 'loggia'";
+        assert_eq!(parse(&format!("[login.x]\ntoken = '{url}'\n{page}")).is_ok(), good, "{url}");
+    }
+}
+
+#[test]
 fn an_upstream_name_is_a_facade_name() {
     for (name, good) in [("git-hub_2", true), ("Git", false), ("2x", false), ("'a b'", false)] {
         assert_eq!(parse(&format!("[upstream.{name}]\ncommand = 'x'")).is_ok(), good, "{name}");

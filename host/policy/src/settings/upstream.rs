@@ -2,13 +2,12 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
-use url::{Host, Url};
-
 use super::{
     kind::ValueKind,
     quantity::{Size, Span, within},
     table::table,
     value::{SettingValue, SettingsReader, list, text, values},
+    web_url::{is_loopback, web_url},
 };
 use crate::document::{field::Field, tree::Text};
 
@@ -132,28 +131,18 @@ fn check_transport(field: &Field<'_>, upstream: &Upstream, reader: &mut Settings
     }
 }
 
-fn not_empty(text: &Text) -> Result<String, &'static str> {
+pub(super) fn not_empty(text: &Text) -> Result<String, &'static str> {
     if text.value.is_empty() { Err("is empty") } else { Ok(text.value.clone()) }
 }
 
 fn url(text: &Text) -> Result<String, &'static str> {
     const FORM: &str = "must be an http:// or https:// URL without a user name and password";
-    let url = Url::parse(&text.value).map_err(|_| FORM)?;
-    let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
-    let has_credentials = !url.username().is_empty() || url.password().is_some();
-    if is_web && !has_credentials { Ok(text.value.clone()) } else { Err(FORM) }
+    web_url(&text.value).map(|_| text.value.clone()).ok_or(FORM)
 }
 
-/// Whether nobody on the network can read what is sent to a URL.
+/// Returns true if requests to a URL are encrypted, or do not leave this machine.
 fn is_private(url: &str) -> bool {
-    let Ok(url) = Url::parse(url) else { return false };
-    let is_local = match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    url.scheme() == "https" || is_local
+    web_url(url).is_some_and(|url| url.scheme() == "https" || is_loopback(&url))
 }
 
 fn header_name(text: &Text) -> Result<String, &'static str> {

@@ -58,7 +58,7 @@ impl LoginCommand {
             let answer = tokio::select! {
                 answer = redirect::receive(listener, is_own) => answer?,
                 answer = pasted(is_own) => answer,
-                () = tokio::time::sleep(PATIENCE) => bail!("nobody logged in within ten minutes; nothing was stored"),
+                () = tokio::time::sleep(PATIENCE) => bail!("the login was not completed within ten minutes; nothing was stored"),
             };
             attempt.finish(answer).await.context("the login failed, and nothing was stored")
         })?;
