@@ -3,9 +3,10 @@
 use std::{collections::HashMap, time::Duration};
 
 use loggia_facade::{Answer, Failure, Progress, Question, Session};
+use loggia_text::sanitise_line;
 use parking_lot::Mutex;
 use rmcp::{
-    model::{ProgressToken, RequestId},
+    model::{ProgressNotificationParam, ProgressToken, RequestId},
     service::InboundStreamOrigin,
 };
 use tokio::{
@@ -13,8 +14,10 @@ use tokio::{
     time::Instant,
 };
 
-/// Progress that came before its call was registered: rmcp sends a request before it returns the token.
+/// Progress that came before its call was registered: over HTTP, rmcp sends a request before it returns the token.
 const EARLY: usize = 64;
+/// Bytes of a progress message.
+const PROGRESS: usize = 400;
 
 /// Time in which an upstream may still work on a cancelled call, and ask on its behalf.
 const ABANDONED: Duration = Duration::from_secs(60);
@@ -33,34 +36,28 @@ pub(super) struct CallRegistry {
 
 #[derive(Default)]
 struct RegistryState {
-    calls: HashMap<RequestId, CallEntry>,
+    calls: HashMap<RequestId, (ProgressToken, CallEntry)>,
     requests: HashMap<ProgressToken, RequestId>,
     early: HashMap<ProgressToken, Progress>,
     /// When a call was last dropped before its result.
     abandoned: Option<Instant>,
 }
 
-struct CallEntry {
-    token: ProgressToken,
-    session: Session,
-    questions: mpsc::Sender<PendingQuestion>,
+/// Where messages on behalf of a call go.
+pub(super) struct CallEntry {
+    pub(super) session: Session,
+    pub(super) questions: mpsc::Sender<PendingQuestion>,
 }
 
 impl CallRegistry {
     /// Adds a call.
-    pub(super) fn add(
-        &self,
-        id: RequestId,
-        token: ProgressToken,
-        session: Session,
-        questions: mpsc::Sender<PendingQuestion>,
-    ) {
+    pub(super) fn add(&self, id: RequestId, token: ProgressToken, call: CallEntry) {
         let mut state = self.state.lock();
-        let early = state.early.remove(&token);
+        let early = state.early.remove(&token).map(|progress| (call.session.clone(), progress));
         state.requests.insert(token.clone(), id.clone());
-        state.calls.insert(id, CallEntry { token, session: session.clone(), questions });
+        state.calls.insert(id, (token, call));
         drop(state);
-        if let Some(progress) = early {
+        if let Some((session, progress)) = early {
             session.progress(progress);
         }
     }
@@ -71,16 +68,20 @@ impl CallRegistry {
         if !is_done {
             state.abandoned = Some(Instant::now());
         }
-        if let Some(entry) = state.calls.remove(id) {
-            state.requests.remove(&entry.token);
+        if let Some((token, _)) = state.calls.remove(id) {
+            state.requests.remove(&token);
         }
     }
 
     /// Passes progress on to its call.
-    pub(super) fn progress(&self, token: ProgressToken, progress: Progress) {
+    pub(super) fn report(&self, params: ProgressNotificationParam) {
+        let message = params.message.map(|text| sanitise_line(&text, PROGRESS));
+        let message = message.filter(|text| !text.is_empty());
+        let progress = Progress { done: params.progress, total: params.total, message };
+        let token = params.progress_token;
         let mut state = self.state.lock();
         let call = state.requests.get(&token).and_then(|id| state.calls.get(id));
-        match call.map(|call| call.session.clone()) {
+        match call.map(|(_, call)| call.session.clone()) {
             Some(session) => {
                 drop(state);
                 session.progress(progress);
@@ -116,6 +117,6 @@ impl CallRegistry {
             }
             None => state.calls.values().next(),
         };
-        call.map(|call| call.questions.clone()).ok_or("questions are answered during calls only")
+        call.map(|(_, call)| call.questions.clone()).ok_or("questions are answered during calls only")
     }
 }

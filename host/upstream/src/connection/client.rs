@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use loggia_facade::{Answer, Progress};
-use loggia_text::sanitise_line;
+use loggia_facade::Answer;
 use rmcp::{
     ClientHandler, ErrorData, RoleClient,
     model::{
@@ -23,8 +22,6 @@ use super::{
 
 /// Questions that one upstream has open.
 const QUESTIONS: usize = 8;
-/// Bytes of a progress message.
-const PROGRESS: usize = 400;
 
 /// The client that an upstream sees: it answers forms and opens links, and neither samples nor has roots.
 pub(super) struct UpstreamClient {
@@ -89,10 +86,7 @@ impl ClientHandler for UpstreamClient {
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let message = params.message.map(|text| sanitise_line(&text, PROGRESS));
-        let message = message.filter(|text| !text.is_empty());
-        let progress = Progress { done: params.progress, total: params.total, message };
-        self.calls.progress(params.progress_token, progress);
+        self.calls.report(params);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -17,7 +17,7 @@ use super::{
     close_reason::CloseSignal,
     http::{HttpClient, innermost},
     open::OpenConnection,
-    pipe::PipeTransport,
+    pipe::{PipeRequests, PipeTransport},
     stderr_log::log_stderr,
     subscription::listen_for_changes,
 };
@@ -81,9 +81,10 @@ async fn run_child(
     };
     tokio::spawn(log_stderr(spec.name.clone(), streams.stderr, spec.limits.stderr_line));
     let signal = CloseSignal::default();
-    let transport =
-        PipeTransport::start(&spec.name, streams.stdout, streams.stdin, spec.limits.message, signal.clone());
     let client = UpstreamClient::new(signal.clone());
+    let pipes = (streams.stdout, streams.stdin);
+    let (transport, requests) =
+        PipeTransport::start(&spec.name, pipes, spec.limits.message, client.calls.clone(), signal.clone());
     let handshake = client.serve_with_lifecycle(transport, lifecycle(order));
     let shaken = tokio::select! {
         biased;
@@ -105,7 +106,7 @@ async fn run_child(
             return end;
         }
     };
-    on_open(open(&service, &signal));
+    on_open(open(&service, Some(requests), &signal));
     tokio::select! {
         () = signal.drained() => explain_end(&signal, &mut group).await,
         status = group.ended() => {
@@ -154,7 +155,7 @@ async fn run_http(
         },
         () = stop.cancelled() => return ConnectionEnd::of("the host ends it"),
     };
-    on_open(open(&service, &signal));
+    on_open(open(&service, None, &signal));
     let cancel = service.cancellation_token();
     let mut ended = std::pin::pin!(service.waiting());
     tokio::select! {
@@ -232,14 +233,13 @@ fn lifecycle(order: HandshakeOrder) -> ClientLifecycleMode {
     }
 }
 
-fn open(service: &RunningService<RoleClient, UpstreamClient>, signal: &CloseSignal) -> Arc<OpenConnection> {
+fn open(
+    service: &RunningService<RoleClient, UpstreamClient>,
+    requests: Option<PipeRequests>,
+    signal: &CloseSignal,
+) -> Arc<OpenConnection> {
     let client = service.service();
-    let connection = OpenConnection::new(
-        service.peer().clone(),
-        client.calls.clone(),
-        client.changed.clone(),
-        signal.clone(),
-    );
+    let connection = OpenConnection::new(service.peer().clone(), requests, client, signal.clone());
     if connection.is_stateless() {
         let listening = listen_for_changes(service.peer().clone(), client.changed.clone());
         let signal = signal.clone();

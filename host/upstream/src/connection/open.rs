@@ -5,10 +5,10 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use futures_util::future::{BoxFuture, FutureExt};
 use loggia_facade::{Answer, Failure, QuestionKind, Session, code};
 use rmcp::{
-    Peer, RoleClient, ServiceError,
+    ClientHandler, Peer, RoleClient, ServiceError,
     model::{
-        CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ListToolsRequest,
-        PaginatedRequestParams, RequestId,
+        CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ErrorData,
+        ListToolsRequest, PaginatedRequestParams, ProgressToken, RequestId, RequestMetaObject,
     },
     service::PeerRequestOptions,
 };
@@ -19,9 +19,11 @@ use tokio::{
 };
 
 use super::{
-    call_registry::{CallRegistry, PendingQuestion},
+    call_registry::{CallEntry, CallRegistry, PendingQuestion},
+    client::UpstreamClient,
     close_reason::CloseSignal,
     http::innermost,
+    pipe::PipeRequests,
 };
 use crate::adapt::ServerProfile;
 
@@ -39,6 +41,10 @@ const QUESTIONS: usize = 4;
 /// A connection whose handshake is done. Calls share it.
 pub(crate) struct OpenConnection {
     peer: Peer<RoleClient>,
+    /// Where the requests of calls go; through the peer if there is none.
+    requests: Option<PipeRequests>,
+    /// Metadata of each request that does not go through the peer.
+    meta: RequestMetaObject,
     calls: Arc<CallRegistry>,
     changed: Arc<Notify>,
     signal: CloseSignal,
@@ -69,12 +75,17 @@ pub(crate) enum CallEnd {
 impl OpenConnection {
     pub(super) fn new(
         peer: Peer<RoleClient>,
-        calls: Arc<CallRegistry>,
-        changed: Arc<Notify>,
+        requests: Option<PipeRequests>,
+        client: &UpstreamClient,
         signal: CloseSignal,
     ) -> Self {
         let info = peer.peer_info();
         let is_stateless = info.as_ref().is_some_and(|info| !info.protocol_version.has_initialize());
+        let meta = info.as_ref().filter(|_| is_stateless).map(|info| {
+            let ours = client.get_info();
+            let version = info.protocol_version.clone();
+            RequestMetaObject::with_client_context(version, ours.client_info, ours.capabilities)
+        });
         let profile = info.map(|info| {
             let server = info.server_info.clone();
             let (title, version, description) = server
@@ -84,8 +95,10 @@ impl OpenConnection {
         });
         Self {
             peer,
-            calls,
-            changed,
+            requests,
+            meta: meta.unwrap_or_default(),
+            calls: client.calls.clone(),
+            changed: client.changed.clone(),
             signal,
             runtime: Handle::current(),
             profile: profile.unwrap_or_default(),
@@ -140,15 +153,12 @@ impl OpenConnection {
     /// Sends one request of a call. Questions of the upstream are asked through the session. Dropping the future cancels the
     /// request.
     pub(super) async fn request(&self, request: ClientRequest, session: &Session) -> Result<Value, CallEnd> {
-        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
-        let sent = match sent {
-            Ok(sent) => sent,
-            Err(error) => return Err(self.end_of(error).await),
-        };
         let (questions, mut asked) = mpsc::channel(QUESTIONS);
-        self.calls.add(sent.id.clone(), sent.progress_token.clone(), session.clone(), questions);
-        let mut guard = CallGuard { connection: self, id: sent.id.clone(), is_done: false };
-        let mut response = std::pin::pin!(sent.await_response());
+        let call = CallEntry { session: session.clone(), questions };
+        let (mut guard, mut response) = match &self.requests {
+            Some(requests) => self.send_direct(requests, request, call).await?,
+            None => self.send_by_peer(request, call).await?,
+        };
         let mut asking: Option<Asking<'_>> = None;
         let mut link_failure = None;
         let result = loop {
@@ -160,15 +170,11 @@ impl OpenConnection {
                     link_failure = link_failure.or(failure);
                 }
                 Some(next) = asked.recv(), if asking.is_none() => asking = Some(ask(session, next).boxed()),
-                () = self.signal.closed() => break Err(ServiceError::TransportClosed),
+                () = self.signal.closed() => break Err(CallEnd::Closed(self.signal.reason())),
             }
         };
         guard.is_done = true;
         drop(guard);
-        let result = match result {
-            Ok(result) => serde_json::to_value(result).map_err(|error| CallEnd::Closed(error.to_string())),
-            Err(error) => Err(self.end_of(error).await),
-        };
         let has_failed = match &result {
             Ok(result) => result.get("isError") == Some(&Value::Bool(true)),
             Err(end) => matches!(end, CallEnd::Error { .. }),
@@ -178,6 +184,52 @@ impl OpenConnection {
             Some(failure) if has_failed => Err(CallEnd::LinkNotOpened(Box::new(failure))),
             _ => result,
         }
+    }
+
+    /// Sends a request to a child, from where the call runs.
+    async fn send_direct(
+        &self,
+        requests: &PipeRequests,
+        request: ClientRequest,
+        call: CallEntry,
+    ) -> Result<(CallGuard<'_>, BoxFuture<'_, Result<Value, CallEnd>>), CallEnd> {
+        let name = requests.next_name();
+        // Before it is sent: the upstream may report progress at once.
+        let guard = self.guard(name.id.clone(), name.token.clone(), call);
+        let Ok(mut awaited) = requests.send(request, name, &self.meta).await else {
+            return Err(self.end_of(ServiceError::TransportClosed).await);
+        };
+        let response = async move { awaited.response().await.map_err(end_of_error) };
+        Ok((guard, response.boxed()))
+    }
+
+    /// Sends a request through rmcp's loop.
+    async fn send_by_peer(
+        &self,
+        request: ClientRequest,
+        call: CallEntry,
+    ) -> Result<(CallGuard<'_>, BoxFuture<'_, Result<Value, CallEnd>>), CallEnd> {
+        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(error) => return Err(self.end_of(error).await),
+        };
+        let guard = self.guard(sent.id.clone(), sent.progress_token.clone(), call);
+        let response = async move {
+            match sent.await_response().await {
+                Ok(result) => {
+                    serde_json::to_value(result).map_err(|error| CallEnd::Closed(error.to_string()))
+                }
+                Err(error) => Err(self.end_of(error).await),
+            }
+        };
+        Ok((guard, response.boxed()))
+    }
+
+    /// Registers a call until the guard is dropped.
+    fn guard(&self, id: RequestId, token: ProgressToken, call: CallEntry) -> CallGuard<'_> {
+        self.calls.add(id.clone(), token, call);
+        CallGuard { connection: self, id, is_done: false }
     }
 
     /// Lists all tools, as JSON.
@@ -237,9 +289,7 @@ impl OpenConnection {
 
     async fn end_of(&self, error: ServiceError) -> CallEnd {
         match error {
-            ServiceError::McpError(error) => {
-                CallEnd::Error { code: error.code.0, message: error.message.into_owned(), data: error.data }
-            }
+            ServiceError::McpError(error) => end_of_error(error),
             ServiceError::TransportClosed => {
                 // The reason follows within moments.
                 self.signal.closed().await;
@@ -249,6 +299,10 @@ impl OpenConnection {
             other => CallEnd::Closed(clean(&other.to_string())),
         }
     }
+}
+
+fn end_of_error(error: ErrorData) -> CallEnd {
+    CallEnd::Error { code: error.code.0, message: error.message.into_owned(), data: error.data }
 }
 
 /// A text for one line of a message.

@@ -1,0 +1,21 @@
+//! Messages to and from a child, over its standard streams.
+//!
+//! rmcp speaks the protocol over [`PipeTransport`]. The requests of calls pass it by: [`PipeRequests`] writes them where the
+//! call runs, and the reader hands each response to its call. Through rmcp's loop, a call would change threads twice more.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `writer` | messages to the child, in order, written at once if it reads |
+//! | `responses` | calls that wait for their responses |
+//! | `reader` | messages of the child, and who gets them |
+//! | `requests` | requests of calls |
+//! | `transport` | rmcp's transport |
+
+mod reader;
+mod requests;
+mod responses;
+mod transport;
+mod writer;
+
+pub(super) use requests::PipeRequests;
+pub(super) use transport::PipeTransport;

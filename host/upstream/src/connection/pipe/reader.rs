@@ -1,0 +1,135 @@
+//! Messages of a child, and who gets them.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use loggia_text::printable;
+use rmcp::{
+    RoleClient,
+    model::{CustomResult, JsonRpcError, JsonRpcMessage, JsonRpcResponse, ServerNotification, ServerResult},
+    service::RxJsonRpcMessage,
+};
+use tokio::{io::AsyncRead, sync::mpsc};
+
+use super::transport::PipeState;
+use crate::connection::{
+    bounded_lines::{BoundedLines, StreamLine},
+    message::{IncomingLine, read_line},
+};
+
+/// Requests of the upstream that it has not read the answer of. A form takes minutes, but a person answers few at once.
+const OPEN_REQUESTS: usize = 64;
+/// Characters of a line that is shown in the log.
+const SHOWN: usize = 200;
+
+/// Reads the messages of a child.
+pub(super) struct PipeReader<R> {
+    name: String,
+    lines: BoundedLines<R>,
+    shared: Arc<PipeState>,
+    messages: mpsc::Sender<RxJsonRpcMessage<RoleClient>>,
+    /// Lines that were no messages.
+    rubbish: u64,
+}
+
+impl<R: AsyncRead + Unpin> PipeReader<R> {
+    pub(super) fn new(
+        name: &str,
+        stdout: R,
+        max: usize,
+        shared: Arc<PipeState>,
+        messages: mpsc::Sender<RxJsonRpcMessage<RoleClient>>,
+    ) -> Self {
+        Self { name: name.to_owned(), lines: BoundedLines::new(stdout, max), shared, messages, rubbish: 0 }
+    }
+
+    /// Reads until the child closes its stdout or breaks a bound.
+    pub(super) async fn read(mut self) {
+        let reason = loop {
+            let line = match self.lines.next().await {
+                Ok(Some(StreamLine::Whole(line))) => line,
+                Ok(Some(StreamLine::Cut(line))) => {
+                    break Some(format!("it sent a line of more than {} bytes", line.len()));
+                }
+                // Its process has probably ended, which says more.
+                Ok(None) => break None,
+                Err(error) => break Some(format!("its stdout cannot be read: {error}")),
+            };
+            match read_line(&line, |id| self.shared.typed.lock().remove(id)) {
+                IncomingLine::Message(message) => {
+                    let Some(message) = self.shared.deliver(*message) else { continue };
+                    if matches!(message, JsonRpcMessage::Request(_))
+                        && self.shared.open_requests.fetch_add(1, Ordering::Relaxed) >= OPEN_REQUESTS
+                    {
+                        break Some(format!(
+                            "it sent more than {OPEN_REQUESTS} requests without reading the answers"
+                        ));
+                    }
+                    if self.messages.send(message).await.is_err() {
+                        return;
+                    }
+                }
+                IncomingLine::Unused => {}
+                IncomingLine::Rubbish if line.iter().all(u8::is_ascii_whitespace) => {}
+                IncomingLine::Rubbish => self.report(&line),
+            }
+        };
+        if self.rubbish > 1 {
+            tracing::warn!(
+                upstream = self.name,
+                lines = self.rubbish,
+                "lines on stdout were no messages of MCP"
+            );
+        }
+        if let Some(reason) = reason {
+            self.shared.signal.explain(reason);
+        }
+    }
+
+    /// Logs the first line that is no message, and counts the others.
+    fn report(&mut self, line: &[u8]) {
+        self.rubbish += 1;
+        if self.rubbish == 1 {
+            let text = String::from_utf8_lossy(&line[..line.len().min(SHOWN * 4)]);
+            let text = loggia_text::shorten(&printable(&loggia_text::redact_beginning(&text)), SHOWN);
+            tracing::warn!(
+                upstream = self.name,
+                "ignoring a line on stdout that is no message of MCP, and those like it: {text}"
+            );
+        }
+    }
+}
+
+impl PipeState {
+    /// Hands a message to the call that waits for it. Returns any other, which is rmcp's.
+    fn deliver(&self, message: RxJsonRpcMessage<RoleClient>) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let (id, response) = match message {
+            JsonRpcMessage::Response(JsonRpcResponse {
+                id,
+                result: ServerResult::CustomResult(result),
+                ..
+            }) => (id, Ok(result.0)),
+            JsonRpcMessage::Error(JsonRpcError { id: Some(id), error, .. }) => (id, Err(error)),
+            // Not by rmcp: the response, which does not pass through it either, would overtake the progress.
+            JsonRpcMessage::Notification(notification)
+                if matches!(notification.notification, ServerNotification::ProgressNotification(_)) =>
+            {
+                if let ServerNotification::ProgressNotification(progress) = notification.notification {
+                    self.calls.report(progress.params);
+                }
+                return None;
+            }
+            other => return Some(other),
+        };
+        match self.responses.take(&id) {
+            // The call may have been dropped.
+            Some(call) => {
+                let _ = call.send(response);
+                None
+            }
+            None => Some(match response {
+                Ok(result) => JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id),
+                Err(error) => JsonRpcMessage::error(error, Some(id)),
+            }),
+        }
+    }
+}

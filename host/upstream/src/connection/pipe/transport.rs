@@ -1,0 +1,149 @@
+//! rmcp's transport over the standard streams of a child.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+use rmcp::{
+    RoleClient,
+    model::{ClientRequest, JsonRpcMessage, RequestId},
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+};
+
+use super::{
+    reader::PipeReader,
+    requests::PipeRequests,
+    responses::PendingResponses,
+    writer::{ChildWriter, PipeClosed},
+};
+use crate::connection::{call_registry::CallRegistry, close_reason::CloseSignal};
+
+/// Messages that wait for rmcp. Small, since each may have the size of the bound.
+const INCOMING: usize = 4;
+
+/// Messages to and from a child. Ends when the child closes its stdout, or breaks a bound.
+pub(in crate::connection) struct PipeTransport {
+    incoming: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
+    writer: ChildWriter,
+    shared: Arc<PipeState>,
+}
+
+/// State that reader and transport share.
+pub(super) struct PipeState {
+    /// Requests whose results rmcp itself reads.
+    pub(super) typed: Mutex<HashSet<RequestId>>,
+    /// Requests of the upstream that are not answered yet.
+    pub(super) open_requests: AtomicUsize,
+    /// Requests that do not come from rmcp.
+    pub(super) responses: Arc<PendingResponses>,
+    /// Calls whose progress the reader passes on.
+    pub(super) calls: Arc<CallRegistry>,
+    pub(super) signal: CloseSignal,
+}
+
+impl PipeTransport {
+    /// Starts to read and write. `max` bounds the bytes of a line. Drains `signal` once rmcp has seen everything.
+    pub(in crate::connection) fn start<R, W>(
+        name: &str,
+        (stdout, stdin): (R, W),
+        max: usize,
+        calls: Arc<CallRegistry>,
+        signal: CloseSignal,
+    ) -> (Self, PipeRequests)
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        let shared = Arc::new(PipeState {
+            typed: Mutex::default(),
+            open_requests: AtomicUsize::new(0),
+            responses: Arc::default(),
+            calls,
+            signal: signal.clone(),
+        });
+        let (messages, incoming) = mpsc::channel(INCOMING);
+        tokio::spawn(PipeReader::new(name, stdout, max, Arc::clone(&shared), messages).read());
+        let writer = ChildWriter::start(stdin, signal);
+        let requests = PipeRequests::new(writer.clone(), Arc::clone(&shared.responses));
+        (Self { incoming, writer, shared }, requests)
+    }
+}
+
+/// A message that could not be sent.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::connection) enum PipeError {
+    /// The connection is closed.
+    #[error(transparent)]
+    Closed(#[from] PipeClosed),
+    /// The message is no JSON.
+    #[error("failed to write JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl Transport<RoleClient> for PipeTransport {
+    type Error = PipeError;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), PipeError>> + Send + 'static {
+        let answers = matches!(&message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        if let JsonRpcMessage::Request(request) = &message
+            && !matches!(
+                &request.request,
+                ClientRequest::ListToolsRequest(_) | ClientRequest::CustomRequest(_)
+            )
+        {
+            self.shared.typed.lock().insert(request.id.clone());
+        }
+        let (shared, writer) = (self.shared.clone(), self.writer.clone());
+        // At once, if there is room: rmcp polls these futures in any order, but a cancellation must not precede its request.
+        let sent = to_line(&message).and_then(|line| Ok(writer.try_send(line)?));
+        async move {
+            let sent = match sent {
+                Ok(None) => Ok(()),
+                Ok(Some(line)) => writer.send(line).await.map_err(PipeError::Closed),
+                Err(error) => Err(error),
+            };
+            if answers {
+                // Saturating: rmcp also answers what it refuses by itself.
+                let _ = shared
+                    .open_requests
+                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| open.checked_sub(1));
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.incoming.recv().await;
+        if message.is_none() {
+            // Not before: rmcp has now passed on every answer that came before the end.
+            self.shared.signal.drain();
+        }
+        message
+    }
+
+    async fn close(&mut self) -> Result<(), PipeError> {
+        self.writer.close();
+        self.incoming.close();
+        self.shared.signal.drain();
+        Ok(())
+    }
+}
+
+fn to_line(message: &TxJsonRpcMessage<RoleClient>) -> Result<Vec<u8>, PipeError> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
