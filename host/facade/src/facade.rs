@@ -17,6 +17,13 @@ pub trait Facade: Send + Sync + 'static {
     /// it began on. Dropping it ends the call.
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>>;
 
+    /// Whether its calls wait and hardly compute. Such calls stay on the runtime of their client's connection, which saves
+    /// changes of threads, so no poll may take longer than a fraction of a millisecond; before longer work, a call awaits
+    /// [`Port::leave_io`](crate::Port::leave_io).
+    fn is_io_bound(&self) -> bool {
+        false
+    }
+
     /// Resource usage of its calls so far, if it is recorded.
     fn usage(&self) -> Usage {
         Usage::default()

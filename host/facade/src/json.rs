@@ -67,9 +67,42 @@ pub fn has_more_values(text: &[u8], most: usize) -> bool {
     values > most
 }
 
+/// Whether the text of a value has more than about `most` bytes. Looks at no more of it than that, and does not count
+/// digits and escapes.
+pub fn is_longer_than(value: &Value, most: usize) -> bool {
+    fn rest(value: &Value, most: usize) -> Option<usize> {
+        let most = most.checked_sub(2)?;
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => most.checked_sub(2),
+            Value::String(text) => most.checked_sub(text.len()),
+            Value::Array(items) => items.iter().try_fold(most, |most, item| rest(item, most)),
+            Value::Object(members) => members
+                .iter()
+                .try_fold(most, |most, (name, value)| rest(value, most.checked_sub(name.len() + 2)?)),
+        }
+    }
+    rest(value, most).is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_values_are_found_without_rendering() {
+        let long = "x".repeat(1000);
+        for (value, is_long) in [
+            (serde_json::json!(null), false),
+            (serde_json::json!({"a": [1, 2, {"b": "c"}]}), false),
+            (serde_json::json!(long), true),
+            (serde_json::json!({"a": [{ "b": long }]}), true),
+            (serde_json::json!({ long.clone(): 1 }), true),
+            (serde_json::json!(vec![0; 1000]), true),
+        ] {
+            assert_eq!(is_longer_than(&value, 900), is_long, "{value:.60}");
+            assert!(!is_longer_than(&value, 10_000));
+        }
+    }
 
     #[test]
     fn values_are_counted_before_they_are_parsed() {

@@ -17,6 +17,11 @@ pub trait Port: Send + Sync + 'static {
     fn is_cancelled(&self) -> bool;
     /// Resolves when the caller has disconnected or cancelled.
     fn cancelled(&self) -> BoxFuture<'_, ()>;
+    /// Moves the call to a runtime for computing, if it is not on one. For facades that are
+    /// [I/O-bound](crate::Facade::is_io_bound).
+    fn leave_io(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
     /// Asks the person. Meanwhile the call is parked: its clocks are paused and it holds no permit. A link that the client
     /// cannot open fails with `denied`, in a text that passes the link on.
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>>;

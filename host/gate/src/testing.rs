@@ -23,6 +23,8 @@ pub struct PuppetFacade {
     pub surface: Arc<Surface>,
     /// Behaviour.
     pub act: PuppetAction,
+    /// Whether its calls stay on the runtime of their followers.
+    pub is_io_bound: bool,
 }
 
 impl Facade for PuppetFacade {
@@ -32,6 +34,10 @@ impl Facade for PuppetFacade {
 
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
         (self.act)(call)
+    }
+
+    fn is_io_bound(&self) -> bool {
+        self.is_io_bound
     }
 }
 
@@ -77,7 +83,11 @@ where
         ],
         wants: Vec::new(),
     };
-    PuppetFacade { surface: Arc::new(surface), act: Box::new(move |call| act(call).boxed()) }
+    PuppetFacade {
+        surface: Arc::new(surface),
+        act: Box::new(move |call| act(call).boxed()),
+        is_io_bound: false,
+    }
 }
 
 /// Creates the catalog entry of a puppet.

@@ -1,6 +1,6 @@
 //! Shared by commands: options of those that load plugins, usage errors, the runtime.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, thread::available_parallelism, time::Duration};
 
 use anyhow::ensure;
 use clap::{
@@ -15,6 +15,7 @@ use loggia_policy::{
 use loggia_sandbox::engine::STACK;
 use loggia_server::auth;
 use loggia_text::units;
+use tokio::runtime::{Builder, Runtime};
 
 use super::settings;
 use crate::{caller_vault::to_login_clients, load::to_specs, places, serve::HostOptions};
@@ -59,7 +60,7 @@ pub struct LoadOptions {
     pub wasm_stack: Option<usize>,
     /// Where calls start, for benchmarks: inline, second or same
     #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]
-    threads: Threads,
+    pub threads: Threads,
 }
 
 /// Parses a stack size. One limit holds for all plugins, so it is not in policies.
@@ -72,8 +73,9 @@ fn parse_stack_size(text: &str) -> Result<usize, String> {
     })
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Threads {
+/// Runtimes of calls, for benchmarks.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Threads {
     /// First slice inline, the rest on the second runtime.
     Inline,
     /// Everything on the second runtime.
@@ -140,7 +142,7 @@ impl LoadOptions {
         // One slot per thread that serves clients. A slice lasts 1 ms at most, and a facade that exceeds it starts on
         // the second runtime for a while. A thread without slots costs a fifth of the throughput and does not improve
         // p99 beside looping guests (docs/design/performance.md).
-        let slots = std::thread::available_parallelism().map_or(1, usize::from);
+        let slots = available_parallelism().map_or(1, usize::from);
         let inline = match self.threads {
             Threads::Inline => InlinePolicy::Slots(slots),
             Threads::Second => InlinePolicy::Never,
@@ -166,7 +168,17 @@ impl LoadOptions {
     }
 }
 
-/// Creates the runtime that serves clients.
-pub fn io_runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().thread_name("loggia-io").enable_all().build()
+/// Creates the runtime that serves one client. With a single thread, a message wakes no other one to wait in its place,
+/// which takes half of a short call's time.
+pub fn io_runtime() -> std::io::Result<Runtime> {
+    build_io_runtime(1)
+}
+
+/// Creates the runtime that serves many clients.
+pub fn shared_io_runtime() -> std::io::Result<Runtime> {
+    build_io_runtime(available_parallelism().map_or(1, usize::from))
+}
+
+fn build_io_runtime(threads: usize) -> std::io::Result<Runtime> {
+    Builder::new_multi_thread().thread_name("loggia-io").worker_threads(threads).enable_all().build()
 }

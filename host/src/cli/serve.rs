@@ -26,7 +26,7 @@ use loggia_text::units;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    common::{LoadOptions, UsageError, io_runtime},
+    common::{LoadOptions, Threads, UsageError, io_runtime, shared_io_runtime},
     publishing::{PublishOptions, to_publisher},
     settings, term,
 };
@@ -110,7 +110,9 @@ impl ServeCommand {
                 folder.display()
             );
         }
-        let runtime = io_runtime()?;
+        // With a single runtime, its threads run the calls, too.
+        let is_shared = settings.http.is_some() || self.common.threads == Threads::Same;
+        let runtime = if is_shared { shared_io_runtime()? } else { io_runtime()? };
         let options = self.host_options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
         let host = PluginHost::new(&options)?;
         let served = runtime.block_on(async {

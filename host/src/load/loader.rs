@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use loggia_gate::catalog::Catalog;
 use loggia_text::printable;
-use loggia_upstream::UpstreamSpec;
-use tokio::{runtime::Handle, task::block_in_place};
+use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
+use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -43,18 +43,23 @@ impl CatalogLoader {
         (upstreams, grace): (Vec<UpstreamSpec>, Duration),
         admitter: Arc<PluginAdmitter>,
         catalog: Arc<Catalog>,
-        runtime: Handle,
+        runtimes: &UpstreamRuntimes,
         load_status: Arc<LoadStatus>,
     ) -> Self {
         let upstreams = UpstreamSource::start(
             upstreams,
             &folder,
-            &runtime,
+            runtimes,
             Arc::clone(&load_status),
             admitter.states(),
             grace,
         );
-        let folder = FolderSource::new(folder, Arc::clone(&admitter), runtime, Arc::clone(&load_status));
+        let folder = FolderSource::new(
+            folder,
+            Arc::clone(&admitter),
+            runtimes.calls.clone(),
+            Arc::clone(&load_status),
+        );
         Self {
             source: SourceSet::new(folder, upstreams),
             admitter,

@@ -17,7 +17,7 @@ use loggia_gate::{
 use loggia_policy::model::PluginLimits;
 use loggia_sandbox::{CodeCache, EngineError, SandboxEngine, compile::CompilerCommand};
 use loggia_state::StateError;
-use loggia_upstream::UpstreamSpec;
+use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -157,19 +157,20 @@ impl PluginHost {
 
     /// Starts the upstreams for a command that loads once. Their policies are in `folder`. Must be called within a runtime.
     pub fn start_upstreams(&self, folder: &Path) -> UpstreamSource {
-        let runtime =
-            self.runtimes.as_ref().map_or_else(Handle::current, |runtimes| runtimes.calls.handle().clone());
+        let io = Handle::current();
+        let calls = self.runtimes.as_ref().map_or_else(|| io.clone(), |own| own.calls.handle().clone());
         UpstreamSource::start(
             self.upstreams.clone(),
             folder,
-            &runtime,
+            &UpstreamRuntimes { io, calls },
             Arc::clone(&self.load_status),
             self.admitter.states(),
             self.upstream_grace,
         )
     }
 
-    /// Loads a folder and the upstreams, and follows them until `stop` is cancelled.
+    /// Loads a folder and the upstreams, and follows them until `stop` is cancelled. Must be called within the runtime of
+    /// clients' connections.
     pub fn watch_folder(&self, folder: PathBuf, stop: CancellationToken) {
         let Some(CallRuntimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
@@ -179,7 +180,7 @@ impl PluginHost {
             (self.upstreams.clone(), self.upstream_grace),
             admitter,
             catalog,
-            calls.handle().clone(),
+            &UpstreamRuntimes { io: Handle::current(), calls: calls.handle().clone() },
             load_status,
         );
         let stop = stop.child_token();

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::future::{BoxFuture, FutureExt};
 use loggia_facade::{
-    Answer, Call, Facade, Failure, Object, Question, QuestionKind, Reply, Session, Stop, Surface, code,
+    Answer, Call, Facade, Failure, Object, Question, QuestionKind, Reply, Session, Stop, Surface, code, json,
 };
 use rmcp::model::{CallToolRequestParams, InputRequest, InputRequiredResult};
 use serde_json::Value;
@@ -16,6 +16,7 @@ use crate::{
         read_question, read_required_links, write_answer,
     },
     results::{failure_of_error, read_result},
+    spec::TransportSpec,
 };
 
 /// Rounds of questions that one call may need. rmcp's clients allow as many.
@@ -24,6 +25,8 @@ const ROUNDS: usize = 10;
 const QUESTIONS: usize = 8;
 /// Code of the error that requires links to be opened before the call (2025-11-25).
 const LINKS_REQUIRED: i32 = -32042;
+/// Bytes of a result that is read on the I/O runtime.
+const SHORT: usize = 16 * 1024;
 
 /// Response of an upstream to one request of a call.
 enum ToolResponse {
@@ -99,6 +102,9 @@ impl UpstreamFacade {
         let connection =
             link.connection().await.map_err(|outage| self.unavailable(&outage, caller.is_some()))?;
         let result = self.call_tool(&connection, route, call.params, &call.session).await?;
+        if self.is_io_bound() && json::is_longer_than(&result, SHORT) {
+            call.session.leave_io().await;
+        }
         Ok(read_result(&result, &self.tools)?)
     }
 
@@ -268,5 +274,10 @@ impl Facade for UpstreamFacade {
 
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
         self.run(call, None)
+    }
+
+    fn is_io_bound(&self) -> bool {
+        // rmcp's client for HTTP parses whole responses wherever it runs.
+        matches!(self.link.spec().transport, TransportSpec::Stdio(_))
     }
 }

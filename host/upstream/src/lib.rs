@@ -16,6 +16,7 @@
 //! | `facade` | the facade: a call of an action is a call of a tool |
 //! | `secret_name` | names of variables and headers that hold credentials |
 //! | `import` | configuration files of MCP clients, as settings (pure) |
+//! | `runtimes` | where connections and their messages run |
 //! | `watch` | a running upstream: facades as its tools change, and its outages |
 
 #![warn(unreachable_pub)]
@@ -26,6 +27,7 @@ mod facade;
 mod import;
 mod pattern;
 mod results;
+mod runtimes;
 mod secret_name;
 mod spec;
 mod watch;
@@ -35,6 +37,7 @@ pub use connection::{CallerCredential, INHERITED_VARIABLES};
 pub use facade::UpstreamFacade;
 pub use import::{ImportedUpstream, ImportedUpstreams, import_clients, render_toml};
 pub use pattern::NamePattern;
+pub use runtimes::UpstreamRuntimes;
 pub use spec::{
     CallerHeader, HttpSpec, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec,
 };

@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    runtime::Handle,
     sync::watch,
     task::spawn_blocking,
     time::{Instant, sleep, sleep_until},
@@ -13,6 +12,7 @@ use crate::{
     adapt::{AdaptedTools, adapt_tools},
     connection::{CallerLinks, OpenConnection, UpstreamLink},
     facade::UpstreamFacade,
+    runtimes::UpstreamRuntimes,
     secret_name::is_secret,
     spec::UpstreamSpec,
 };
@@ -44,16 +44,16 @@ pub struct UpstreamServer {
 }
 
 impl UpstreamServer {
-    /// Starts an upstream. Its connections and children live on `runtime`.
-    pub fn start(spec: UpstreamSpec, runtime: &Handle) -> Self {
+    /// Starts an upstream. Its connections and children live on these runtimes.
+    pub fn start(spec: UpstreamSpec, runtimes: &UpstreamRuntimes) -> Self {
         keep_secrets(&spec);
         let spec = Arc::new(spec);
-        let callers = CallerLinks::new(&spec, runtime);
-        let link = UpstreamLink::new(spec, runtime.clone());
+        let callers = CallerLinks::new(&spec, runtimes);
+        let link = UpstreamLink::new(spec, runtimes.clone());
         let (sender, events) = watch::channel(UpstreamEvent::Starting);
         let watcher =
             ToolWatcher { link: link.clone(), callers: callers.clone(), events: sender, served: None };
-        runtime.spawn(watcher.watch());
+        runtimes.calls.spawn(watcher.watch());
         Self { link, callers, events }
     }
 

@@ -1,12 +1,13 @@
 //! The port that a facade is given: the gate as seen from within a call.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
     Answer, Failure, LogLevel, PeerAction, Port, Progress, Question, Reply, Request, Stop, Surface,
 };
 use loggia_text::printable;
+use tokio::task::yield_now;
 
 use super::frame::CallFrame;
 
@@ -40,6 +41,12 @@ impl Port for FramePort {
 
     fn cancelled(&self) -> BoxFuture<'_, ()> {
         self.0.state.cancel.cancelled().boxed()
+    }
+
+    fn leave_io(&self) -> BoxFuture<'_, ()> {
+        // Its task, which is polling this, looks at the flag after the poll.
+        self.0.state.leaves_io.store(true, Ordering::Relaxed);
+        yield_now().boxed()
     }
 
     fn elicit(&self, question: Question) -> BoxFuture<'_, Result<Answer, Failure>> {

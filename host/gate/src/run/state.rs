@@ -64,6 +64,9 @@ pub(crate) struct CallState {
     /// Set once, when the caller learns of the call as a run. Until then the call ends with its last follower.
     /// `Release`/`Acquire`, so that a follower that is dropped later, on another thread, sees it. Nothing waits for it.
     became_run: AtomicBool,
+    /// Set while the call waits to be moved to a runtime for computing. Its own task sets it, and reads it after that poll:
+    /// relaxed, since nobody else looks.
+    pub(crate) leaves_io: AtomicBool,
     /// Cancelled when the caller cancels or goes away. Facades wait for it through their ports, and the scheduled call
     /// drops the future some time after it.
     pub(crate) cancel: CancellationToken,
@@ -164,6 +167,7 @@ impl CallState {
             began: SystemTime::now(),
             followers: AtomicUsize::new(0),
             became_run: AtomicBool::new(false),
+            leaves_io: AtomicBool::new(false),
             cancel: CancellationToken::new(),
             state: Mutex::default(),
             changed: Notify::new(),

@@ -6,6 +6,9 @@
 //! runtime, which has fewer threads, so that a processor stays free: a call that waits for a file must not queue behind
 //! guests that loop, each of which runs to the end of its epoch. All calls of a facade that is over its CPU share
 //! (`cpu_shares.rs`) start on `heavy`, however short each of them is.
+//!
+//! Calls of a facade that is I/O-bound stay on the runtime of their follower, since each change of threads costs more than
+//! they compute. One that computes after all moves to `calls`, like the others.
 
 use std::{
     future::poll_fn,
@@ -111,17 +114,31 @@ impl Executor {
             heavy.spawn(call.run_to_end());
             return;
         }
-        calls.spawn(async move {
-            if let Some(computes) = call.run_while_light().await {
-                heavy.spawn(computes.run_to_end());
+        match Handle::try_current() {
+            Ok(here) if call.entry.facade.is_io_bound() => {
+                here.spawn(async move {
+                    if let Some(computes) = call.run_while_io_bound().await {
+                        calls.spawn(run_on_calls(computes, heavy));
+                    }
+                });
             }
-        });
+            _ => {
+                calls.spawn(run_on_calls(call, heavy));
+            }
+        }
     }
 
     fn take_slot(&self) -> Option<InlineSlot<'_>> {
         let taken = self.inline.fetch_add(1, Ordering::Relaxed);
         let slot = InlineSlot(&self.inline);
         (taken < self.slots).then_some(slot)
+    }
+}
+
+/// Runs a call on the current runtime, and on `heavy` once it computes for long.
+async fn run_on_calls(call: ScheduledCall, heavy: Handle) {
+    if let Some(computes) = call.run_while_light().await {
+        heavy.spawn(computes.run_to_end());
     }
 }
 

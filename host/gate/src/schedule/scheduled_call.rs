@@ -3,7 +3,7 @@
 use std::{
     future::poll_fn,
     panic::AssertUnwindSafe,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     task::{Context, Poll},
     time::Duration,
 };
@@ -63,8 +63,18 @@ impl ScheduledCall {
         state.finish(self.supervise().await);
     }
 
+    /// Runs the call like [`run_while_light`](Self::run_while_light), but also returns it when it asks to leave the I/O
+    /// runtime.
+    pub(crate) async fn run_while_io_bound(self) -> Option<Self> {
+        self.run_until(|state| state.leaves_io.swap(false, Ordering::Relaxed)).await
+    }
+
     /// Runs the call like [`run_to_end`](Self::run_to_end), but returns it once it exceeds [`LIGHT_BUDGET`] or is cancelled.
-    pub(crate) async fn run_while_light(mut self) -> Option<Self> {
+    pub(crate) async fn run_while_light(self) -> Option<Self> {
+        self.run_until(|_| false).await
+    }
+
+    async fn run_until(mut self, leaves: impl Fn(&CallState) -> bool) -> Option<Self> {
         let (mut begun, mut computed) = (Instant::now(), Duration::ZERO);
         let mut cancelled = Box::pin(self.state.cancel.clone().cancelled_owned());
         let ended = poll_fn(|context| {
@@ -78,7 +88,7 @@ impl ScheduledCall {
             let polled = self.poll(context);
             computed += polls.elapsed();
             match polled {
-                Poll::Pending if computed > LIGHT_BUDGET => Poll::Ready(None),
+                Poll::Pending if computed > LIGHT_BUDGET || leaves(&self.state) => Poll::Ready(None),
                 polled => polled.map(Some),
             }
         });

@@ -374,34 +374,3 @@ async fn any_input_gets_one_short_envelope() {
         }
     }
 }
-
-#[test]
-fn a_long_computation_leaves_the_runtime() {
-    let runtime = |name: &'static str| {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        builder.worker_threads(1).thread_name(name).enable_all().build().unwrap()
-    };
-    let (calls, heavy) = (runtime("calls"), runtime("heavy"));
-    let puppet = puppet("a", async |_| {
-        let mut threads = Vec::new();
-        // Slices of a guest that loops.
-        for _ in 0..20 {
-            let began = std::time::Instant::now();
-            while began.elapsed() < Duration::from_millis(1) {}
-            threads.push(std::thread::current().name().unwrap_or_default().to_owned());
-            tokio::task::yield_now().await;
-        }
-        threads.dedup();
-        Ok(Reply::data(json!(threads)))
-    });
-    let lanes = RuntimeHandles { calls: calls.handle().clone(), heavy: heavy.handle().clone() };
-    let envelope = calls.block_on(async {
-        let catalog = Arc::new(Catalog::default());
-        catalog.mark_admitted();
-        let entry = Arc::new(entry(puppet, FacadeRules::default()));
-        catalog.swap(BTreeMap::from([("a".to_owned(), CatalogSlot::Serving(entry))]));
-        let gate = Gate::new(catalog, Executor::new(lanes, InlinePolicy::Never));
-        call(&gate, request("a", "look")).await
-    });
-    assert_eq!(envelope["data"], json!(["calls", "heavy"]));
-}

@@ -13,6 +13,7 @@ mod nested;
 mod parked;
 mod rights;
 mod runs;
+mod threads;
 mod workflows;
 
 use std::{

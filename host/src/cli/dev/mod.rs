@@ -21,7 +21,7 @@ use loggia_server::ENDPOINT_PATH;
 
 use self::{out::BuildOutput, sources::SourceWatcher};
 use super::{
-    common::{LoadOptions, UsageError, io_runtime},
+    common::{LoadOptions, UsageError, shared_io_runtime},
     publishing::PublishOptions,
     serve::{HttpEndpoint, serve_http},
     term,
@@ -86,7 +86,7 @@ impl DevCommand {
                 log_build(building.build(&path));
             }
         })?;
-        let runtime = io_runtime()?;
+        let runtime = shared_io_runtime()?;
         let options = HostOptions {
             publisher: self.publishing.publisher(&self.common)?,
             ..self.common.host_options()?
@@ -102,6 +102,8 @@ impl DevCommand {
             runtime.block_on(serve_http(&host, out.plugins().to_owned(), door, &settings, move |address| {
                 term::print(&client_configs(address, &shown));
             }));
+        // Running calls use timers of this runtime, so drop the host first.
+        drop(host);
         runtime.shutdown_background();
         served?;
         Ok(ExitCode::SUCCESS)

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context;
 use futures_util::future::join_all;
-use loggia_upstream::{UpstreamEvent, UpstreamFacade, UpstreamServer, UpstreamSpec};
+use loggia_upstream::{UpstreamEvent, UpstreamFacade, UpstreamRuntimes, UpstreamServer, UpstreamSpec};
 use tokio::runtime::Handle;
 
 use crate::{
@@ -52,7 +52,7 @@ pub fn inspect(specs: Vec<UpstreamSpec>) -> anyhow::Result<Vec<StartedUpstream>>
 }
 
 async fn inspect_one(spec: UpstreamSpec, runtime: &Handle) -> StartedUpstream {
-    let server = UpstreamServer::start(spec.clone(), runtime);
+    let server = UpstreamServer::start(spec.clone(), &UpstreamRuntimes::single(runtime));
     let mut events = server.events();
     let tools = loop {
         let event = events.borrow_and_update().clone();

@@ -121,6 +121,10 @@ impl Facade for ServedUpstream {
         &self.surface
     }
 
+    fn is_io_bound(&self) -> bool {
+        self.inner.is_io_bound()
+    }
+
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
         async move {
             let reply = self.call(call).await?;

@@ -8,10 +8,13 @@ use std::{
 
 use loggia_facade::ScopeKey;
 use parking_lot::Mutex;
-use tokio::{runtime::Handle, time::Instant};
+use tokio::time::Instant;
 
 use super::link::UpstreamLink;
-use crate::spec::{CallerHeader, TransportSpec, UpstreamSpec};
+use crate::{
+    runtimes::UpstreamRuntimes,
+    spec::{CallerHeader, TransportSpec, UpstreamSpec},
+};
 
 /// Callers whose connections are kept.
 const KEPT: usize = 256;
@@ -33,7 +36,7 @@ pub struct CallerCredential {
 /// An MCP session belongs to the credential that opened it, so callers share none.
 pub(crate) struct CallerLinks {
     spec: Arc<UpstreamSpec>,
-    runtime: Handle,
+    runtimes: UpstreamRuntimes,
     /// Locked to find, add and drop a connection; never across an await. Calls hold theirs beyond that.
     kept: Mutex<HashMap<ScopeKey, KeptLink>>,
 }
@@ -62,11 +65,11 @@ impl Drop for CallerLink {
 
 impl CallerLinks {
     /// Prepares connections with a caller's header; `None` if the upstream needs none.
-    pub(crate) fn new(spec: &Arc<UpstreamSpec>, runtime: &Handle) -> Option<Arc<Self>> {
+    pub(crate) fn new(spec: &Arc<UpstreamSpec>, runtimes: &UpstreamRuntimes) -> Option<Arc<Self>> {
         caller_header(spec)?;
         let links =
-            Arc::new(Self { spec: Arc::clone(spec), runtime: runtime.clone(), kept: Mutex::default() });
-        runtime.spawn(drop_idle(Arc::downgrade(&links)));
+            Arc::new(Self { spec: Arc::clone(spec), runtimes: runtimes.clone(), kept: Mutex::default() });
+        runtimes.calls.spawn(drop_idle(Arc::downgrade(&links)));
         Some(links)
     }
 
@@ -86,7 +89,7 @@ impl CallerLinks {
         // An error message of the server may hold it, and would be logged.
         loggia_text::keep_secret(&credential.value);
         let spec = Arc::new(with_credential(&self.spec, &credential.value));
-        let link = Arc::new(CallerLink(UpstreamLink::new(spec, self.runtime.clone())));
+        let link = Arc::new(CallerLink(UpstreamLink::new(spec, self.runtimes.clone())));
         let value = credential.value.clone();
         kept.insert(credential.caller.clone(), KeptLink { value, used: now, link: Arc::clone(&link) });
         link
@@ -129,6 +132,8 @@ fn with_credential(spec: &UpstreamSpec, value: &str) -> UpstreamSpec {
 
 #[cfg(test)]
 mod tests {
+    use tokio::runtime::Handle;
+
     use super::*;
     use crate::spec::HttpSpec;
 
@@ -148,7 +153,8 @@ mod tests {
 
     #[tokio::test]
     async fn callers_and_credentials_have_links_of_their_own() {
-        let links = CallerLinks::new(&Arc::new(spec()), &Handle::current()).expect("a header");
+        let runtimes = UpstreamRuntimes::single(&Handle::current());
+        let links = CallerLinks::new(&Arc::new(spec()), &runtimes).expect("a header");
         let link = |caller: u8, value: &str| {
             links.link(&CallerCredential { caller: ScopeKey([caller; 32]), value: value.to_owned() })
         };

@@ -8,7 +8,7 @@ use rmcp::{
     service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService},
     transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
-use tokio::{task::spawn_blocking, time::timeout};
+use tokio::{runtime::Handle, task::spawn_blocking, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
     close_reason::CloseSignal,
     http::{HttpClient, innermost},
     open::OpenConnection,
-    pipe::{PipeRequests, PipeTransport},
+    pipe::{PipeReader, PipeRequests, PipeTransport},
     stderr_log::log_stderr,
     subscription::listen_for_changes,
 };
@@ -56,14 +56,17 @@ impl ConnectionEnd {
 }
 
 /// Opens a connection, hands it out, and returns when it has ended and nothing of it is left.
+///
+/// `calls` is the runtime for work that takes longer than a message usually does.
 pub(super) async fn run_connection(
     spec: &UpstreamSpec,
+    calls: &Handle,
     order: HandshakeOrder,
     stop: &CancellationToken,
     on_open: impl FnOnce(Arc<OpenConnection>),
 ) -> ConnectionEnd {
     match &spec.transport {
-        TransportSpec::Stdio(stdio) => run_child(spec, stdio, order, stop, on_open).await,
+        TransportSpec::Stdio(stdio) => run_child(spec, stdio, calls, order, stop, on_open).await,
         TransportSpec::Http(http) => run_http(spec, http, order, stop, on_open).await,
     }
 }
@@ -71,6 +74,7 @@ pub(super) async fn run_connection(
 async fn run_child(
     spec: &UpstreamSpec,
     stdio: &StdioSpec,
+    calls: &Handle,
     order: HandshakeOrder,
     stop: &CancellationToken,
     on_open: impl FnOnce(Arc<OpenConnection>),
@@ -79,12 +83,12 @@ async fn run_child(
         Ok(started) => started,
         Err(error) => return ConnectionEnd::of(format!("its command cannot be started: {error}")),
     };
-    tokio::spawn(log_stderr(spec.name.clone(), streams.stderr, spec.limits.stderr_line));
+    calls.spawn(log_stderr(spec.name.clone(), streams.stderr, spec.limits.stderr_line));
     let signal = CloseSignal::default();
     let client = UpstreamClient::new(signal.clone());
-    let pipes = (streams.stdout, streams.stdin);
+    let reader = PipeReader::new(&spec.name, streams.stdout, spec.limits.message, calls.clone());
     let (transport, requests) =
-        PipeTransport::start(&spec.name, pipes, spec.limits.message, client.calls.clone(), signal.clone());
+        PipeTransport::start(reader, streams.stdin, client.calls.clone(), signal.clone());
     let handshake = client.serve_with_lifecycle(transport, lifecycle(order));
     let shaken = tokio::select! {
         biased;

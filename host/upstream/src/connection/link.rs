@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use parking_lot::Mutex;
-use tokio::{runtime::Handle, sync::watch, time::Instant};
+use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -15,14 +15,17 @@ use super::{
     outage::UpstreamOutage,
     restart_backoff::RestartBackoff,
 };
-use crate::spec::UpstreamSpec;
+use crate::{
+    runtimes::UpstreamRuntimes,
+    spec::{TransportSpec, UpstreamSpec},
+};
 
 /// The one connection of an upstream.
 pub(crate) struct UpstreamLink {
     spec: Arc<UpstreamSpec>,
     state: watch::Sender<LinkState>,
-    /// Connections live on this runtime, wherever the call runs that starts one.
-    runtime: Handle,
+    /// Connections live on these runtimes, wherever the call runs that starts one.
+    runtimes: UpstreamRuntimes,
     stop: CancellationToken,
     backoff: Mutex<RestartBackoff>,
     /// The last connection was opened by `initialize`.
@@ -38,11 +41,11 @@ enum LinkState {
 }
 
 impl UpstreamLink {
-    pub(crate) fn new(spec: Arc<UpstreamSpec>, runtime: Handle) -> Arc<Self> {
+    pub(crate) fn new(spec: Arc<UpstreamSpec>, runtimes: UpstreamRuntimes) -> Arc<Self> {
         Arc::new(Self {
             spec,
             state: watch::Sender::new(LinkState::Idle),
-            runtime,
+            runtimes,
             stop: CancellationToken::new(),
             backoff: Mutex::default(),
             is_legacy: AtomicBool::new(false),
@@ -109,7 +112,11 @@ impl UpstreamLink {
             LinkState::Connecting | LinkState::Open(_) => false,
         });
         if starts {
-            self.runtime.spawn(self.clone().run());
+            let runtime = match self.spec.transport {
+                TransportSpec::Stdio(_) => &self.runtimes.io,
+                TransportSpec::Http(_) => &self.runtimes.calls,
+            };
+            runtime.spawn(self.clone().run());
         }
     }
 
@@ -144,7 +151,7 @@ impl UpstreamLink {
     }
 
     async fn run_once(&self, order: HandshakeOrder, opened: &mut Option<Instant>) -> ConnectionEnd {
-        run_connection(&self.spec, order, &self.stop, |connection| {
+        run_connection(&self.spec, &self.runtimes.calls, order, &self.stop, |connection| {
             *opened = Some(Instant::now());
             self.is_legacy.store(!connection.is_stateless(), Ordering::Relaxed);
             self.state.send_replace(LinkState::Open(connection));

@@ -12,7 +12,7 @@ use loggia_facade::{
     QuestionKind, Reply, Request, Session, Stop, Surface, code,
 };
 use loggia_upstream::{
-    StdioSpec, TransportSpec, UpstreamEvent, UpstreamFacade, UpstreamServer, UpstreamSpec,
+    StdioSpec, TransportSpec, UpstreamEvent, UpstreamFacade, UpstreamRuntimes, UpstreamServer, UpstreamSpec,
 };
 use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::watch};
@@ -40,7 +40,7 @@ impl FakeUpstream {
     }
 
     pub fn of(spec: UpstreamSpec) -> Self {
-        let server = UpstreamServer::start(spec, &Handle::current());
+        let server = UpstreamServer::start(spec, &UpstreamRuntimes::single(&Handle::current()));
         let events = server.events();
         Self { server, events }
     }

@@ -7,8 +7,8 @@ use std::{
 
 use loggia_policy::Policy;
 use loggia_text::printable;
-use loggia_upstream::{UpstreamEvent, UpstreamFacade, UpstreamServer, UpstreamSpec};
-use tokio::{runtime::Handle, sync::watch};
+use loggia_upstream::{UpstreamEvent, UpstreamFacade, UpstreamRuntimes, UpstreamServer, UpstreamSpec};
+use tokio::sync::watch;
 
 use crate::load::{
     admit::{AdmitError, AdmittedPlugin, FacadeStates, admit_upstream, read_policy},
@@ -36,12 +36,17 @@ pub struct UpstreamEntry {
 
 impl UpstreamEntry {
     /// Starts an upstream. Its policy is in `folder`.
-    pub fn start(spec: UpstreamSpec, folder: &Path, runtime: &Handle, states: Arc<FacadeStates>) -> Self {
+    pub fn start(
+        spec: UpstreamSpec,
+        folder: &Path,
+        runtimes: &UpstreamRuntimes,
+        states: Arc<FacadeStates>,
+    ) -> Self {
         let name = spec.name.clone();
         let policy = folder.join(format!("{name}.toml"));
         // Neither served nor refused until the server has answered, so that calls wait for it.
         let offer = FacadeOffer { reserved: Some(name), is_present: true, ..FacadeOffer::default() };
-        let server = UpstreamServer::start(spec, runtime);
+        let server = UpstreamServer::start(spec, runtimes);
         let events = server.events();
         let stamp = PolicyStamp::read(&policy);
         Self {

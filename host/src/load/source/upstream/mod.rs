@@ -15,8 +15,8 @@ mod settings;
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use futures_util::future::{join_all, select_all};
-use loggia_upstream::UpstreamSpec;
-use tokio::{runtime::Handle, task::block_in_place, time::Instant};
+use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
+use tokio::{task::block_in_place, time::Instant};
 
 use self::entry::UpstreamEntry;
 pub use self::settings::to_specs;
@@ -43,18 +43,18 @@ pub struct UpstreamSource {
 }
 
 impl UpstreamSource {
-    /// Starts upstreams on a runtime. Their policies are in `folder`, by name. The first catalog waits for them for `grace`;
+    /// Starts upstreams on these runtimes. Their policies are in `folder`, by name. The first catalog waits for them for `grace`;
     /// those that take longer are listed when they are ready.
     pub fn start(
         specs: Vec<UpstreamSpec>,
         folder: &Path,
-        runtime: &Handle,
+        runtimes: &UpstreamRuntimes,
         load_status: Arc<LoadStatus>,
         states: &Arc<FacadeStates>,
         grace: Duration,
     ) -> Self {
         let entry = |spec: UpstreamSpec| {
-            (upstream_key(&spec.name), UpstreamEntry::start(spec, folder, runtime, Arc::clone(states)))
+            (upstream_key(&spec.name), UpstreamEntry::start(spec, folder, runtimes, Arc::clone(states)))
         };
         let now = Instant::now();
         Self {

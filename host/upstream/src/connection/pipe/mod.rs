@@ -7,15 +7,18 @@
 //! |---|---|
 //! | `writer` | messages to the child, in order, written at once if it reads |
 //! | `responses` | calls that wait for their responses |
+//! | `parse_budget` | how much is parsed on the I/O runtime |
 //! | `reader` | messages of the child, and who gets them |
 //! | `requests` | requests of calls |
 //! | `transport` | rmcp's transport |
 
+mod parse_budget;
 mod reader;
 mod requests;
 mod responses;
 mod transport;
 mod writer;
 
+pub(super) use reader::PipeReader;
 pub(super) use requests::PipeRequests;
 pub(super) use transport::PipeTransport;

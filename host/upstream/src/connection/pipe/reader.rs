@@ -8,9 +8,9 @@ use rmcp::{
     model::{CustomResult, JsonRpcError, JsonRpcMessage, JsonRpcResponse, ServerNotification, ServerResult},
     service::RxJsonRpcMessage,
 };
-use tokio::{io::AsyncRead, sync::mpsc};
+use tokio::{io::AsyncRead, runtime::Handle, sync::mpsc};
 
-use super::transport::PipeState;
+use super::{parse_budget::ParseBudget, transport::PipeState};
 use crate::connection::{
     bounded_lines::{BoundedLines, StreamLine},
     message::{IncomingLine, read_line},
@@ -22,28 +22,29 @@ const OPEN_REQUESTS: usize = 64;
 const SHOWN: usize = 200;
 
 /// Reads the messages of a child.
-pub(super) struct PipeReader<R> {
+pub(in crate::connection) struct PipeReader<R> {
     name: String,
     lines: BoundedLines<R>,
-    shared: Arc<PipeState>,
-    messages: mpsc::Sender<RxJsonRpcMessage<RoleClient>>,
+    budget: ParseBudget,
+    /// Runtime for messages beyond the budget.
+    calls: Handle,
     /// Lines that were no messages.
     rubbish: u64,
 }
 
 impl<R: AsyncRead + Unpin> PipeReader<R> {
-    pub(super) fn new(
-        name: &str,
-        stdout: R,
-        max: usize,
-        shared: Arc<PipeState>,
-        messages: mpsc::Sender<RxJsonRpcMessage<RoleClient>>,
-    ) -> Self {
-        Self { name: name.to_owned(), lines: BoundedLines::new(stdout, max), shared, messages, rubbish: 0 }
+    /// Reads this stdout. `max` bounds the bytes of a line. What is beyond a budget is parsed on `calls`.
+    pub(in crate::connection) fn new(name: &str, stdout: R, max: usize, calls: Handle) -> Self {
+        let (name, lines) = (name.to_owned(), BoundedLines::new(stdout, max));
+        Self { name, lines, budget: ParseBudget::new(), calls, rubbish: 0 }
     }
 
     /// Reads until the child closes its stdout or breaks a bound.
-    pub(super) async fn read(mut self) {
+    pub(super) async fn read(
+        mut self,
+        shared: Arc<PipeState>,
+        messages: mpsc::Sender<RxJsonRpcMessage<RoleClient>>,
+    ) {
         let reason = loop {
             let line = match self.lines.next().await {
                 Ok(Some(StreamLine::Whole(line))) => line,
@@ -54,23 +55,21 @@ impl<R: AsyncRead + Unpin> PipeReader<R> {
                 Ok(None) => break None,
                 Err(error) => break Some(format!("its stdout cannot be read: {error}")),
             };
-            match read_line(&line, |id| self.shared.typed.lock().remove(id)) {
+            match self.parse(line, &shared).await {
                 IncomingLine::Message(message) => {
-                    let Some(message) = self.shared.deliver(*message) else { continue };
+                    let Some(message) = shared.deliver(*message) else { continue };
                     if matches!(message, JsonRpcMessage::Request(_))
-                        && self.shared.open_requests.fetch_add(1, Ordering::Relaxed) >= OPEN_REQUESTS
+                        && shared.open_requests.fetch_add(1, Ordering::Relaxed) >= OPEN_REQUESTS
                     {
                         break Some(format!(
                             "it sent more than {OPEN_REQUESTS} requests without reading the answers"
                         ));
                     }
-                    if self.messages.send(message).await.is_err() {
+                    if messages.send(message).await.is_err() {
                         return;
                     }
                 }
-                IncomingLine::Unused => {}
-                IncomingLine::Rubbish if line.iter().all(u8::is_ascii_whitespace) => {}
-                IncomingLine::Rubbish => self.report(&line),
+                IncomingLine::Unused | IncomingLine::Rubbish => {}
             }
         };
         if self.rubbish > 1 {
@@ -81,8 +80,29 @@ impl<R: AsyncRead + Unpin> PipeReader<R> {
             );
         }
         if let Some(reason) = reason {
-            self.shared.signal.explain(reason);
+            shared.signal.explain(reason);
         }
+    }
+
+    /// Parses a line, here or on the runtime for what takes longer. Reports rubbish.
+    async fn parse(&mut self, line: Vec<u8>, shared: &Arc<PipeState>) -> IncomingLine {
+        let parse = |line: &[u8], shared: &PipeState| read_line(line, |id| shared.typed.lock().remove(id));
+        let (line, parsed) = if self.budget.charge(line.len()) {
+            let parsed = parse(&line, shared);
+            (line, parsed)
+        } else {
+            let shared = Arc::clone(shared);
+            let parsing = self.calls.spawn(async move {
+                let parsed = parse(&line, &shared);
+                (line, parsed)
+            });
+            // It cannot panic, and the runtime outlives the connection.
+            parsing.await.unwrap_or((Vec::new(), IncomingLine::Rubbish))
+        };
+        if matches!(parsed, IncomingLine::Rubbish) && !line.iter().all(u8::is_ascii_whitespace) {
+            self.report(&line);
+        }
+        parsed
     }
 
     /// Logs the first line that is no message, and counts the others.

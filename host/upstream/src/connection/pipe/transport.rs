@@ -52,11 +52,10 @@ pub(super) struct PipeState {
 }
 
 impl PipeTransport {
-    /// Starts to read and write. `max` bounds the bytes of a line. Drains `signal` once rmcp has seen everything.
+    /// Starts to read and write. Drains `signal` once rmcp has seen everything.
     pub(in crate::connection) fn start<R, W>(
-        name: &str,
-        (stdout, stdin): (R, W),
-        max: usize,
+        reader: PipeReader<R>,
+        stdin: W,
         calls: Arc<CallRegistry>,
         signal: CloseSignal,
     ) -> (Self, PipeRequests)
@@ -72,7 +71,7 @@ impl PipeTransport {
             signal: signal.clone(),
         });
         let (messages, incoming) = mpsc::channel(INCOMING);
-        tokio::spawn(PipeReader::new(name, stdout, max, Arc::clone(&shared), messages).read());
+        tokio::spawn(reader.read(Arc::clone(&shared), messages));
         let writer = ChildWriter::start(stdin, signal);
         let requests = PipeRequests::new(writer.clone(), Arc::clone(&shared.responses));
         (Self { incoming, writer, shared }, requests)
