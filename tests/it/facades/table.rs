@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// Plugins: name, purpose, required grants, optional grants, maximum size in bytes.
-const PLUGINS: [(&str, &str, &str, &str, u64); 6] = [
+const PLUGINS: [(&str, &str, &str, &str, u64); 7] = [
     (
         "files",
         "files in granted directories, changed singly or several atomically",
@@ -19,6 +19,13 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 6] = [
     ("memories", "facts, preferences, decisions", "`store`", "`http`, `config`: meaning", 600_000),
     ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning", 620_000),
     ("conversations", "conversations, stored verbatim", "`store`", "", 600_000),
+    (
+        "projects",
+        "epics of features of tasks: planned, tracked, validated",
+        "`store`",
+        "`invoke`: validations; `elicit`: confirmations",
+        700_000,
+    ),
     (
         "search",
         "the web, and all of these at once",
