@@ -5,6 +5,7 @@ mod conversations;
 mod files;
 mod knowledge;
 mod memories;
+mod projects;
 mod search;
 mod session;
 mod table;
