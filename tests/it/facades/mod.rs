@@ -6,6 +6,7 @@ mod files;
 mod knowledge;
 mod memories;
 mod projects;
+mod savings;
 mod search;
 mod session;
 mod table;

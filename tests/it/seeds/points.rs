@@ -50,7 +50,10 @@ pub const POINTS: &[Point] = &[
     point("000", "One call creates a whole hierarchy, resolves dependencies by index, and returns all ids", "results::a_hierarchy_is_created_atomically"),
     point("000", "Such a call is atomic: all or nothing", "results::a_hierarchy_is_created_atomically")
         .but("Within one plugin. Across plugins there are no transactions: a workflow stops at the failed step, and lists the completed ones."),
+    point("000", "A plan of 20 to 30 calls is one call", "it::facades::savings::one_call_replaces_the_seeds_sequence")
+        .but("`plugins/projects/README.md` has calls, bytes and tokens of both ways."),
     point("000", "Completion validates first, and lists open items", "results::completion_validates_and_lists_open_items"),
+    point("000", "Failed validations are returned in detail", "it::facades::projects::validations_read_files_through_their_facade"),
     point("000", "Items without validations are completed", "results::completion_validates_and_lists_open_items"),
     point("000", "Sequences of 15 to 30 calls become one", "results::batches_are_checked_before_any_call_runs")
         .but("Also without a dedicated action: `batch`, if the policy allows it, checks all calls before any runs."),
