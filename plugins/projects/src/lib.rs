@@ -42,8 +42,9 @@ pub struct Projects;
 /// Epics of features of tasks.
 #[facade(
     needs("store", "to store them"),
-    wants("invoke: files:stat, files:search", "to validate tasks"),
-    wants("elicit", "to ask a person to confirm a task")
+    wants("invoke: files:stat", "for the validation `file_exists`"),
+    wants("invoke: files:search", "for the validation `file_matches`"),
+    wants("elicit", "to ask a person for the validation `manual`")
 )]
 impl Projects {
     /// Create an epic with its features and tasks: all or nothing.
@@ -57,7 +58,9 @@ impl Projects {
         /// What it is about.
         #[param(length = 0..=2000)]
         summary: Option<String>,
-        #[param(length = 1..=100)] features: Vec<FeatureDraft>,
+        /// `depends_on` has indexes from 0: `"0"` of the same list, `"1.0"` for task 0 of feature 1.
+        #[param(length = 1..=100)]
+        features: Vec<FeatureDraft>,
     ) -> Result<Reply<Created>> {
         let texts = TextChange { summary, ..TextChange::default() };
         create::create(EpicDraft { title, texts, features })

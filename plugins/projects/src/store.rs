@@ -18,8 +18,9 @@ pub static TEXTS: Collection<Texts> = Collection::new("texts");
 /// Numbers of the last ids that were given out.
 static LAST: Cell<LastNumbers> = Cell::new("last");
 
-/// Rows of texts per read: at their maximum size below the host's limit of 8 MiB.
-const PART: usize = 20;
+/// Rows of texts per read: at their maximum size, of characters that JSON escapes as six, below the host's limit of
+/// 8 MiB.
+const PART: usize = 10;
 
 /// Numbers of the last ids. Numbers are never given out again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use loggia_sdk::prelude::*;
 
 /// Validations of a task.
 pub const VALIDATIONS: usize = 10;
-/// Bytes of an expected value.
+/// Bytes of an expected value, and of the arguments.
 const VALUE: usize = 2_000;
 
 /// What must hold before a task is done: one of these.
@@ -100,6 +100,11 @@ impl ExpectedValue {
         if self.pointer.as_ref().is_some_and(|pointer| !pointer.is_empty() && !pointer.starts_with('/')) {
             let failure = Failure::invalid_params("`pointer` is not a JSON pointer: it begins with `/`");
             return Err(failure.hint("`/items/0/state` is the state of the first of `items`."));
+        }
+        let arguments = self.arguments.as_ref().map_or(0, |given| loggia_sdk::json!(given).to_string().len());
+        if arguments > VALUE {
+            let failure = Failure::invalid_params(format!("`arguments` are longer than {VALUE} bytes"));
+            return Err(failure.hint("A validation asks for one value: name it more briefly."));
         }
         if self.equals.len() > VALUE {
             let failure = Failure::invalid_params(format!("`equals` is longer than {VALUE} bytes"));

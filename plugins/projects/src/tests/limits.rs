@@ -85,3 +85,40 @@ fn too_many_dependencies_are_refused() {
         "invalid_params: features[0].tasks[21].depends_on: 21 dependencies: at most 20"
     );
 }
+
+#[test]
+fn texts_of_maximum_size_can_be_read() {
+    let world = World::default();
+    // Characters that JSON escapes as six.
+    let text = |length: usize| "\u{1}".repeat(length);
+    let spec = json!({
+        "instructions": text(16_000),
+        "acceptance": vec![text(500); 20],
+        "files": vec![text(500); 50],
+        "validations": vec![json!({"file_matches": {"path": text(4096), "pattern": text(1000)}}); 10],
+    });
+    for epic in 0..3 {
+        let tasks: Vec<Value> = (0..4)
+            .map(|task| json!({"title": format!("T{task}"), "summary": text(2000), "spec": spec}))
+            .collect();
+        let features = json!([{"title": "F", "tasks": tasks}]);
+        world.data("create_epic_complete", json!({"title": format!("E{epic}"), "features": features}));
+    }
+    let parent = json!("f_0001");
+    for number in 5..=8 {
+        let task =
+            json!({"parent": parent, "title": format!("T{number}"), "summary": text(2000), "spec": spec});
+        world.data("upsert", task);
+    }
+    let row = world.store.value("texts/t_0001").unwrap().to_string().len();
+    assert!(10 * row < 8 << 20 && row < 1 << 20, "{row}");
+    let reply = world.host().detail(Detail::Full).call(&Projects, "get", json!({"id": "f_0001"})).unwrap();
+    assert!(reply.data.to_string().len() < 1 << 20);
+    assert_eq!(
+        reply.message.as_deref(),
+        Some("Too much for one answer: 8 parts without texts. `get` reads them.")
+    );
+    let long = json!({"call": "ci.runs", "arguments": {"branch": text(400)}, "equals": "x"});
+    let refused = json!({"id": "t_0001", "version": 1, "spec": {"validations": [{"invoke": long}]}});
+    assert_eq!(world.failure("upsert", refused), "invalid_params: `arguments` are longer than 2000 bytes");
+}
