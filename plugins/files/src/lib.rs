@@ -1,11 +1,15 @@
 //! Files in granted directories, as a Loggia plugin. See the README.
 
 mod delete;
+mod diff;
 mod draft;
+mod edit;
 mod entry;
 mod get;
+mod lines;
 mod list;
 mod mime;
+mod mkdir;
 mod pattern;
 mod platform;
 mod put;
@@ -13,6 +17,7 @@ mod relocate;
 mod roots;
 mod roundtrip;
 mod search;
+mod tree;
 mod version;
 mod walk;
 
@@ -21,9 +26,11 @@ use std::{fs::File, time::Duration};
 use loggia_sdk::prelude::*;
 
 use delete::Deleted;
+use edit::{Edit, Edited};
 use entry::{Entry, Kind, modified};
-use get::Content;
-use list::Listed;
+use get::Got;
+use list::Listing;
+use mkdir::Made;
 use put::Written;
 use relocate::Moved;
 use roots::{Roots, Target};
@@ -57,17 +64,17 @@ impl Files {
     }
 }
 
-/// Files and directories: list, read, search, write, move, delete.
+/// Files in granted directories.
 ///
-/// Paths are absolute; `list` of `/` shows the granted directories. To change a file, `get` it, then `put` the whole
-/// new content with `expect` set to the `version` from `get`. To change several files atomically, `roundtrip_start`,
-/// then `roundtrip_commit` with the whole new contents.
+/// Paths are absolute; `list` of `/` shows the granted directories. To change parts of a file, `get` it, then `edit`
+/// it; to replace it, `put` the whole new content with `expect` set to the `version` from `get`. To change several
+/// files atomically, `roundtrip_start`, then `roundtrip_commit` with the whole new contents.
 #[facade(
     needs("dirs", "the directories it works in"),
     wants("store", "for round trips: atomic changes of several files")
 )]
 impl Files {
-    /// List a directory, sorted by path.
+    /// List a directory, sorted by path, or as a tree with sizes and counts.
     ///
     /// With detail `minimal` paths only (directories end with a slash), `standard` adds kind and size, `full` the
     /// modification time.
@@ -91,19 +98,42 @@ impl Files {
         #[param(default = 200, range = 1..=1000)] limit: u32,
         /// From the last answer, for the next part.
         cursor: Option<String>,
-    ) -> Result<Reply<Vec<Listed>>> {
+        // Not by a default, which the host would give back with every answer.
+        /// As an indented text.
+        tree: Option<bool>,
+    ) -> Result<Reply<Listing>> {
         let filter = Filter::new(glob, hidden);
-        let query = list::Query { filter, depth, limit: limit as usize, cursor, detail: call.detail() };
+        let query = list::Query {
+            filter,
+            depth,
+            limit: limit as usize,
+            cursor,
+            detail: call.detail(),
+            tree: tree == Some(true),
+        };
         roundtrip::undisturbed(self.patience, || list::list(&self.roots, &path, &query))
     }
 
-    /// Read a file, or a part of a large one.
+    /// Read a file, a part of it, or several files.
     ///
     /// Pictures are shown; other binary files are only described, unless `encoding` is `base64`.
-    #[action(read, alias = "read", alias = "cat", example = r#"{"path": "/notes/todo.md"}"#)]
+    #[action(
+        read,
+        alias = "read",
+        alias = "cat",
+        example = r#"{"path": "/notes/todo.md"}"#,
+        example = r#"{"paths": ["/src/a.rs", "/src/b.rs"], "lines": "1-40", "encoding": "numbered"}"#
+    )]
+    #[allow(clippy::too_many_arguments)]
     fn get(
         &self,
-        #[param(length = 1..=4096)] path: String,
+        #[param(length = 1..=4096)] path: Option<String>,
+        /// Several files instead; 112 KiB together.
+        #[param(length = 1..=50)]
+        paths: Option<Vec<String>>,
+        /// `10-40`, `40-` to the end, `-20` for the last 20, or `7`.
+        #[param(length = 1..=40)]
+        lines: Option<String>,
         /// First byte.
         #[param(default)]
         offset: u64,
@@ -113,9 +143,19 @@ impl Files {
         /// Encoding of the content.
         #[param(default)]
         encoding: get::Encoding,
-    ) -> Result<Reply<Content>> {
-        roundtrip::calm(self.patience)?;
-        get::get(&self.roots.place(&path)?, offset, limit, encoding)
+    ) -> Result<Reply<Got>> {
+        let query = get::Query { lines, offset, limit, encoding };
+        match (path, paths) {
+            (Some(path), None) => {
+                roundtrip::calm(self.patience)?;
+                get::one(&self.roots.place(&path)?, &query)
+            }
+            (None, Some(paths)) => {
+                roundtrip::undisturbed(self.patience, || get::many(&self.roots, &paths, &query))
+            }
+            (None, None) => Err(Failure::invalid_params("`path` is required, or `paths`")),
+            (Some(_), Some(_)) => Err(Failure::invalid_params("`path` and `paths` exclude each other")),
+        }
     }
 
     /// Write a whole file: a new one, or replace a known version.
@@ -137,6 +177,33 @@ impl Files {
     ) -> Result<Reply<Written>> {
         self.settle()?;
         put::put(&self.roots.place(&path)?, content, encoding, parents, expect.as_deref())
+    }
+
+    /// Change parts of a text file: all edits or none, in order.
+    #[action(
+        write,
+        example = r#"{"path": "/notes/todo.md", "edits": [{"old": "- milk", "new": "- oat milk"}]}"#,
+        example = r#"{"path": "/notes/todo.md", "edits": [{"lines": "3-2", "new": "- bread"}], "dry_run": true}"#
+    )]
+    fn edit(
+        &self,
+        #[param(length = 1..=4096)] path: String,
+        #[param(length = 1..=100)] edits: Vec<Edit>,
+        /// `version` of the file that was seen; required to replace `lines`.
+        #[param(length = 1..=64, hint = "`get` gives it")]
+        expect: Option<String>,
+        /// Show the diff, write nothing.
+        dry_run: Option<bool>,
+    ) -> Result<Reply<Edited>> {
+        self.settle()?;
+        edit::edit(&self.roots.place(&path)?, &edits, expect.as_deref(), dry_run == Some(true))
+    }
+
+    /// Make a directory, and those above it.
+    #[action(write, idempotent, example = r#"{"path": "/notes/2026/may"}"#)]
+    fn mkdir(&self, #[param(length = 1..=4096)] path: String) -> Result<Made> {
+        self.settle()?;
+        mkdir::mkdir(&self.roots.place(&path)?)
     }
 
     /// Find lines that match a regular expression, in text files.

@@ -7,6 +7,7 @@ use loggia_sdk::prelude::*;
 use crate::{
     entry::{Entry, Kind},
     roots::{NOTHING_GRANTED, Roots, Target},
+    tree::{Tree, tree},
     walk::{End, Filter, Found, UNNAMED, walk},
 };
 
@@ -22,6 +23,14 @@ pub enum Listed {
     Entry(Entry),
 }
 
+/// A page of entries, or all of them as a tree.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Listing {
+    Page(Vec<Listed>),
+    Tree(Tree),
+}
+
 /// Parameters of a list.
 pub struct Query {
     pub filter: Filter,
@@ -29,10 +38,20 @@ pub struct Query {
     pub limit: usize,
     pub cursor: Option<String>,
     pub detail: Detail,
+    pub tree: bool,
 }
 
-/// Lists a page of a directory.
-pub fn list(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Vec<Listed>>> {
+/// Lists a page of a directory, or all of it as a tree.
+pub fn list(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Listing>> {
+    if query.tree && query.cursor.is_some() {
+        return Err(Failure::invalid_params("`cursor` is for a list: a tree has no next part"));
+    }
+    if query.tree {
+        let (tree, message) = tree(roots, path, &query.filter, query.depth, query.limit)?;
+        let mut reply = Reply::new(Listing::Tree(tree));
+        reply.message = message;
+        return Ok(reply);
+    }
     if query.cursor.as_ref().is_some_and(|cursor| !cursor.starts_with('/')) {
         return Err(Failure::invalid_params("`cursor` is not from `list`"));
     }
@@ -92,7 +111,7 @@ impl Page<'_> {
         })
     }
 
-    fn reply(self, end: End) -> Reply<Vec<Listed>> {
+    fn reply(self, end: End) -> Reply<Listing> {
         let count = self.items.len();
         let mut page = loggia_sdk::Page::of(count);
         if end == End::Complete {
@@ -101,7 +120,7 @@ impl Page<'_> {
         if let Some(last) = self.last.filter(|_| self.full) {
             page = page.cursor(last);
         }
-        let reply = Reply::new(self.items).page(page);
+        let reply = Reply::new(Listing::Page(self.items)).page(page);
         if end == End::TooLarge {
             return reply.message("There are too many entries for one call: narrow `path` or `depth`.");
         }

@@ -91,18 +91,19 @@ pub fn may_write(place: &Place, expect: Option<&str>) -> Result<bool> {
         (Kind::File, Some(expect)) => {
             let file = File::open(place.real()?).map_err(|error| place.failed(error))?;
             let version = version::read(file).map_err(|error| place.failed(error))?;
-            if version == expect {
-                return Ok(true);
-            }
-            let failure = Failure::conflict(format!("modified concurrently: {path} has version {version}"));
-            Err(failure
-                .hint("`get` it again: another program has written to it.")
-                .next(Next::action("get").param("path", &path)))
+            if version == expect { Ok(true) } else { Err(modified(&path, &version)) }
         }
         (Kind::Directory, _) => Err(Failure::conflict(format!("it is a directory: {path}"))),
         _ => Err(Failure::conflict(format!("it is neither a file nor a directory: {path}"))
             .hint("Write to the target of a link, not to the link.")),
     }
+}
+
+/// Failure for a file that has another version than the caller has seen.
+pub fn modified(path: &str, version: &str) -> Failure {
+    Failure::conflict(format!("modified concurrently: {path} has version {version}"))
+        .hint("`get` it again: another program has written to it.")
+        .next(Next::action("get").param("path", path))
 }
 
 /// Parent directory of the place, created if `make` is set.

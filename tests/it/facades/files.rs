@@ -385,3 +385,41 @@ async fn a_killed_commit_is_atomic() -> Result<()> {
     assert!(begun > 0 && settled.contains_key("finished"), "none was killed in the middle: {figures}");
     Ok(())
 }
+
+#[tokio::test]
+async fn parts_of_files_are_read_and_edited() -> Result<()> {
+    let (folder, [one, two]) = granted();
+    fs::write(one.join("a.md"), "one\r\ntwo\r\nthree")?;
+    let client = Client::stdio(folder.path(), Era::Stateless).await?;
+    let call = |arguments: Value| ask(&client, arguments);
+    let seen =
+        call(json!({"action": "get", "path": "/one/a.md", "lines": "2-", "encoding": "numbered"})).await?;
+    assert_eq!(seen["data"]["text"], "2\ttwo\r\n3\tthree", "{seen}");
+    let edits = json!([{"old": "one\ntwo", "new": "1\n2"}, {"lines": "3", "new": "3\n4\n"}]);
+    let mut edit = json!({"action": "edit", "path": "/one/a.md", "edits": edits, "expect": "0"});
+    let stale = call(edit.clone()).await?;
+    assert_eq!((&stale["code"], &stale["next"]["arguments"]["action"]), (&json!("conflict"), &json!("get")));
+    edit["expect"] = seen["data"]["version"].clone();
+    edit["dry_run"] = json!(true);
+    let shown = call(edit.clone()).await?;
+    assert!(shown["data"]["diff"].as_str().is_some_and(|diff| diff.contains("\n+4\n")), "{shown}");
+    assert_eq!(fs::read_to_string(one.join("a.md"))?, "one\r\ntwo\r\nthree");
+    edit["dry_run"] = json!(false);
+    let edited = call(edit.clone()).await?;
+    assert_eq!(edited["data"]["replaced"], 2, "{edited}");
+    assert_eq!(fs::read_to_string(one.join("a.md"))?, "1\r\n2\r\n3\r\n4");
+    let missed =
+        call(json!({"action": "edit", "path": "/one/a.md", "edits": [{"old": "2 ", "new": ""}]})).await?;
+    assert_eq!(missed["details"]["nearest"][0]["lines"], "2", "{missed}");
+
+    call(json!({"action": "mkdir", "path": "/two/x/y"})).await?;
+    assert!(two.join("x/y").is_dir());
+    let tree = call(json!({"action": "list", "depth": 3, "tree": true})).await?;
+    let expected = "one/ (1 file, 10 B)\n  a.md 10 B\ntwo/ (2 directories, 0 files, 0 B)\n  x/ (1 directory, 0 files, 0 B)\n    y/ (0 files, 0 B)\n";
+    assert_eq!(tree["data"]["tree"], expected, "{tree}");
+    let paths = ["/one/a.md", "/two/none", "/etc/passwd"];
+    let many = call(json!({"action": "get", "paths": paths, "lines": "1"})).await?;
+    assert_eq!((&many["count"], &many["data"][0]["text"]), (&json!(3), &json!("1\r\n")), "{many}");
+    assert_eq!((&many["data"][1]["code"], &many["data"][2]["code"]), (&json!("not_found"), &json!("denied")));
+    client.end().await
+}

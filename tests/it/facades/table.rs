@@ -11,10 +11,10 @@ use tokio::process::Command;
 const PLUGINS: [(&str, &str, &str, &str, u64); 7] = [
     (
         "files",
-        "files in granted directories, changed singly or several atomically",
+        "files in granted directories, changed in parts, whole, or several atomically",
         "`dirs`",
         "`store`: round trips",
-        1_000_000,
+        1_100_000,
     ),
     ("memories", "facts, preferences, decisions", "`store`", "`http`, `config`: meaning", 600_000),
     ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning", 620_000),

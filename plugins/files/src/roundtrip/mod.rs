@@ -8,7 +8,6 @@
 mod beside;
 mod changes;
 mod commit;
-mod diff;
 mod journal;
 mod manifest;
 mod preview;

@@ -7,14 +7,16 @@ use loggia_sdk::prelude::*;
 use super::{
     Manifest, Mode, Now,
     changes::{self, Change, Fate, New},
-    diff::{Budget, diff},
     journal::granted,
     manifest,
     settle::undisturbed,
     start::content,
     survey::{Conflict, look_again, survey},
 };
-use crate::roots::Roots;
+use crate::{
+    diff::{Budget, diff},
+    roots::Roots,
+};
 
 /// Effect of a commit.
 #[derive(Debug, Serialize, JsonSchema)]

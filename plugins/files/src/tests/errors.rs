@@ -8,8 +8,8 @@ fn an_unknown_action_lists_the_available_ones() {
     assert_eq!(
         failure,
         "invalid_params: Unknown action: \"frobnicate\". \
-         Available actions: list, get, put, search, stat, move, delete, roundtrip_start, roundtrip_preview, \
-         roundtrip_commit, roundtrip_finish, describe."
+         Available actions: list, get, put, edit, mkdir, search, stat, move, delete, roundtrip_start, \
+         roundtrip_preview, roundtrip_commit, roundtrip_finish, describe."
     );
 }
 
@@ -26,6 +26,12 @@ fn each_action_reports_missing_and_invalid_parameters() {
         ("put", json!({"path": "/notes/a"})),
         ("put", json!({"content": "x"})),
         ("put", json!({"path": "/notes/a", "content": ["x"]})),
+        ("get", json!({"paths": []})),
+        ("edit", json!({"path": "/notes/a"})),
+        ("edit", json!({"path": "/notes/a", "edits": []})),
+        ("edit", json!({"path": "/notes/a", "edits": [{"old": "a"}]})),
+        ("edit", json!({"path": "/notes/a", "edits": [{"old": "a", "new": "b", "text": "c"}]})),
+        ("mkdir", json!({})),
         ("search", json!({})),
         ("search", json!({"pattern": ""})),
         ("search", json!({"pattern": "x", "context": 6})),
@@ -90,6 +96,8 @@ fn no_path_escapes() {
             ("put", json!({"path": path, "content": "x"})),
             ("search", json!({"path": path, "pattern": "secret"})),
             ("stat", json!({"path": path})),
+            ("edit", json!({"path": path, "edits": [{"old": "s", "new": "x"}]})),
+            ("mkdir", json!({"path": path})),
             ("move", json!({"from": path, "to": "/notes/x"})),
             ("move", json!({"from": "/notes/a.md", "to": path})),
             ("delete", json!({"path": path})),
@@ -118,6 +126,8 @@ fn no_link_escapes() {
         ("list", json!({"path": "/notes/directory"})),
         ("put", json!({"path": "/notes/directory/new.md", "content": "x"})),
         ("search", json!({"path": "/notes/directory", "pattern": "secret"})),
+        ("edit", json!({"path": "/notes/directory/secret.md", "edits": [{"old": "s", "new": "x"}]})),
+        ("mkdir", json!({"path": "/notes/directory/new"})),
         ("stat", json!({"path": "/notes/directory/secret.md"})),
         ("move", json!({"from": "/notes/a.md", "to": "/notes/directory/a.md"})),
         ("delete", json!({"path": "/notes/directory/secret.md"})),

@@ -138,3 +138,50 @@ fn stat_describes_a_path() {
     assert_eq!(entry, json!({"path": "/notes/a", "kind": "directory"}));
     assert_eq!(world.data("stat", json!({"path": "/"}))["kind"], "directory");
 }
+
+#[test]
+fn a_tree_shows_sizes_and_counts() {
+    let world = World::new(&[
+        ("notes/a.md", "milk"),
+        ("notes/d/b.md", &"x".repeat(1200)),
+        ("notes/d/e/c.md", "c"),
+        ("notes/d/e/f/g.txt", "g"),
+        ("notes/.hidden/h.md", "h"),
+        ("notes/line\nbreak", ""),
+    ]);
+    fs::create_dir(world.real("notes/empty")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(world.real("outside"), world.real("notes/z")).unwrap();
+    let tree = |mut params: Value| {
+        params["tree"] = json!(true);
+        let reply = world.reply("list", params.clone()).unwrap();
+        let Value::Object(mut data) = reply.data else { panic!("{params}") };
+        let tree = data.remove("tree").unwrap();
+        format!("{params}\n{}\n{}{}", json!(data), tree.as_str().unwrap(), reply.message.unwrap_or_default())
+    };
+    let trees = [
+        json!({"path": "/notes"}),
+        json!({"path": "/notes", "depth": 3}),
+        json!({"path": "/notes", "depth": 9, "hidden": true, "glob": "*.md"}),
+        json!({"path": "/notes", "depth": 9, "limit": 9}),
+        json!({"path": "/notes", "depth": 9, "limit": 3}),
+        json!({"depth": 2}),
+        json!({"path": "/docs"}),
+    ];
+    insta::assert_snapshot!(trees.map(tree).join("\n\n"));
+    let failure = world.failure("list", json!({"path": "/notes", "tree": true, "cursor": "/notes/a.md"}));
+    assert_eq!(failure, "invalid_params: `cursor` is for a list: a tree has no next part");
+}
+
+#[test]
+fn large_trees_fit_the_hosts_limit() {
+    let world = World::new(&[]);
+    let name = "\u{1}".repeat(200);
+    for number in 0..700 {
+        world.write(&format!("notes/{name}{number}"), b"");
+    }
+    let reply = world.reply("list", json!({"path": "/notes", "tree": true, "limit": 1000})).unwrap();
+    assert_eq!(reply.data["files"], 700);
+    assert!(reply.data.to_string().len() < 900_000);
+    assert!(reply.message.unwrap().ends_with("more: raise `limit`, or narrow `path` or `glob`."));
+}

@@ -1,5 +1,6 @@
 //! The facade as its callers meet it, over real directories.
 
+mod editing;
 mod errors;
 mod listing;
 mod modes;

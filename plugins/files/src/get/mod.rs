@@ -1,4 +1,7 @@
-//! `get`: a file, or a part of one.
+//! `get`: a file, a part of one, or several.
+
+mod by_line;
+mod many;
 
 use std::{
     fs::File,
@@ -9,7 +12,11 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use loggia_sdk::prelude::*;
 
-use crate::{mime, roots::Place, version};
+pub use many::many;
+
+use many::Item;
+
+use crate::{lines::Lines, mime, roots::Place, version};
 
 /// Maximum size of a picture that is returned as an image block.
 const PICTURE: u64 = 512 * 1024;
@@ -25,6 +32,8 @@ pub enum Encoding {
     Text,
     /// Any bytes.
     Base64,
+    /// UTF-8 text, each line after its number.
+    Numbered,
 }
 
 /// A file's content, or a part of it.
@@ -41,13 +50,71 @@ pub struct Content {
     /// Offset of the next part; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<u64>,
-    /// Given with a whole file; `put` and `move` ask for it before they replace it.
+    /// The lines in `text`: first and last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<String>,
+    /// Lines of the whole file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_lines: Option<u64>,
+    /// Given with a whole file or lines; `put`, `edit` and `move` ask for it before they replace it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
+/// One file or several.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Got {
+    One(Content),
+    Many(Vec<Item>),
+}
+
+/// Part of a file that is wanted.
+#[derive(Debug, Clone)]
+pub struct Query {
+    pub lines: Option<String>,
+    pub offset: u64,
+    pub limit: u64,
+    pub encoding: Encoding,
+}
+
+impl Content {
+    /// A file of which nothing is known yet.
+    fn of(path: String) -> Self {
+        Self {
+            path,
+            size: 0,
+            mime: "",
+            text: None,
+            base64: None,
+            next_offset: None,
+            lines: None,
+            total_lines: None,
+            version: None,
+        }
+    }
+}
+
+/// Reads one file.
+pub fn one(place: &Place, query: &Query) -> Result<Reply<Got>> {
+    let found = get(place, query)?;
+    let mut reply = Reply::new(Got::One(found.data));
+    (reply.message, reply.next, reply.content) = (found.message, found.next, found.content);
+    Ok(reply)
+}
+
+/// Reads a file, or the wanted part of it.
+fn get(place: &Place, query: &Query) -> Result<Reply<Content>> {
+    let lines = query.lines.as_deref().map(Lines::parse).transpose()?;
+    let numbered = query.encoding == Encoding::Numbered;
+    match lines.or(numbered.then_some(Lines::Range(1, None))) {
+        Some(lines) => by_line::get(place, lines, query),
+        None => bytes(place, query.offset, query.limit, query.encoding),
+    }
+}
+
 /// Reads `limit` bytes from `offset` on.
-pub fn get(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result<Reply<Content>> {
+fn bytes(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result<Reply<Content>> {
     let path = place.path();
     let (file, size) = open(place)?;
     if offset > size {
@@ -57,8 +124,7 @@ pub fn get(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result
     }
     let bytes = part(file, offset, limit).map_err(|error| place.failed(error))?;
     let mime = mime::guess(&path, if offset == 0 { &bytes } else { &[] });
-    let mut content =
-        Content { path, size, mime, text: None, base64: None, next_offset: None, version: None };
+    let mut content = Content { size, mime, ..Content::of(path) };
     if offset == 0 && bytes.len() as u64 == size {
         content.version = Some(version::of(&bytes));
     }
@@ -75,7 +141,7 @@ pub fn get(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result
             content.text = Some(text.to_owned());
         }
         (Encoding::Auto, None) => return binary(place, content),
-        (Encoding::Text, None) => {
+        (Encoding::Text | Encoding::Numbered, None) => {
             return Err(Failure::conflict(format!("it is not UTF-8 text: {}", place.path()))
                 .hint("`encoding: \"base64\"` returns the bytes"));
         }
