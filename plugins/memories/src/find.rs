@@ -14,13 +14,17 @@ const BYTES: usize = 600 * 1024;
 /// Filter for memories.
 pub struct Filter {
     pub tag: Option<String>,
+    pub kind: Option<String>,
     pub pinned: bool,
     pub archived: bool,
 }
 
 impl Filter {
     fn takes(&self, memory: &Memory) -> bool {
-        memory.has(self.tag.as_deref()) && memory.archived == self.archived && (memory.pinned || !self.pinned)
+        memory.has(self.tag.as_deref())
+            && memory.is_a(self.kind.as_deref())
+            && memory.archived == self.archived
+            && (memory.pinned || !self.pinned)
     }
 }
 
@@ -127,7 +131,9 @@ pub fn search(
 /// Message for a search without results, so that its caller neither retries nor takes it for a failure.
 fn why_nothing(matches: bool) -> Result<String> {
     let said = match matches {
-        true => "Memories match, but none of those asked for: try without `tag`, or the other `archived`.",
+        true => {
+            "Memories match, but none of those asked for: try without `tag` or `kind`, or the other `archived`."
+        }
         false if INDEX.count()? == 0 => "There are no memories yet: `add` one.",
         false => "No memory has these words: try others.",
     };

@@ -6,7 +6,10 @@ use loggia_sdk::{
 };
 use ranking::{Index, Vectors};
 
-use crate::memory::{Link, MEMORIES, Memory, PREFIX, missing, now, number};
+use crate::{
+    body,
+    memory::{Link, MEMORIES, Memory, PREFIX, Text, missing, now, number},
+};
 
 /// Finds memories by their words.
 pub static INDEX: Index = Index::new("words");
@@ -21,28 +24,53 @@ pub static PINNED: Cell<Vec<String>> = Cell::new("pinned");
 const PINS: usize = 50;
 
 /// Maximum number of links of one memory.
-const LINKS: usize = 100;
+const LINKS: usize = 200;
+
+/// Relation of a link that has none.
+pub const RELATION: &str = "related to";
 
 /// Links removed together: each rewrites a memory, and a commit is limited to 3 MiB.
 const UNLINKED: usize = 4;
 
 /// Adds a memory.
-pub fn add(title: &str, body: &str, tags: &[String]) -> Result<Memory> {
+pub fn add(text: &Text) -> Result<Memory> {
     state::transaction(|tx| {
-        let memory = MEMORIES.of(tx).create(PREFIX, |id| Memory::new(id, title, body, tags))?;
+        let memory = MEMORIES.of(tx).create(PREFIX, |id| Memory::new(id, text))?;
         INDEX.add(tx, &[(number(&memory.id)?, &memory.text())])?;
         Ok(memory)
     })
 }
 
+/// Changes of a memory's text; absent fields stay.
+#[derive(Debug, Default)]
+pub struct Update {
+    pub title: Option<String>,
+    pub kind: Option<String>,
+    pub body: Option<String>,
+    /// A line to add at the end of the body, and one to remove from it.
+    pub append: Option<String>,
+    pub remove: Option<String>,
+    pub tags: Option<Vec<String>>,
+}
+
 /// Changes a memory's text; its vector is then outdated.
-pub fn update(id: &str, title: Option<&str>, body: Option<&str>, tags: Option<&[String]>) -> Result<Memory> {
+pub fn update(id: &str, update: &Update) -> Result<Memory> {
     let number = number(id)?;
+    let Update { title, kind, body, append, remove, tags } = update;
     change(id, |tx, memory| {
         let old = memory.text();
-        memory.title = title.map_or_else(|| memory.title.clone(), str::to_owned);
-        memory.body = body.map_or_else(|| memory.body.clone(), str::to_owned);
-        memory.tags = tags.map_or_else(|| memory.tags.clone(), <[_]>::to_vec);
+        for (field, new) in [(&mut memory.title, title), (&mut memory.kind, kind), (&mut memory.body, body)] {
+            if let Some(new) = new {
+                field.clone_from(new);
+            }
+        }
+        if let Some(line) = remove {
+            body::remove(&mut memory.body, line)?;
+        }
+        if let Some(line) = append {
+            body::append(&mut memory.body, line)?;
+        }
+        memory.tags = tags.as_ref().unwrap_or(&memory.tags).clone();
         let new = memory.text();
         if new != old {
             INDEX.replace(tx, number, &old, &new)?;
@@ -116,8 +144,8 @@ pub fn archive(id: &str, archived: bool) -> Result<Memory> {
     })
 }
 
-/// Links a memory to another, or removes the link.
-pub fn link(id: &str, to: &str, relation: &str, linked: bool) -> Result<Memory> {
+/// Links a memory to another, or removes the link. Without a relation, all links between the two are removed.
+pub fn link(id: &str, to: &str, relation: Option<&str>, linked: bool) -> Result<Memory> {
     if id == to {
         return Err(Failure::invalid_params("a memory cannot be linked to itself")
             .hint("`to` must be another memory."));
@@ -126,19 +154,40 @@ pub fn link(id: &str, to: &str, relation: &str, linked: bool) -> Result<Memory> 
         let memories = MEMORIES.of(tx);
         let mut here = memories.get(id)?.ok_or_else(|| missing(id))?;
         let mut there = memories.get(to)?.ok_or_else(|| missing(to))?;
-        for (memory, other, inverse) in [(&mut here, to, false), (&mut there, id, true)] {
-            memory.links.retain(|link| link.id != other);
-            if linked {
-                memory.links.push(Link { id: other.to_owned(), relation: relation.to_owned(), inverse });
-            }
-            if memory.links.len() > LINKS {
-                let failure = Failure::conflict(format!("{} has {LINKS} links already", memory.id));
-                return Err(failure.hint("Remove one with `linked: false`."));
-            }
-            memories.put(&memory.id, memory)?;
+        if linked {
+            connect(&mut here, &mut there, relation.unwrap_or(RELATION))?;
+        } else {
+            let other = |link: &Link, id: &str, inverse: bool| {
+                link.id == id
+                    && relation.is_none_or(|relation| link.relation == relation && link.inverse == inverse)
+            };
+            here.links.retain(|link| !other(link, to, false));
+            there.links.retain(|link| !other(link, id, true));
         }
+        memories.put(id, &here)?;
+        memories.put(to, &there)?;
         Ok(here)
     })
+}
+
+/// Adds a link to both ends, unless it exists. Returns whether it is new.
+///
+/// # Errors
+///
+/// `conflict` if one of them has too many.
+pub fn connect(here: &mut Memory, there: &mut Memory, relation: &str) -> Result<bool> {
+    let link = |to: &Memory, inverse| Link { id: to.id.clone(), relation: relation.to_owned(), inverse };
+    let (forth, back) = (link(there, false), link(here, true));
+    if here.links.contains(&forth) {
+        return Ok(false);
+    }
+    if let Some(full) = [&*here, &*there].into_iter().find(|memory| memory.links.len() >= LINKS) {
+        let failure = Failure::conflict(format!("{} has {LINKS} links already", full.id));
+        return Err(failure.hint("Remove one with `linked: false`."));
+    }
+    here.links.push(forth);
+    there.links.push(back);
+    Ok(true)
 }
 
 fn change(id: &str, mut how: impl FnMut(&Transaction, &mut Memory) -> Result<()>) -> Result<Memory> {

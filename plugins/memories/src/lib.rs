@@ -1,28 +1,37 @@
 //! An agent's long-term memory, as a Loggia plugin. See the README.
 
+mod body;
 mod embed;
 mod find;
+mod graph;
+mod import;
 mod keep;
 mod memory;
+mod words;
 
 use loggia_sdk::prelude::*;
 
 use embed::Embedded;
 use find::Filter;
-use memory::{Listed, MEMORIES, Memory};
+use graph::{Graph, Start};
+use import::Imported;
+use keep::Update;
+use memory::{Listed, MEMORIES, Memory, Text};
 use ranking::Mode;
 
 /// The facade.
 #[derive(Debug, Clone, Copy)]
 pub struct Memories;
 
-/// Things to remember: facts, preferences, decisions.
+/// Facts to remember, and their relations.
 ///
 /// `search` before you `add`: `update` an existing memory instead of repeating it. One fact per memory, stated in its
-/// title.
+/// title; or one memory per person, project or other entity, with its name as the title, its `kind`, one observation
+/// per line of the body, and relations to others (`link`, `graph`).
 #[facade(
     needs("store", "to store them"),
-    wants("http: an embeddings endpoint", "to find memories by meaning")
+    wants("http: an embeddings endpoint", "to find memories by meaning"),
+    wants("invoke: files:get", "to import files")
 )]
 impl Memories {
     /// Remember something.
@@ -40,8 +49,12 @@ impl Memories {
         #[param(default = "", length = 0..=32_768)]
         body: String,
         #[param(default, length = 0..=20, hint = "reuse tags that `list` shows")] tags: Vec<String>,
+        /// `person`, `project`, …
+        #[param(length = 1..=64)]
+        kind: Option<String>,
     ) -> Result<Reply<Listed>> {
-        Ok(followed(keep::add(&title, &body, &tidy(tags)?)?))
+        let kind = kind.as_deref().map(words::kind).unwrap_or_default();
+        Ok(followed(keep::add(&Text { title, kind, body, tags: words::tags(tags)? })?))
     }
 
     /// Read a whole memory.
@@ -52,12 +65,16 @@ impl Memories {
 
     /// List memories: the pinned ones, then the newest.
     #[action(read)]
+    #[allow(clippy::too_many_arguments)]
     fn list(
         &self,
         call: &Call,
         /// Only those with this tag.
         #[param(length = 1..=64)]
         tag: Option<String>,
+        /// Only of this kind.
+        #[param(length = 1..=64)]
+        kind: Option<String>,
         /// Only the pinned ones.
         #[param(default)]
         pinned: bool,
@@ -68,7 +85,8 @@ impl Memories {
         /// From the last answer, for the next part.
         cursor: Option<String>,
     ) -> Result<Reply<Vec<Listed>>> {
-        find::list(&Filter { tag, pinned, archived }, limit, cursor.as_deref(), call.detail())
+        let kind = kind.as_deref().map(words::kind);
+        find::list(&Filter { tag, kind, pinned, archived }, limit, cursor.as_deref(), call.detail())
     }
 
     /// Find memories by words and by meaning, best first.
@@ -84,30 +102,50 @@ impl Memories {
         /// Only those with this tag.
         #[param(length = 1..=64)]
         tag: Option<String>,
+        /// Only of this kind.
+        #[param(length = 1..=64)]
+        kind: Option<String>,
         /// The archived ones instead.
         #[param(default)]
         archived: bool,
         #[param(default = 10, range = 1..=100)] limit: u32,
     ) -> Result<Reply<Vec<Listed>>> {
-        let filter = Filter { tag, pinned: false, archived };
+        let kind = kind.as_deref().map(words::kind);
+        let filter = Filter { tag, kind, pinned: false, archived };
         find::search(&query, mode, &filter, limit as usize, call.detail())
     }
 
     /// Change a memory: only the given fields.
     #[action(write, idempotent, open_world, example = r#"{"id": "m_1", "body": "Black, with milk."}"#)]
+    #[allow(clippy::too_many_arguments)]
     fn update(
         &self,
         #[param(length = 1..=32)] id: String,
         #[param(length = 1..=200)] title: Option<String>,
         #[param(length = 0..=32_768)] body: Option<String>,
         #[param(length = 0..=20)] tags: Option<Vec<String>>,
+        #[param(length = 0..=64)] kind: Option<String>,
+        /// A line to add to the body, unless it has it.
+        #[param(length = 1..=4000)]
+        append: Option<String>,
+        /// A line to remove from the body.
+        #[param(length = 1..=4000)]
+        remove: Option<String>,
     ) -> Result<Reply<Listed>> {
-        if title.is_none() && body.is_none() && tags.is_none() {
-            let failure = Failure::invalid_params("nothing to change: pass `title`, `body` or `tags`");
+        if [&title, &body, &kind, &append, &remove].into_iter().all(Option::is_none) && tags.is_none() {
+            let failure = Failure::invalid_params(
+                "nothing to change: pass `title`, `body`, `append`, `remove`, `kind` or `tags`",
+            );
             return Err(failure.hint("`pin`, `archive` and `link` are separate actions."));
         }
-        let tags = tags.map(tidy).transpose()?;
-        Ok(followed(keep::update(&id, title.as_deref(), body.as_deref(), tags.as_deref())?))
+        if body.is_some() && (append.is_some() || remove.is_some()) {
+            return Err(Failure::invalid_params(
+                "`body` excludes `append` and `remove`, which change its lines",
+            ));
+        }
+        let tags = tags.map(words::tags).transpose()?;
+        let kind = kind.as_deref().map(words::kind);
+        Ok(followed(keep::update(&id, &Update { title, kind, body, append, remove, tags })?))
     }
 
     /// Delete a memory permanently.
@@ -144,12 +182,68 @@ impl Memories {
         /// The other memory.
         #[param(length = 1..=32)]
         to: String,
-        #[param(default = "related to", length = 1..=64)] relation: String,
-        /// `false` removes the link.
+        /// In the active voice: `works at`. Default: `related to`.
+        #[param(length = 1..=64)]
+        relation: Option<String>,
+        /// `false` removes the link, or without `relation` all links between the two.
         #[param(default = true)]
         linked: bool,
     ) -> Result<Listed> {
-        Ok(keep::link(&id, &to, &relation, linked)?.changed())
+        let relation = relation.as_deref().map(words::relation).filter(|relation| !relation.is_empty());
+        Ok(keep::link(&id, &to, relation.as_deref(), linked)?.changed())
+    }
+
+    /// Read memories and the relations between them.
+    ///
+    /// Begins at one memory, at those that match a query, or at the newest.
+    #[action(read, open_world, example = r#"{"id": "m_1", "depth": 2}"#)]
+    fn graph(
+        &self,
+        call: &Call,
+        #[param(length = 1..=32)] id: Option<String>,
+        #[param(length = 1..=1000)] query: Option<String>,
+        /// Relations to follow.
+        #[param(default = 1, range = 0..=3)]
+        depth: u32,
+        #[param(default = 50, range = 1..=200)] limit: u32,
+    ) -> Result<Reply<Graph>> {
+        let start = match (id, query) {
+            (Some(id), None) => Start::Id(id),
+            (None, Some(query)) => Start::Query(query),
+            (None, None) => Start::Newest,
+            (Some(_), Some(_)) => {
+                return Err(Failure::invalid_params("`id` and `query` exclude each other"));
+            }
+        };
+        graph::graph(&start, depth, limit as usize, call.detail())
+    }
+
+    /// Import a file of MCP's memory server (JSON lines); what is there already stays.
+    #[action(
+        write,
+        idempotent,
+        long_running,
+        example = r#"{"text": "{\"type\":\"entity\",\"name\":\"Ann\",\"entityType\":\"person\",\"observations\":[\"Likes tea\"]}"}"#
+    )]
+    fn import(
+        &self,
+        call: &Call,
+        /// The lines.
+        #[param(length = 1..=1_000_000)]
+        text: Option<String>,
+        /// A file of the facade `files`.
+        #[param(length = 1..=4096)]
+        path: Option<String>,
+    ) -> Result<Reply<Imported>> {
+        let text = match (text, path) {
+            (Some(text), None) => text,
+            (None, Some(path)) => import::read(&path)?,
+            (None, None) => return Err(Failure::invalid_params("`text` is required, or `path`")),
+            (Some(_), Some(_)) => {
+                return Err(Failure::invalid_params("`text` and `path` exclude each other"));
+            }
+        };
+        import::import(&text, call)
     }
 
     /// Compute missing vectors, so that memories are found by meaning.
@@ -170,23 +264,6 @@ fn followed(memory: Memory) -> Reply<Listed> {
     let mut reply = Reply::new(memory.changed());
     reply.message = message;
     reply
-}
-
-/// Normalises tags: trimmed, without duplicates.
-fn tidy(tags: Vec<String>) -> Result<Vec<String>> {
-    let mut tidy: Vec<String> = Vec::new();
-    for tag in tags {
-        let tag = tag.trim();
-        if tag.is_empty() || tag.chars().count() > 64 {
-            return Err(
-                Failure::invalid_params("a tag has 1 to 64 characters").hint("Put details into the body.")
-            );
-        }
-        if !tidy.iter().any(|other| other.to_lowercase() == tag.to_lowercase()) {
-            tidy.push(tag.to_owned());
-        }
-    }
-    Ok(tidy)
 }
 
 loggia_sdk::export!(Memories);

@@ -26,6 +26,9 @@ pub struct Memory {
     pub id: String,
     #[detail(minimal)]
     pub title: String,
+    #[detail(minimal)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kind: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,6 +42,15 @@ pub struct Memory {
     pub updated: String,
     #[detail(full)]
     pub created: String,
+}
+
+/// What the caller says of a new memory.
+#[derive(Debug, Clone, Default)]
+pub struct Text {
+    pub title: String,
+    pub kind: String,
+    pub body: String,
+    pub tags: Vec<String>,
 }
 
 /// Link to another memory. Both store it.
@@ -60,6 +72,9 @@ pub struct Listed {
     id: String,
     #[detail(minimal)]
     title: String,
+    #[detail(minimal)]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    kind: String,
     /// Relevance to the query, relative to the others of this reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f32>,
@@ -84,13 +99,14 @@ pub struct Listed {
 
 impl Memory {
     /// A new one.
-    pub fn new(id: &str, title: &str, body: &str, tags: &[String]) -> Self {
+    pub fn new(id: &str, text: &Text) -> Self {
         let created = now();
         Self {
             id: id.to_owned(),
-            title: title.to_owned(),
-            body: body.to_owned(),
-            tags: tags.to_vec(),
+            title: text.title.clone(),
+            kind: text.kind.clone(),
+            body: text.body.clone(),
+            tags: text.tags.clone(),
             pinned: false,
             archived: false,
             links: Vec::new(),
@@ -101,7 +117,14 @@ impl Memory {
 
     /// Indexed text.
     pub fn text(&self) -> String {
-        [&self.title, "\n", &self.body, "\n", &self.tags.join(" ")].concat()
+        let text = [&self.title, "\n", &self.body, "\n", &self.tags.join(" ")].concat();
+        // Memories without a kind keep the text under which they were indexed before there were kinds.
+        if self.kind.is_empty() { text } else { [&text, "\n", &self.kind].concat() }
+    }
+
+    /// Tests whether it is of this kind; true for `None`.
+    pub fn is_a(&self, kind: Option<&str>) -> bool {
+        kind.is_none_or(|kind| self.kind == kind)
     }
 
     /// Tests whether it has the tag, ignoring case; true for `None`.
@@ -124,9 +147,9 @@ impl Memory {
 
     /// Reply after a change, without the text, which the caller knows.
     pub fn changed(self) -> Listed {
-        let Self { id, title, body, tags, pinned, archived, links, updated, created } = self;
+        let Self { id, title, kind, body, tags, pinned, archived, links, updated, created } = self;
         let (score, excerpt) = (None, String::new());
-        Listed { id, title, score, excerpt, tags, pinned, archived, links, body, created, updated }
+        Listed { id, title, kind, score, excerpt, tags, pinned, archived, links, body, created, updated }
     }
 }
 

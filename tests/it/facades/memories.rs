@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use loggia_tests::{Client, Era, Raw};
 use serde_json::{Value, json};
 
-use super::{embeddings, folder, is_busy, meaning};
+use super::{add as add_plugin, embeddings, folder, is_busy, meaning};
 
 const STORE: &str = "[grants]\nstore = { quota = \"64MiB\" }\n";
 
@@ -101,5 +101,57 @@ async fn two_hosts_that_add_at_once_lose_nothing() -> Result<()> {
         let list = json!({"action": "list", "tag": who, "limit": 200, "detail": "minimal"});
         assert_eq!(titles(&client.envelope("memories", list).await?).len() as u64, TIMES);
     }
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_graph_file_is_imported_through_files() -> Result<()> {
+    let folder = folder("memories", &[STORE, "invoke = [\"files:get\"]\n"].concat());
+    let notes = folder.beside("notes");
+    let dirs = format!("[grants]\ndirs = [{{ path = {notes:?}, at = \"/notes\", access = \"read\" }}]\n");
+    add_plugin(&folder, "files", &dirs);
+    let lines = [
+        json!({"type": "entity", "name": "Ann", "entityType": "Person", "observations": ["Likes tea"]}),
+        json!({"type": "entity", "name": "Acme", "entityType": "company", "observations": []}),
+        json!({"type": "relation", "from": "Ann", "to": "Acme", "relationType": "works at"}),
+        json!({"type": "relation", "from": "Ann", "to": "Bob", "relationType": "knows"}),
+    ];
+    // More than one part of `files.get`, cut in the middle of a line.
+    let padding = " ".repeat(70_000);
+    std::fs::write(notes.join("memory.jsonl"), lines.map(|line| format!("{line}{padding}\n")).concat())?;
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let call = |arguments: Value| client.envelope("memories", arguments);
+    let import = json!({"action": "import", "path": "/notes/memory.jsonl"});
+    let first = call(import.clone()).await?;
+    let skipped = json!([{"line": 4, "why": "no memory has the title \"Bob\""}]);
+    let counts = json!({"added": 2, "changed": 0, "linked": 1, "unchanged": 0, "skipped": skipped});
+    assert_eq!(first["data"], counts, "{first}");
+    let second = call(import).await?;
+    let counts = json!({"added": 0, "changed": 0, "linked": 0, "unchanged": 3, "skipped": skipped});
+    assert_eq!(second["data"], counts, "{second}");
+    call(json!({"action": "update", "id": "m_1", "append": "Plays jazz"})).await?;
+    let graph = call(json!({"action": "graph", "query": "jazz", "detail": "full"})).await?;
+    let expected = json!({
+        "nodes": [
+            {"id": "m_1", "title": "Ann", "kind": "person", "body": "Likes tea\nPlays jazz"},
+            {"id": "m_2", "title": "Acme", "kind": "company"},
+        ],
+        "edges": [{"from": "m_1", "relation": "works at", "to": "m_2"}],
+    });
+    assert_eq!(graph["data"], expected, "{graph}");
+    call(json!({"action": "link", "id": "m_1", "to": "m_2", "linked": false})).await?;
+    let alone = call(json!({"action": "graph", "id": "m_1"})).await?;
+    assert_eq!(alone["data"]["edges"], json!([]), "{alone}");
+    client.end().await?;
+
+    // Without the grant, `text` is the way.
+    folder.write("memories.toml", STORE);
+    let client = Client::stdio(folder.path(), Era::Stateless).await?;
+    let call = |arguments: Value| client.envelope("memories", arguments);
+    let denied = call(json!({"action": "import", "path": "/notes/memory.jsonl"})).await?;
+    assert_eq!(denied["code"], "denied", "{denied}");
+    let line = json!({"type": "entity", "name": "Bob", "entityType": "person", "observations": []});
+    let added = call(json!({"action": "import", "text": line.to_string()})).await?;
+    assert_eq!(added["data"]["added"], 1, "{added}");
     client.end().await
 }

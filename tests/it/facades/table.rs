@@ -16,7 +16,13 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 7] = [
         "`store`: round trips",
         1_100_000,
     ),
-    ("memories", "facts, preferences, decisions", "`store`", "`http`, `config`: meaning", 600_000),
+    (
+        "memories",
+        "facts, preferences, decisions, and how they are related",
+        "`store`",
+        "`http`, `config`: meaning; `invoke`: import",
+        650_000,
+    ),
     ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning", 620_000),
     ("conversations", "conversations, stored verbatim", "`store`", "", 600_000),
     (

@@ -20,6 +20,11 @@ fn missing_and_out_of_range_parameters_are_named() {
     check("search", json!({"query": "tea", "mode": "magic"}), "`mode`");
     check("update", json!({"id": "m_1"}), "nothing to change");
     check("link", json!({"id": "m_1", "to": "m_1"}), "cannot be linked to itself");
+    check("graph", json!({"id": "m_1", "query": "tea"}), "`id` and `query` exclude each other");
+    check("graph", json!({"depth": 4}), "`depth`");
+    check("graph", json!({"id": "m_9"}), "there is no memory `m_9`");
+    check("import", json!({}), "`text` is required, or `path`");
+    check("import", json!({"text": "x", "path": "/a"}), "`text` and `path` exclude each other");
     check("list", json!({"cursor": "somewhere"}), "`cursor` is not one");
     check("forget", json!({}), "Unknown action");
 }

@@ -34,8 +34,9 @@ fn empty_results_are_explained() {
     };
     check(json!({"query": "tea"}), None);
     check(json!({"query": "coffee"}), Some("No memory has these words: try others."));
-    let narrowed =
-        Some("Memories match, but none of those asked for: try without `tag`, or the other `archived`.");
+    let narrowed = Some(
+        "Memories match, but none of those asked for: try without `tag` or `kind`, or the other `archived`.",
+    );
     check(json!({"query": "tea", "tag": "home"}), narrowed);
     check(json!({"query": "tea", "archived": true}), narrowed);
 }

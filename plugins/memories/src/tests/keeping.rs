@@ -144,8 +144,61 @@ fn both_ends_of_a_link_know_of_it() {
     world.data("link", json!({"id": "m_1", "to": "m_2", "relation": "goes with"}));
     assert_eq!(links("m_1"), json!([{"id": "m_2", "relation": "goes with"}]));
     assert_eq!(links("m_2"), json!([{"id": "m_1", "relation": "goes with", "inverse": true}]));
-    world.data("link", json!({"id": "m_1", "to": "m_2", "relation": "spoils"}));
-    assert_eq!(links("m_1"), json!([{"id": "m_2", "relation": "spoils"}]), "one link between two");
-    world.data("link", json!({"id": "m_2", "to": "m_1", "linked": false}));
+    world.data("link", json!({"id": "m_1", "to": "m_2", "relation": " goes  with "}));
+    assert_eq!(links("m_1"), json!([{"id": "m_2", "relation": "goes with"}]), "each relation once");
+    world.data("link", json!({"id": "m_2", "to": "m_1", "relation": "spoils"}));
+    let both =
+        json!([{"id": "m_2", "relation": "goes with"}, {"id": "m_2", "relation": "spoils", "inverse": true}]);
+    assert_eq!(links("m_1"), both);
+    // A relation is removed in its direction, and without one all are.
+    world.data("link", json!({"id": "m_2", "to": "m_1", "relation": "goes with", "linked": false}));
+    assert_eq!(links("m_1"), both);
+    world.data("link", json!({"id": "m_1", "to": "m_2", "relation": "goes with", "linked": false}));
+    assert_eq!(links("m_2"), json!([{"id": "m_1", "relation": "spoils"}]));
+    world.data("link", json!({"id": "m_1", "to": "m_2"}));
+    world.data("link", json!({"id": "m_1", "to": "m_2", "linked": false}));
     assert_eq!((links("m_1"), links("m_2")), (Value::Null, Value::Null));
+}
+
+#[test]
+fn kinds_are_normalised_and_filtered_by() {
+    let world = World::default();
+    let added = world.data("add", json!({"title": "Ann", "kind": " Person "}));
+    assert_eq!(timeless(added), json!({"id": "m_1", "title": "Ann", "kind": "person"}));
+    world.data("add", json!({"title": "Ann's tea", "kind": "Software_project"}));
+    world.data("add", json!({"title": "Ann of old"}));
+    assert_eq!(world.ids("list", json!({"kind": "PERSON"})), ["m_1"]);
+    assert_eq!(world.ids("list", json!({"kind": "software project"})), ["m_2"]);
+    assert_eq!(world.ids("search", json!({"query": "ann", "kind": "person"})), ["m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "persons"})), ["m_1"], "kinds are words, too");
+    world.data("update", json!({"id": "m_1", "kind": "friend"}));
+    assert_eq!(world.ids("list", json!({"kind": "friend"})), ["m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "persons"})), [""; 0]);
+    world.data("update", json!({"id": "m_1", "kind": ""}));
+    assert!(world.data("get", json!({"id": "m_1"}))["kind"].is_null());
+    world.data("delete", json!({"id": "m_2"}));
+    assert_eq!(world.ids("search", json!({"query": "software"})), [""; 0]);
+}
+
+#[test]
+fn observations_are_lines_of_the_body() {
+    let world = World::with(&["Ann|Likes tea.\nLives in Graz."]);
+    let update = |mut params: Value| {
+        params["id"] = json!("m_1");
+        world.data("update", params);
+        world.data("get", json!({"id": "m_1"}))["body"].clone()
+    };
+    assert_eq!(update(json!({"append": "Plays jazz."})), "Likes tea.\nLives in Graz.\nPlays jazz.");
+    assert_eq!(update(json!({"append": "Likes tea."})), "Likes tea.\nLives in Graz.\nPlays jazz.");
+    assert_eq!(update(json!({"remove": "Lives in Graz."})), "Likes tea.\nPlays jazz.");
+    assert_eq!(
+        update(json!({"remove": "Likes tea.", "append": "Likes coffee."})),
+        "Plays jazz.\nLikes coffee."
+    );
+    assert_eq!(world.ids("search", json!({"query": "coffee"})), ["m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "graz"})), [""; 0]);
+    let missing = json!({"id": "m_1", "remove": "Likes tea."});
+    assert_eq!(world.failure("update", missing), "not_found: not found: the body has no such line");
+    let both = json!({"id": "m_1", "body": "x", "append": "y"});
+    assert!(world.failure("update", both).contains("`body` excludes `append` and `remove`"));
 }

@@ -2,6 +2,8 @@
 
 mod errors;
 mod finding;
+mod graph;
+mod importing;
 mod keeping;
 mod limits;
 mod meaning;
