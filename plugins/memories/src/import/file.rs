@@ -31,13 +31,11 @@ pub fn read(path: &str) -> Result<String> {
     }
 }
 
-/// Adds the grant, or the other way, to a refusal.
-fn explain(failure: Failure) -> Failure {
-    if failure.code != code::DENIED || failure.hint.is_some() {
+/// Adds the way without a grant to a refusal.
+fn explain(mut failure: Failure) -> Failure {
+    if failure.code != code::DENIED {
         return failure;
     }
-    failure.hint(
-        "Pass the file's content as `text`, or ask the operator to grant, in the policy file of `memories`: \
-         [grants] invoke = [\"files:get\"]",
-    )
+    let hint = failure.hint.take().map_or(String::new(), |hint| format!("{}. ", hint.trim_end_matches('.')));
+    failure.hint(format!("{hint}Or pass the content of the file as `text`."))
 }
