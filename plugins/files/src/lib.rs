@@ -64,7 +64,7 @@ impl Files {
     }
 }
 
-/// Files in granted directories.
+/// Local files.
 ///
 /// Paths are absolute; `list` of `/` shows the granted directories. To change parts of a file, `get` it, then `edit`
 /// it; to replace it, `put` the whole new content with `expect` set to the `version` from `get`. To change several
@@ -74,7 +74,7 @@ impl Files {
     wants("store", "for round trips: atomic changes of several files")
 )]
 impl Files {
-    /// List a directory, sorted by path, or as a tree with sizes and counts.
+    /// List a directory by path, by size, or as a tree with counts.
     ///
     /// With detail `minimal` paths only (directories end with a slash), `standard` adds kind and size, `full` the
     /// modification time.
@@ -89,7 +89,7 @@ impl Files {
         /// Number of levels.
         #[param(default = 1, range = 1..=32)]
         depth: u32,
-        /// Only entries whose name matches, or, with a slash, whose path below `path`: `*.md`, `src/**/*.rs`.
+        /// Only entries whose name matches, or, with a slash, whose path below `path`: `*.md`, `src/**/*.rs !target`.
         #[param(length = 1..=1000)]
         glob: Option<String>,
         /// Also names that begin with a dot.
@@ -98,19 +98,11 @@ impl Files {
         #[param(default = 200, range = 1..=1000)] limit: u32,
         /// From the last answer, for the next part.
         cursor: Option<String>,
-        // Not by a default, which the host would give back with every answer.
-        /// As an indented text.
-        tree: Option<bool>,
+        /// Largest files first, or an indented text.
+        by: Option<list::Form>,
     ) -> Result<Reply<Listing>> {
         let filter = Filter::new(glob, hidden);
-        let query = list::Query {
-            filter,
-            depth,
-            limit: limit as usize,
-            cursor,
-            detail: call.detail(),
-            tree: tree == Some(true),
-        };
+        let query = list::Query { filter, depth, limit: limit as usize, cursor, detail: call.detail(), by };
         roundtrip::undisturbed(self.patience, || list::list(&self.roots, &path, &query))
     }
 
@@ -222,7 +214,7 @@ impl Files {
         /// A directory, searched recursively, or a file.
         #[param(default = "/", length = 1..=4096)]
         path: String,
-        /// Only files whose name matches, or, with a slash, whose path below `path`: `*.md`, `src/**/*.rs`.
+        /// Only files whose name matches, or, with a slash, whose path below `path`: `*.md`, `src/**/*.rs !target`.
         #[param(length = 1..=1000)]
         glob: Option<String>,
         /// ASCII letters only.

@@ -1,18 +1,24 @@
 //! `list`: a page of a directory.
 
-use std::{cmp::Ordering, ops::ControlFlow};
+use std::{
+    cmp::{Ordering, Reverse},
+    ops::ControlFlow,
+};
 
 use loggia_sdk::prelude::*;
 
 use crate::{
     entry::{Entry, Kind},
     roots::{NOTHING_GRANTED, Roots, Target},
-    tree::{Tree, tree},
+    tree::{ENTRIES, Tree, tree},
     walk::{End, Filter, Found, UNNAMED, walk},
 };
 
 /// Maximum size of a page's paths, regardless of the limit: the host accepts 1 MiB.
 const BYTES: usize = 512 * 1024;
+
+/// Message if there is more than a call looks at.
+const MORE: &str = "There are too many entries for one call: narrow `path` or `depth`.";
 
 /// An entry of a list.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
@@ -31,6 +37,14 @@ pub enum Listing {
     Tree(Tree),
 }
 
+/// Another form of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    Size,
+    Tree,
+}
+
 /// Parameters of a list.
 pub struct Query {
     pub filter: Filter,
@@ -38,15 +52,15 @@ pub struct Query {
     pub limit: usize,
     pub cursor: Option<String>,
     pub detail: Detail,
-    pub tree: bool,
+    pub by: Option<Form>,
 }
 
 /// Lists a page of a directory, or all of it as a tree.
 pub fn list(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Listing>> {
-    if query.tree && query.cursor.is_some() {
-        return Err(Failure::invalid_params("`cursor` is for a list: a tree has no next part"));
+    if query.by.is_some() && query.cursor.is_some() {
+        return Err(Failure::invalid_params("`cursor` excludes `by`: only a list by path has parts"));
     }
-    if query.tree {
+    if query.by == Some(Form::Tree) {
         let (tree, message) = tree(roots, path, &query.filter, query.depth, query.limit)?;
         let mut reply = Reply::new(Listing::Tree(tree));
         reply.message = message;
@@ -54,6 +68,9 @@ pub fn list(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Listing>> 
     }
     if query.cursor.as_ref().is_some_and(|cursor| !cursor.starts_with('/')) {
         return Err(Failure::invalid_params("`cursor` is not from `list`"));
+    }
+    if query.by == Some(Form::Size) {
+        return largest(roots, path, query);
     }
     let target = roots.target(path)?;
     let nothing = matches!(&target, Target::Above(roots) if roots.is_empty());
@@ -64,6 +81,26 @@ pub fn list(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Listing>> 
     })?;
     let reply = page.reply(end);
     Ok(if nothing { reply.message(NOTHING_GRANTED) } else { reply })
+}
+
+/// Lists the largest files, largest first.
+fn largest(roots: &Roots, path: &str, query: &Query) -> Result<Reply<Listing>> {
+    let mut files = Vec::new();
+    let end = walk(&roots.target(path)?, Some(query.depth), &query.filter, &mut |found| {
+        if let Found::Entry(place, Kind::File) = found {
+            files.push((Reverse(place.metadata().map_or(0, |metadata| metadata.len())), place.path()));
+        }
+        if files.len() < ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    files.sort_unstable();
+    let total = files.len();
+    let mut page = Page { query, items: Vec::new(), bytes: 0, last: None, total: 0, full: false };
+    for (_, path) in files {
+        page.add(&Found::Entry(&roots.place(&path)?, Kind::File));
+    }
+    let count = page.items.len();
+    let reply = Reply::new(Listing::Page(page.items)).page(loggia_sdk::Page::of(count).total(total));
+    Ok(if end == End::Complete { reply } else { reply.message(MORE) })
 }
 
 /// The page that is being filled.
@@ -122,7 +159,7 @@ impl Page<'_> {
         }
         let reply = Reply::new(Listing::Page(self.items)).page(page);
         if end == End::TooLarge {
-            return reply.message("There are too many entries for one call: narrow `path` or `depth`.");
+            return reply.message(MORE);
         }
         reply
     }

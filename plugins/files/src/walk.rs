@@ -18,9 +18,14 @@ const DEPTH: u32 = 64;
 /// Placeholder for a name that is not UTF-8.
 pub const UNNAMED: &str = "\u{fffd}";
 
+/// Separates patterns of excluded entries from each other, and from the pattern of accepted ones.
+const BUT: &str = " !";
+
 /// Filter for entries.
 pub struct Filter {
     glob: Option<String>,
+    /// Excluded, with everything below.
+    but: Vec<String>,
     hidden: bool,
 }
 
@@ -47,22 +52,32 @@ pub enum End {
 
 impl Filter {
     /// Accepts entries that the glob matches: their names, or, if it contains a slash, their paths below the walk's
-    /// start. Names that begin with a dot only on request.
+    /// start. `*.rs !target !*.tmp` excludes what matches one of the patterns after an exclamation mark. Names that begin
+    /// with a dot only on request.
     pub fn new(glob: Option<String>, hidden: bool) -> Self {
-        Self { glob, hidden }
+        let glob = glob.unwrap_or_default();
+        let all = format!(" {}", glob.trim());
+        let mut parts = all.split(BUT).map(|part| part.trim().to_owned());
+        let glob = parts.next().filter(|glob| !glob.is_empty());
+        Self { glob, but: parts.filter(|part| !part.is_empty()).collect(), hidden }
     }
 
     fn takes(&self, name: &str, below: &str) -> bool {
-        match &self.glob {
-            None => true,
-            Some(glob) if glob.contains('/') => fast_glob::glob_match(glob.trim_start_matches('/'), below),
-            Some(glob) => fast_glob::glob_match(glob, name),
-        }
+        self.glob.as_ref().is_none_or(|glob| matches(glob, name, below))
     }
 
-    /// Hidden directories are not walked into either.
-    fn hides(&self, name: &str) -> bool {
-        !self.hidden && name.starts_with('.')
+    /// Hidden and excluded directories are not walked into either.
+    fn hides(&self, name: &str, below: &str) -> bool {
+        (!self.hidden && name.starts_with('.')) || self.but.iter().any(|glob| matches(glob, name, below))
+    }
+}
+
+/// Matches a name, or with a slash in the pattern the path below the walk's start.
+fn matches(glob: &str, name: &str, below: &str) -> bool {
+    if glob.contains('/') {
+        fast_glob::glob_match(glob.trim_start_matches('/'), below)
+    } else {
+        fast_glob::glob_match(glob, name)
     }
 }
 
@@ -152,11 +167,11 @@ impl Walk<'_> {
                 self.tell(Found::Unnamed(place))?;
                 continue;
             };
-            if self.filter.hides(&name) {
+            let below = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
+            if self.filter.hides(&name, &below) {
                 continue;
             }
             let child = place.join(&name);
-            let below = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
             if self.filter.takes(&name, &below) {
                 self.tell(Found::Entry(&child, kind))?;
             }

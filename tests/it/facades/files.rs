@@ -414,7 +414,7 @@ async fn parts_of_files_are_read_and_edited() -> Result<()> {
 
     call(json!({"action": "mkdir", "path": "/two/x/y"})).await?;
     assert!(two.join("x/y").is_dir());
-    let tree = call(json!({"action": "list", "depth": 3, "tree": true})).await?;
+    let tree = call(json!({"action": "list", "depth": 3, "by": "tree"})).await?;
     let expected = "one/ (1 file, 10 B)\n  a.md 10 B\ntwo/ (2 directories, 0 files, 0 B)\n  x/ (1 directory, 0 files, 0 B)\n    y/ (0 files, 0 B)\n";
     assert_eq!(tree["data"]["tree"], expected, "{tree}");
     let paths = ["/one/a.md", "/two/none", "/etc/passwd"];

@@ -153,7 +153,7 @@ fn a_tree_shows_sizes_and_counts() {
     #[cfg(unix)]
     std::os::unix::fs::symlink(world.real("outside"), world.real("notes/z")).unwrap();
     let tree = |mut params: Value| {
-        params["tree"] = json!(true);
+        params["by"] = json!("tree");
         let reply = world.reply("list", params.clone()).unwrap();
         let Value::Object(mut data) = reply.data else { panic!("{params}") };
         let tree = data.remove("tree").unwrap();
@@ -169,8 +169,8 @@ fn a_tree_shows_sizes_and_counts() {
         json!({"path": "/docs"}),
     ];
     insta::assert_snapshot!(trees.map(tree).join("\n\n"));
-    let failure = world.failure("list", json!({"path": "/notes", "tree": true, "cursor": "/notes/a.md"}));
-    assert_eq!(failure, "invalid_params: `cursor` is for a list: a tree has no next part");
+    let failure = world.failure("list", json!({"path": "/notes", "by": "tree", "cursor": "/notes/a.md"}));
+    assert_eq!(failure, "invalid_params: `cursor` excludes `by`: only a list by path has parts");
 }
 
 #[test]
@@ -180,8 +180,52 @@ fn large_trees_fit_the_hosts_limit() {
     for number in 0..700 {
         world.write(&format!("notes/{name}{number}"), b"");
     }
-    let reply = world.reply("list", json!({"path": "/notes", "tree": true, "limit": 1000})).unwrap();
+    let reply = world.reply("list", json!({"path": "/notes", "by": "tree", "limit": 1000})).unwrap();
     assert_eq!(reply.data["files"], 700);
     assert!(reply.data.to_string().len() < 900_000);
     assert!(reply.message.unwrap().ends_with("more: raise `limit`, or narrow `path` or `glob`."));
+}
+
+#[test]
+fn the_largest_files_come_first() {
+    let world = World::new(&[
+        ("notes/a.md", "aa"),
+        ("notes/d/b.md", "bbbb"),
+        ("docs/c.md", "cc"),
+        ("docs/d.md", "d"),
+    ]);
+    let list = |params: Value| {
+        let reply = world.reply("list", params).unwrap();
+        let found = |entry: &Value| format!("{} {}", entry["path"].as_str().unwrap(), entry["size"]);
+        let found: Vec<_> = reply.data.as_array().unwrap().iter().map(found).collect();
+        (found.join(", "), reply.page.unwrap().total)
+    };
+    let all = "/notes/d/b.md 4, /docs/c.md 2, /notes/a.md 2, /docs/d.md 1";
+    assert_eq!(list(json!({"by": "size", "depth": 9})), (all.into(), Some(4)));
+    assert_eq!(list(json!({"by": "size", "depth": 9, "limit": 1})), ("/notes/d/b.md 4".into(), Some(4)));
+    assert_eq!(list(json!({"by": "size", "path": "/notes"})), ("/notes/a.md 2".into(), Some(1)));
+    assert_eq!(world.data("list", json!({"by": "size"})), json!([]), "there are only directories");
+}
+
+#[test]
+fn patterns_exclude_names_and_what_is_below() {
+    let world = World::new(&[
+        ("notes/a.rs", ""),
+        ("notes/b.md", ""),
+        ("notes/target/c.rs", ""),
+        ("notes/src/d.rs", ""),
+        ("notes/src/gen/e.rs", ""),
+        ("notes/we !rd/f.md", ""),
+    ]);
+    let check = |glob: &str, expected: &[&str]| {
+        let params = json!({"path": "/notes", "depth": 9, "glob": glob});
+        let data = world.detailed(Detail::Minimal, "list", params);
+        assert_eq!(data, json!(expected), "{glob}");
+    };
+    check("*.rs !target", &["/notes/a.rs", "/notes/src/d.rs", "/notes/src/gen/e.rs"]);
+    check("*.rs !target !src/gen", &["/notes/a.rs", "/notes/src/d.rs"]);
+    check("**/*.rs !{target,src}", &["/notes/a.rs"]);
+    check("!target !src !we*", &["/notes/a.rs", "/notes/b.md"]);
+    check(" !*.rs !target !gen !we*", &["/notes/b.md", "/notes/src/"]);
+    check("*.md", &["/notes/b.md", "/notes/we !rd/f.md"]);
 }
