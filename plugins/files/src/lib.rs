@@ -108,7 +108,7 @@ impl Files {
 
     /// Read a file, a part of it, or several files.
     ///
-    /// Pictures are shown; other binary files are only described, unless `encoding` is `base64`.
+    /// Pictures and sounds are shown; other binary files are only described, unless `encoding` is `base64`.
     #[action(
         read,
         alias = "read",

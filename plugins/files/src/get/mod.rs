@@ -18,8 +18,8 @@ use many::Item;
 
 use crate::{lines::Lines, mime, roots::Place, version};
 
-/// Maximum size of a picture that is returned as an image block.
-const PICTURE: u64 = 512 * 1024;
+/// Maximum size of a picture or sound that is returned as a block of its own.
+const MEDIUM: u64 = 512 * 1024;
 
 /// Encoding of the content in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -193,14 +193,20 @@ fn skipped(bytes: &[u8], offset: u64) -> usize {
     if offset == 0 { 0 } else { bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count() }
 }
 
-/// Replies for a binary file in `auto`: a picture as an image, others with a description.
+/// Replies for a binary file in `auto`: a picture or sound as such, others with a description.
 fn binary(place: &Place, content: Content) -> Result<Reply<Content>> {
     let (mime, size) = (content.mime, content.size);
-    if mime.starts_with("image/") && size <= PICTURE {
+    let (is_picture, is_sound) = (mime.starts_with("image/"), mime.starts_with("audio/"));
+    if (is_picture || is_sound) && size <= MEDIUM {
         let (file, _) = open(place)?;
-        let data = part(file, 0, PICTURE).map_err(|error| place.failed(error))?;
-        let picture = Block::Image { data, mime_type: mime.to_owned() };
-        return Ok(Reply::new(content).message("A picture.").content(picture));
+        let data = part(file, 0, MEDIUM).map_err(|error| place.failed(error))?;
+        let mime_type = mime.to_owned();
+        let (message, block) = if is_picture {
+            ("A picture.", Block::Image { data, mime_type })
+        } else {
+            ("A sound.", Block::Audio { data, mime_type })
+        };
+        return Ok(Reply::new(content).message(message).content(block));
     }
     let again = Next::action("get").param("path", place.path()).param("encoding", Encoding::Base64);
     let message = format!("Not UTF-8 text: {mime}, {size} bytes. `encoding: \"base64\"` returns the bytes.");

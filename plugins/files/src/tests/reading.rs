@@ -59,12 +59,16 @@ fn binary_files_return_bytes_only_on_request() {
 }
 
 #[test]
-fn a_picture_is_shown() {
+fn pictures_and_sounds_are_shown() {
     let world = World::new(&[]);
     let picture = b"\x89PNG\r\n\x1a\n\0\0picture".repeat(4000);
     world.write("notes/p.png", &picture);
     let reply = world.reply("get", json!({"path": "/notes/p.png"})).unwrap();
     let expected = Block::Image { data: picture, mime_type: "image/png".into() };
+    assert_eq!(reply.content, [Content::from(expected)]);
+    world.write("notes/s.mp3", b"ID3\x04\0sound");
+    let reply = world.reply("get", json!({"path": "/notes/s.mp3"})).unwrap();
+    let expected = Block::Audio { data: b"ID3\x04\0sound".to_vec(), mime_type: "audio/mpeg".into() };
     assert_eq!(reply.content, [Content::from(expected)]);
 }
 
