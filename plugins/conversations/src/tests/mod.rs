@@ -114,3 +114,26 @@ fn timeless(text: &str) -> String {
 fn the_host_accepts_the_facade() {
     insta::assert_snapshot!(testing::outline(&Conversations));
 }
+
+/// Names of all properties in the schemas of parameters and results.
+fn properties(schema: &Value, names: &mut Vec<String>) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Object(properties)) = members.get("properties") {
+                names.extend(properties.keys().cloned());
+            }
+            members.values().for_each(|member| properties(member, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| properties(item, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn an_id_has_one_name_everywhere() {
+    let mut names = Vec::new();
+    properties(&testing::describe(&Conversations), &mut names);
+    let count = |name: &str| names.iter().filter(|found| *found == name).count();
+    // Five actions take it, and all six return it.
+    assert_eq!((count("conversation"), count("id")), (11, 0), "{names:?}");
+}
