@@ -79,7 +79,7 @@ struct Text {
     text: String,
     /// The lines of each edit that is still to be applied.
     named: Vec<Option<Named>>,
-    /// What edits put for `\n`; `None` in a text that mixes line endings, which is taken as it is.
+    /// What edits put for a line ending; `None` in a text that mixes them or has none, which is taken as it is.
     ending: Option<&'static str>,
     /// The end of a text without final newline was deleted.
     unterminated: bool,
@@ -89,8 +89,8 @@ impl Text {
     fn new(text: &str, edits: &[Edit]) -> std::result::Result<Self, (usize, Failure)> {
         let (all, windows) = (text.matches('\n').count(), text.matches("\r\n").count());
         let ending = match windows {
-            0 => Some("\n"),
-            _ if windows == all => Some("\r\n"),
+            0 if all > 0 => Some("\n"),
+            _ if windows == all && all > 0 => Some("\r\n"),
             _ => None,
         };
         let mut starts = vec![0];
@@ -124,8 +124,8 @@ impl Text {
     /// Line endings of a parameter as in the file.
     fn convert(&self, text: &str) -> String {
         match self.ending {
-            Some("\r\n") => text.replace("\r\n", "\n").replace('\n', "\r\n"),
-            _ => text.to_owned(),
+            Some(ending) => text.replace("\r\n", "\n").replace('\n', ending),
+            None => text.to_owned(),
         }
     }
 

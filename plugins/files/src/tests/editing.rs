@@ -66,6 +66,8 @@ fn line_endings_and_the_end_stay() {
     check("a\r\nb\r\nc\r\n", json!([{"old": "a\r\nb", "new": "x\r\ny"}]), "x\r\ny\r\nc\r\n");
     check("a\r\nb\r\nc\r\n", json!([{"lines": "2", "new": "x\ny\n"}]), "a\r\nx\r\ny\r\nc\r\n");
     check("a\r\nb", json!([{"lines": "2", "new": "x\n"}]), "a\r\nx");
+    check("a\nb\n", json!([{"old": "a\r\nb", "new": "x\r\ny"}]), "x\ny\n");
+    check("a", json!([{"lines": "1", "new": "x\ny"}]), "x\ny");
     check("a\nb", json!([{"lines": "2", "new": "x\n"}]), "a\nx");
     check("a\nb", json!([{"lines": "1", "new": "x"}]), "x\nb");
     check("a\nb", json!([{"lines": "3-", "new": "c"}]), "a\nb\nc");
