@@ -69,7 +69,10 @@ pub use model::limits;
 pub use model::sanitise::sanitise_surface;
 pub use model::secrets::{REDACTED, redact};
 pub use model::view::ToolView;
-pub use model::{host_action::HOST_ACTIONS, surface_limits::SurfaceLimits};
+pub use model::{
+    host_action::{HOST_ACTIONS, LOGIN_CODE},
+    surface_limits::SurfaceLimits,
+};
 pub use publish::budget::{BudgetFit, FormLadder, fit_budget};
 pub use publish::clients::LintSeverity;
 pub use publish::expose::{ExposeOptions, SchemaForm, ToolSplit};

@@ -6,16 +6,19 @@
 //! | `address.rs` | the part of an address that identifies an anonymous caller |
 //! | `request_ids.rs` | the ids of a request: its own and its trace's |
 //! | `rights.rs` | the scopes of a token |
+//! | `caller_logins.rs` | logins of callers, which the host supplies |
 //! | `caller_keys.rs` | the key under which a plugin keeps a caller's state |
 
 mod address;
 mod call_origin;
 mod caller_keys;
+mod caller_logins;
 mod request_ids;
 mod rights;
 
 pub use address::AddressBlock;
 pub use call_origin::{CallOrigin, Caller, CallerAccount};
 pub use caller_keys::CallerKeys;
+pub use caller_logins::{CallerLogins, LoginPreview, LoginRefusal, LoginStep, PendingLogin};
 pub use request_ids::RequestIds;
 pub use rights::CallerRights;

@@ -2,6 +2,7 @@
 
 use std::{
     future::poll_fn,
+    pin::pin,
     sync::{Arc, atomic::Ordering},
     task::Poll,
     time::Duration,
@@ -17,6 +18,7 @@ use super::{
     fault_log::log_fault,
     frame::CallFrame,
     gate_state::GateState,
+    login,
     peers::PeerPlan,
     port::FramePort,
     timeout::NestedCallGuard,
@@ -72,14 +74,19 @@ pub(super) async fn answer_root(
 }
 
 impl CallFrame {
-    /// Asks for consent where the policy wants it, passes the breaker, and dispatches to the facade.
+    /// Requires the login and the consent that the call needs, passes the breaker, and dispatches to the facade.
     async fn answer(self, planned: PlannedCall) -> Envelope {
         // Held until the call ends: a facade may drop its session early, and must not release the permit with it.
         let frame = Arc::new(self);
         let entry = &frame.entry;
-        if entry.contract.needs_confirmation(&planned.action().name)
-            && let Err(failure) = consent::require_consent(&frame, &planned).await
-        {
+        let required = async {
+            login::require_login(&frame, planned.login_code.as_deref()).await?;
+            match entry.contract.needs_confirmation(&planned.action().name) {
+                true => consent::require_consent(&frame, &planned).await,
+                false => Ok(()),
+            }
+        };
+        if let Err(failure) = frame.unless_stopped(required).await {
             return Envelope::new(planned.command, Err(failure));
         }
         let pass = match entry.breaker.admit(frame.name()) {
@@ -91,24 +98,13 @@ impl CallFrame {
             action: planned.action().name.clone(),
             params: planned.params,
             detail: planned.detail,
-            scope: entry
-                .caller_keys
-                .as_ref()
-                .and_then(|keys| keys.key_for(&frame.state.caller, frame.name())),
+            scope: frame.caller_key(),
             deadline: frame.state.deadline(frame.due).unwrap_or(frame.due).into_std(),
             idempotency_key: planned.idempotency_key,
             session: Session::new(Arc::new(FramePort(Arc::clone(&frame)))),
         };
-        let mut dispatched = Arc::clone(&entry.facade).dispatch(call);
-        let dispatched = poll_fn(|context| match dispatched.as_mut().poll(context) {
-            // The call asked a question and may not resume; its facade does not get to handle that.
-            Poll::Pending => match frame.stop_reason.get() {
-                Some(failure) => Poll::Ready(Err(failure.clone().into())),
-                None => Poll::Pending,
-            },
-            ready => ready,
-        });
-        let outcome = dispatched.await.map_err(|stop| match stop {
+        let dispatched = Arc::clone(&entry.facade).dispatch(call);
+        let outcome = frame.unless_stopped(dispatched).await.map_err(|stop| match stop {
             // The message may quote what the guest wrote.
             Stop::Fault(fault) => {
                 let message = sanitise_line(&fault.message, MAX_FAULT_BYTES);
@@ -145,6 +141,22 @@ impl CallFrame {
         Envelope { resolved_inputs: planned.resolved, ..Envelope::new(planned.command, outcome) }
     }
 
+    /// Runs a part of the call, unless the call asked a question and may not resume: what asked does not get to handle that.
+    async fn unless_stopped<T, E: From<Failure>>(
+        &self,
+        part: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let mut part = pin!(part);
+        poll_fn(|context| match part.as_mut().poll(context) {
+            Poll::Pending => match self.stop_reason.get() {
+                Some(failure) => Poll::Ready(Err(failure.clone().into())),
+                None => Poll::Pending,
+            },
+            ready => ready,
+        })
+        .await
+    }
+
     /// Runs a call that this call makes, with a permit from the reserve of its depth.
     pub(super) async fn answer_nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
         let timeout = request.timeout;
@@ -157,8 +169,8 @@ impl CallFrame {
             PeerPlan::Answered(envelope) => return envelope.outcome.map_err(Stop::Failure),
             PeerPlan::Call(planned) => *planned,
         };
-        // A facade cannot consent for the person.
-        planned.confirmed = false;
+        // A facade cannot consent for the person, nor log in.
+        (planned.confirmed, planned.login_code) = (false, None);
         planned.entry.breaker.check(&planned.entry.surface().name)?;
         let guard = NestedCallGuard::new(&self.nested_interrupted);
         let turn = async {

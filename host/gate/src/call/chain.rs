@@ -197,8 +197,8 @@ impl ChainWalk<'_> {
             &ToolView::all_actions(),
             &self.state.rights,
         ) {
-            CallPlan::Run(planned) => PlannedCall { confirmed: false, ..*planned },
-            CallPlan::Answer(envelope) => {
+            CallPlan::Run(planned) => PlannedCall { confirmed: false, login_code: None, ..*planned },
+            CallPlan::Answer(envelope) | CallPlan::Description(_, envelope) => {
                 return Err(envelope.outcome.err().map_or_else(
                     || "it is one of the host's own actions".to_owned(),
                     |failure| failure.message,

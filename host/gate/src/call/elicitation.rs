@@ -3,6 +3,7 @@
 use loggia_policy::model::limit_names::QUESTIONS;
 use std::{sync::atomic::Ordering, time::Duration};
 
+use futures_util::future::{BoxFuture, FutureExt};
 use loggia_facade::{Answer, Failure, Question, QuestionKind};
 use loggia_schema::sanitise_line;
 use loggia_text::units;
@@ -82,18 +83,38 @@ impl CallFrame {
         Err(unavailable("this client cannot ask the person").hint(hint))
     }
 
-    /// Asks the person in the facade's name. The call is parked until the answer: all frames release their permits, and
-    /// the wall clock stops.
+    /// Asks the person in the facade's name.
     pub(super) async fn ask_person(&self, question: Question) -> Result<Answer, Failure> {
-        // On one line and without control characters, so that it cannot pass for another facade's or the host's text.
         let text = sanitise_line(&question.message, MAX_QUESTION_BYTES);
         let checked = self.check_question(&question.kind, &text)?;
+        let patience = question.timeout.map_or(QUESTION_TIMEOUT, |asked| asked.min(MAX_QUESTION_TIMEOUT));
+        let answer = self.ask_checked(&checked, question, patience, |answer| answer).await?;
+        let answer = answer.ok_or_else(|| {
+            timed_out("the question was not answered in time")
+                .hint(format!("it stayed open for {}", units::format_duration(patience)))
+        });
+        match answer? {
+            Answer::Accepted(value) => checked.check_answer(value),
+            other => Ok(other),
+        }
+    }
+
+    /// Asks a question that was checked, and waits for what `answered` makes of its answer; `None` if it takes longer than
+    /// `patience`. Meanwhile the call is parked: all frames release their permits, and the wall clock stops.
+    pub(super) async fn ask_checked<F: Future>(
+        &self,
+        checked: &CheckedQuestion,
+        question: Question,
+        patience: Duration,
+        answered: impl FnOnce(BoxFuture<'static, Answer>) -> F,
+    ) -> Result<Option<F::Output>, Failure> {
+        // On one line and without control characters, so that it cannot pass for another facade's or the host's text.
+        let text = sanitise_line(&question.message, MAX_QUESTION_BYTES);
         let _parked = self.gate.parked.park(&self.state)?;
         for frame in self.frames() {
             drop(frame.permit.lock().await.take());
         }
         let message = checked.render_message(self.name(), &text);
-        let patience = question.timeout.map_or(QUESTION_TIMEOUT, |asked| asked.min(MAX_QUESTION_TIMEOUT));
         // Prepared answers are for the facade that the client called, not for those that it invokes.
         let name = question.name.filter(|_| self.name() == self.state.facade);
         let kind = checked.kind();
@@ -101,10 +122,8 @@ impl CallFrame {
             self.state.open_question(Question { message, kind, name, timeout: question.timeout });
         // Withdraws the question however the wait ends.
         let _open = OpenQuestion { state: &self.state, key };
-        let answer = tokio::time::timeout(patience, answer).await.map_err(|_| {
-            timed_out("the question was not answered in time")
-                .hint(format!("it stayed open for {}", units::format_duration(patience)))
-        });
+        let answer = async { answer.await.unwrap_or(Answer::Cancelled) }.boxed();
+        let output = tokio::time::timeout(patience, answered(answer)).await.ok();
         // Catalog and policies may have changed: from the outermost call inwards, each is checked and permitted again.
         let mut frames: Vec<&Self> = self.frames().collect();
         while let Some(frame) = frames.pop() {
@@ -114,10 +133,7 @@ impl CallFrame {
                 std::future::pending::<()>().await;
             }
         }
-        match answer?.unwrap_or(Answer::Cancelled) {
-            Answer::Accepted(value) => checked.check_answer(value),
-            other => Ok(other),
-        }
+        Ok(output)
     }
 
     /// Checks that a question may be shown, and that the client can show it.

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use loggia_facade::{CallId, Failure, Limit, code};
+use loggia_facade::{CallId, Failure, Limit, ScopeKey, code};
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{gate_state::GateState, timeout::WallTimeout};
@@ -143,6 +143,11 @@ impl CallFrame {
     /// Counts the calls above this one.
     pub(super) fn depth(&self) -> usize {
         self.frames().count() - 1
+    }
+
+    /// Key by which the facade knows the caller, if it may know the caller, and the caller is authenticated.
+    pub(super) fn caller_key(&self) -> Option<ScopeKey> {
+        self.entry.caller_keys.as_ref().and_then(|keys| keys.key_for(&self.state.caller, self.name()))
     }
 
     /// Name of the facade.

@@ -11,7 +11,7 @@ use std::{
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request};
 use loggia_schema::ToolView;
 
-use super::{audit, exec::Exec, gate_state::GateState, run_query, snapshot::GateSnapshot};
+use super::{audit, exec::Exec, gate_state::GateState, login, run_query, snapshot::GateSnapshot};
 use crate::{
     access::CallOrigin,
     catalog::{Catalog, CatalogSnapshot},
@@ -123,6 +123,15 @@ impl Gate {
         }
         match planned {
             plan::CallPlan::Answer(envelope) => answered(&origin, *envelope),
+            plan::CallPlan::Description(entry, mut envelope) => {
+                if let Ok(reply) = &mut envelope.outcome {
+                    let reads_file = entry.logins.is_some();
+                    run_cpu_bound(reads_file, || {
+                        login::add_to_description(&entry, &origin, &mut reply.data);
+                    });
+                }
+                answered(&origin, *envelope)
+            }
             plan::CallPlan::Run(planned) => Exec::begin_call(&self.state, origin, *planned),
             plan::CallPlan::Batch(batch) => Exec::begin_batch(&self.state, origin, *batch),
             plan::CallPlan::AboutRun(query) => run_query::answer_query(&self.state, &origin, query),

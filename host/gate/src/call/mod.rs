@@ -49,6 +49,7 @@
 //! | `peers.rs` | which other facades a call may see and invoke |
 //! | `elicitation.rs` | questions to a person |
 //! | `checked_question.rs` | forms and links before they are shown, and their answers |
+//! | `login.rs` | logins that a call needs first |
 //! | `link.rs` | links that may be shown |
 //! | `consent.rs` | confirmation before an action |
 //! | `timeout.rs` | wall-clock timeouts and their attribution |
@@ -70,6 +71,7 @@ mod frame;
 mod gate;
 mod gate_state;
 mod link;
+mod login;
 mod peers;
 mod port;
 mod run_query;

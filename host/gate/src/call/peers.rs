@@ -104,7 +104,9 @@ impl CallFrame {
             plan_request(&snapshot, request, &view, &self.state.rights)
         });
         match planned {
-            CallPlan::Answer(envelope) => Ok(PeerPlan::Answered(envelope)),
+            CallPlan::Answer(envelope) | CallPlan::Description(_, envelope) => {
+                Ok(PeerPlan::Answered(envelope))
+            }
             CallPlan::Run(planned) => {
                 self.check_nested_call(&planned)?;
                 Ok(PeerPlan::Call(planned))

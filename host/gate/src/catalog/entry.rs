@@ -8,7 +8,7 @@ use loggia_schema::Contract;
 
 use super::exposure::FacadeExposure;
 use crate::{
-    access::CallerKeys,
+    access::{CallerKeys, CallerLogins},
     flow::{CallCounters, CircuitBreaker, FacadeFlow},
 };
 
@@ -26,6 +26,8 @@ pub struct CatalogEntry {
     pub origin: String,
     /// Keys by which it knows its callers, if its policy allows that.
     pub caller_keys: Option<CallerKeys>,
+    /// Logins that issue the credentials of its callers, if they can begin with a call.
+    pub logins: Option<Arc<dyn CallerLogins>>,
     /// Permits, queue and CPU use of its calls.
     pub(crate) flow: FacadeFlow,
     /// Circuit breaker of its calls.
@@ -51,6 +53,7 @@ impl CatalogEntry {
             exposure,
             origin,
             caller_keys: None,
+            logins: None,
             flow: pace,
             breaker,
             counters: CallCounters::default(),
@@ -61,6 +64,12 @@ impl CatalogEntry {
     #[must_use]
     pub fn with_caller_keys(self, scopes: Option<CallerKeys>) -> Self {
         Self { caller_keys: scopes, ..self }
+    }
+
+    /// Sets the logins that issue the credentials of its callers.
+    #[must_use]
+    pub fn with_logins(self, logins: Option<Arc<dyn CallerLogins>>) -> Self {
+        Self { logins, ..self }
     }
 
     /// Surface of the facade.

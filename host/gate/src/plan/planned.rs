@@ -11,6 +11,8 @@ use crate::catalog::CatalogEntry;
 pub(crate) enum CallPlan {
     /// Answered without a call.
     Answer(Box<Envelope>),
+    /// A description of the facade.
+    Description(Arc<CatalogEntry>, Box<Envelope>),
     /// A call to run.
     Run(Box<PlannedCall>),
     /// A query about one run, or about all of the caller's runs.
@@ -39,6 +41,8 @@ pub(crate) struct PlannedCall {
     pub wait: Option<bool>,
     /// True if the caller sent `confirm: true`.
     pub confirmed: bool,
+    /// Code that completes the caller's login, if the caller sent one.
+    pub login_code: Option<String>,
     /// Shorter wall clock from the request.
     pub timeout: Option<Duration>,
     /// Idempotency key from the request.

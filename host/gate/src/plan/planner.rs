@@ -47,14 +47,14 @@ pub(crate) fn plan_request(
         Ok(routed) => routed,
         Err((command, failure)) => return refuse(command, failure),
     };
-    let RoutedCall { command, target, detail, wait, confirm } = routed;
+    let RoutedCall { command, target, detail, wait, confirm, login_code } = routed;
     let about = |entry, command, wanted| {
         CallPlan::AboutRun(RunQuery { entry, command, request: wanted, view: view.clone() })
     };
     match target {
         CallTarget::Describe(request) => {
             let outcome = entry.contract.describe_page(&request, detail, view);
-            CallPlan::Answer(Box::new(Envelope::new(command, outcome)))
+            CallPlan::Description(entry, Box::new(Envelope::new(command, outcome)))
         }
         CallTarget::RunStatus { run_id: None, .. } => about(entry, command, RunRequest::List),
         CallTarget::RunStatus { run_id: Some(run_id), include_trace } => {
@@ -67,7 +67,7 @@ pub(crate) fn plan_request(
             Err(failure) => refuse(command, failure),
         },
         CallTarget::Action { action, params } => {
-            let call = RoutedRequest { command, action, params, detail, wait, confirm };
+            let call = RoutedRequest { command, action, params, detail, wait, confirm, login_code };
             match validate_call(&entry, view, call) {
                 Err((command, failure)) => refuse(command, failure),
                 Ok(planned) => CallPlan::Run(Box::new(PlannedCall {
@@ -89,6 +89,7 @@ struct RoutedRequest {
     detail: Detail,
     wait: Option<bool>,
     confirm: Option<bool>,
+    login_code: Option<String>,
 }
 
 /// Fills in defaults and validates. An error returns the command, which the envelope echoes.
@@ -115,6 +116,7 @@ fn validate_call(
         detail: call.detail,
         wait: call.wait,
         confirmed: call.confirm == Some(true),
+        login_code: call.login_code,
         timeout: None,
         idempotency_key: None,
     })
@@ -165,7 +167,7 @@ fn validate_batch(
 }
 
 fn validate_item(entry: &Arc<CatalogEntry>, item: Object, view: &ToolView) -> Result<PlannedCall, Failure> {
-    let RoutedCall { command, target, detail, wait, confirm } =
+    let RoutedCall { command, target, detail, wait, confirm, login_code } =
         entry.contract.route(item, view).map_err(|refused| refused.failure)?;
     let CallTarget::Action { action, params } = target else {
         let name = command.name.unwrap_or_default();
@@ -176,7 +178,7 @@ fn validate_item(entry: &Arc<CatalogEntry>, item: Object, view: &ToolView) -> Re
         let failure = failures::invalid_params("`wait` cannot be false inside a batch");
         return Err(failure.hint("Pass `wait` next to `items`, for the whole batch."));
     }
-    let call = RoutedRequest { command, action, params, detail, wait: None, confirm };
+    let call = RoutedRequest { command, action, params, detail, wait: None, confirm, login_code };
     validate_call(entry, view, call).map_err(|(_, failure)| failure)
 }
 

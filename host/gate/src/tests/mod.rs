@@ -9,6 +9,7 @@ pub(crate) mod heap;
 mod large;
 mod links;
 mod listed;
+mod logins;
 mod nested;
 mod parked;
 mod rights;

@@ -42,6 +42,8 @@ pub struct Contract {
     pub(crate) long_running: ActionSet,
     /// The actions that need a person's confirmation.
     pub(crate) confirmed: ActionSet,
+    /// Whether calls may carry the code of a login.
+    pub(crate) takes_login_codes: bool,
     /// Built at the first call with a name that its action does not have.
     owners: OnceLock<ParameterOwners>,
     /// Built by [`compile`](Self::compile) or at the first search.
@@ -136,6 +138,7 @@ impl Contract {
             all: ActionSet::first(surface.actions.len()),
             long_running: ActionSet::matching(&surface.actions, |action| action.long_running),
             confirmed: ActionSet::EMPTY,
+            takes_login_codes: false,
             surface,
             rules,
             names,

@@ -15,6 +15,7 @@
 //! | `host_call` | calls of the host's own actions |
 //! | `host_rules` | schemas of the host's own actions |
 //! | `groups` | groups of actions, with counts |
+//! | `login_codes` | codes by which callers complete a login |
 //! | `narrow` | restricts a tool to the actions that a caller may call |
 //! | `nulls` | drops nulls that stand for parameters of other actions |
 //! | `owners` | which actions take a parameter of a name |
@@ -36,6 +37,7 @@ pub(crate) mod explain;
 pub(crate) mod groups;
 pub(crate) mod host_call;
 pub(crate) mod host_rules;
+pub(crate) mod login_codes;
 pub(crate) mod narrow;
 pub(crate) mod nulls;
 pub(crate) mod owners;

@@ -11,7 +11,10 @@ use crate::{
         build::Contract,
         routed::{CallTarget, RefusedCall, RoutedCall},
     },
-    model::view::{CommandTarget, ToolView},
+    model::{
+        host_action::LOGIN_CODE,
+        view::{CommandTarget, ToolView},
+    },
     text::{near, show},
 };
 
@@ -24,6 +27,8 @@ struct HostArguments {
     detail: Option<Value>,
     wait: Option<Value>,
     confirm: Option<Value>,
+    login_code: Option<Value>,
+    takes_login_codes: bool,
 }
 
 impl Contract {
@@ -35,7 +40,8 @@ impl Contract {
     ///
     /// A failure, with the command to echo.
     pub fn route(&self, arguments: Object, view: &ToolView) -> Result<RoutedCall, Box<RefusedCall>> {
-        let mut host = HostArguments::default();
+        let mut host =
+            HostArguments { takes_login_codes: self.takes_login_codes(), ..HostArguments::default() };
         let mut params = arguments;
         let gathered = host.gather(&mut params).map_err(|conflict| self.conflict_failure(&conflict));
         let (command, target) = self.command(&host, &params, view);
@@ -44,16 +50,17 @@ impl Contract {
             let detail = self.detail(host.detail.as_ref())?;
             let wait = flag("wait", host.wait.as_ref(), |value| self.got(value))?;
             let confirm = flag("confirm", host.confirm.as_ref(), |value| self.got(value))?;
+            let login_code = self.login_code(host.login_code)?;
             let target = match target {
                 CommandTarget::Action(action) => CallTarget::Action { action, params },
                 CommandTarget::Host(host_action, trace) => {
                     self.host_target(host_action, trace, params, view)?
                 }
             };
-            Ok((target, detail, wait, confirm))
+            Ok(RoutedCall { command: command.clone(), target, detail, wait, confirm, login_code })
         });
         match routed {
-            Ok((target, detail, wait, confirm)) => Ok(RoutedCall { command, target, detail, wait, confirm }),
+            Ok(routed) => Ok(routed),
             Err(failure) => Err(Box::new(RefusedCall { command, failure })),
         }
     }
@@ -182,7 +189,12 @@ impl HostArguments {
             ("detail", &mut self.detail),
             ("wait", &mut self.wait),
             ("confirm", &mut self.confirm),
+            (LOGIN_CODE, &mut self.login_code),
         ] {
+            // Elsewhere a facade may use this name.
+            if name == LOGIN_CODE && !self.takes_login_codes {
+                continue;
+            }
             let Some(value) = take(name) else { continue };
             match slot {
                 Some(known) if !is_same_argument(known, &value) => {
@@ -222,6 +234,17 @@ impl Contract {
             }
             Some(other) => {
                 let message = format!("`detail` must be one of minimal, standard, full{}", self.got(other));
+                Err(Failure::new(code::INVALID_PARAMS, message))
+            }
+        }
+    }
+
+    fn login_code(&self, sent: Option<Value>) -> Result<Option<String>, Failure> {
+        match sent {
+            None => Ok(None),
+            Some(Value::String(code)) => Ok(Some(code)),
+            Some(other) => {
+                let message = format!("`{LOGIN_CODE}` must be a string{}", self.got(&other));
                 Err(Failure::new(code::INVALID_PARAMS, message))
             }
         }

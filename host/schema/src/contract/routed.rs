@@ -15,6 +15,8 @@ pub struct RoutedCall {
     pub wait: Option<bool>,
     /// Whether the caller confirms the call, if specified.
     pub confirm: Option<bool>,
+    /// The code that completes the caller's login, if the facade takes one.
+    pub login_code: Option<String>,
 }
 
 /// The requested operation.

@@ -3,6 +3,9 @@
 /// Names of the host's actions: no facade may use them for an action or an alias.
 pub const HOST_ACTIONS: [&str; 4] = ["describe", "run_status", "run_cancel", "batch"];
 
+/// Name of the argument that completes a caller's login. Only facades with logins have it.
+pub const LOGIN_CODE: &str = "login_code";
+
 /// An action of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostAction {

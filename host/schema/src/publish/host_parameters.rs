@@ -5,7 +5,7 @@ use loggia_facade::{Action, Detail};
 use crate::{
     contract::build::Contract,
     model::{
-        host_action::HostAction,
+        host_action::{HostAction, LOGIN_CODE},
         shape::{ShapeMember, ValueShape},
     },
 };
@@ -22,6 +22,13 @@ pub(crate) fn for_action(contract: &Contract, action: &Action) -> Vec<ShapeMembe
     if contract.needs_confirmation(&action.name) {
         let text = "true after the person agreed; only needed where the client cannot ask";
         out.push(optional("confirm", ValueShape::Boolean, text));
+    }
+    if contract.takes_login_codes() {
+        out.push(optional(
+            LOGIN_CODE,
+            ValueShape::Text(None),
+            "the code of a login, once a call asks for it",
+        ));
     }
     out
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     model::{
+        host_action::LOGIN_CODE,
         shape::{ShapeMember, ValueShape},
         signature::brief,
     },
@@ -26,7 +27,7 @@ use crate::{
 const ACTION_TEXT: &str = "What to do.";
 
 /// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
-/// `describe`. Of the host's parameters, only `confirm` needs a description of its own.
+/// `describe`. Of the host's parameters, only `confirm` and `login_code` need a description of their own.
 pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
     let actions = part.with_rules().map(|(action, rules)| {
         let (members, others) = match &rules.shape {
@@ -80,7 +81,7 @@ pub(crate) fn union(part: &ToolPart<'_>) -> PublishedTool {
 
 /// Whether a host parameter of the `signatures` form is beside `params`.
 fn is_beside_params(member: &ShapeMember) -> bool {
-    member.name == "confirm"
+    member.name == "confirm" || member.name == LOGIN_CODE
 }
 
 fn publish(
