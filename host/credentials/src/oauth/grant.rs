@@ -36,6 +36,12 @@ impl OAuthGrant {
         self.refresh.is_some() && self.expires.is_some_and(|expires| expires.saturating_sub(EARLY) <= now)
     }
 
+    /// Time from which the access token has to be replaced, or has expired.
+    pub(crate) fn usable_until(&self) -> u64 {
+        let early = if self.refresh.is_some() { EARLY } else { 0 };
+        self.expires.map_or(u64::MAX, |expires| expires.saturating_sub(early))
+    }
+
     /// Whether the access token has expired.
     pub(crate) fn has_expired(&self, now: u64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)

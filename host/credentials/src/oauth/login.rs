@@ -27,6 +27,20 @@ pub enum LoginError {
     Endpoint(String),
 }
 
+/// What a server issued at the end of a login. Its `Debug` output hides it.
+pub struct IssuedToken {
+    /// The access token.
+    pub value: String,
+    /// What came beside it.
+    pub grant: OAuthGrant,
+}
+
+impl std::fmt::Debug for IssuedToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("IssuedToken")
+    }
+}
+
 /// A login that has begun.
 pub struct LoginAttempt {
     client: OAuthClient,
@@ -37,11 +51,17 @@ pub struct LoginAttempt {
     pub link: Url,
 }
 
-/// Query with which the server sends the browser back.
-#[derive(Debug, PartialEq, Eq)]
+/// Query with which the server sends the browser back. Its `Debug` output hides it.
+#[derive(PartialEq, Eq)]
 pub struct RedirectAnswer {
     state: String,
     result: Result<String, String>,
+}
+
+impl std::fmt::Debug for RedirectAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RedirectAnswer")
+    }
 }
 
 impl RedirectAnswer {
@@ -92,12 +112,12 @@ impl LoginAttempt {
         self.state.secret().as_bytes().ct_eq(answer.state.as_bytes()).into()
     }
 
-    /// Exchanges the code of an answer. Returns the access token and what came with it.
+    /// Exchanges the code of an answer for a token.
     ///
     /// # Errors
     ///
     /// [`LoginError`].
-    pub async fn finish(self, answer: RedirectAnswer) -> Result<(String, OAuthGrant), LoginError> {
+    pub async fn finish(self, answer: RedirectAnswer) -> Result<IssuedToken, LoginError> {
         if !self.is_answered_by(&answer) {
             return Err(LoginError::Foreign);
         }
@@ -119,7 +139,9 @@ impl LoginAttempt {
                 LoginError::Endpoint("sent a response that is not a token".to_owned())
             }
         })?;
-        read_response(&response, None).map_err(|reason| LoginError::Endpoint(format!("failed: {reason}")))
+        let (value, grant) = read_response(&response, None)
+            .map_err(|reason| LoginError::Endpoint(format!("failed: {reason}")))?;
+        Ok(IssuedToken { value, grant })
     }
 }
 

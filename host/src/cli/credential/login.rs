@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use loggia_credentials::oauth::{LoginAttempt, OAuthClient, RedirectAnswer};
+use loggia_credentials::oauth::{IssuedToken, LoginAttempt, OAuthClient, RedirectAnswer};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::TcpListener,
@@ -47,7 +47,7 @@ impl LoginCommand {
                 "the settings have no `[login.{name}]`, which names the authorization server (--config FILE)"
             );
         };
-        let (value, grant) = io_runtime()?.block_on(async {
+        let IssuedToken { value, grant } = io_runtime()?.block_on(async {
             let listener = TcpListener::bind(("127.0.0.1", self.port)).await.with_context(|| {
                 format!("failed to listen on port {}: choose another one with --port", self.port)
             })?;
