@@ -1,4 +1,6 @@
-//! Path of the MCP endpoint.
+//! Paths of the HTTP server.
 
 /// Path at which MCP is served over HTTP.
 pub const PATH: &str = "/mcp";
+/// Path to which an authorization server sends browsers back.
+pub const CALLBACK_PATH: &str = "/oauth/callback";

@@ -7,7 +7,7 @@
 //! | [`stdio`] | one client on stdin and stdout | `jsonrpc`, `mcp` |
 //! | [`auth`] | authentication over HTTP | `endpoint` |
 //! | [`http`] | many clients over streamable HTTP | `auth`, `endpoint`, `jsonrpc`, `mcp` |
-//! | `endpoint` | path of MCP over HTTP | |
+//! | `endpoint` | paths over HTTP | |
 //! | `listener` | listening sockets | |
 //!
 //! This is the only crate that names rmcp's server side.
@@ -20,5 +20,5 @@ mod listener;
 pub mod mcp;
 pub mod stdio;
 
-pub use endpoint::PATH as ENDPOINT_PATH;
+pub use endpoint::{CALLBACK_PATH, PATH as ENDPOINT_PATH};
 pub use listener::listen;

@@ -289,6 +289,7 @@ pub async fn serve_http(
         handler,
         http,
         authenticator,
+        returns: None,
         drain: settings.drain.0,
         release_memory: crate::serve::memory::trim,
     };

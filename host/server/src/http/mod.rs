@@ -19,6 +19,8 @@
 //! | MCP, with sessions for older clients | | `sessions/` |
 //! | other paths | 404 | |
 //!
+//! Browsers that return from an authorization server (`redirects.rs`) pass the layers up to the host check, and a rate limit.
+//!
 //! **Invariant**: unauthenticated requests cost no more than parsing their headers: no body is read and no session is created.
 
 mod accept;
@@ -31,6 +33,7 @@ mod host_check;
 mod message;
 mod oversize;
 mod per_caller;
+mod redirects;
 mod request_id;
 mod sessions;
 #[cfg(test)]
@@ -62,6 +65,7 @@ use tower_http::{
 pub use self::{
     accept::{ConnectionConfig, accept},
     connection_table::ConnectionBounds,
+    redirects::{BrowserReturns, ReturnPage},
     timeouts::ConnectionTimeouts,
 };
 use crate::{
@@ -87,6 +91,8 @@ pub struct HttpServer {
     pub http: Http,
     /// `None` if access is unauthenticated.
     pub authenticator: Option<Authenticator>,
+    /// Answers browsers that return from an authorization server; `None` if there are no logins.
+    pub returns: Option<Arc<dyn BrowserReturns>>,
     /// Time for running calls to finish after the shutdown signal.
     pub drain: Duration,
     /// Returns free memory to the kernel. Blocks.
@@ -99,7 +105,7 @@ pub struct HttpServer {
 ///
 /// If connections cannot be accepted.
 pub async fn serve(server: HttpServer, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
-    let HttpServer { handler, http, authenticator, drain, release_memory } = server;
+    let HttpServer { handler, http, authenticator, returns, drain, release_memory } = server;
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
@@ -112,7 +118,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         meters: Arc::clone(&meters),
         failures: AuthFailureLog::default(),
     });
-    let router = layers(service, &http, names, Arc::clone(&sessions), auth);
+    let router = layers(service, &http, names, Arc::clone(&sessions), auth, returns);
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
     tokio::spawn(Arc::clone(&sessions).run(release_memory, streams.clone()));
@@ -153,6 +159,7 @@ fn layers<S>(
     names: HostAllowlist,
     sessions: Arc<BoundedSessions>,
     auth: Arc<AuthState>,
+    returns: Option<Arc<dyn BrowserReturns>>,
 ) -> Router
 where
     S: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
@@ -170,7 +177,7 @@ where
         .layer(from_fn_with_state(Arc::clone(&auth), auth_layer::authenticate))
         .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_rate))
         .layer(from_fn_with_state(bounds, message::read_body))
-        .layer(from_fn_with_state(limits, per_caller::limit_concurrency))
+        .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_concurrency))
         .layer(from_fn(auth_layer::end_expired_streams))
         .layer(from_fn_with_state(sessions, sessions::attach_session))
         .layer(map_response(set_content_type));
@@ -181,10 +188,15 @@ where
         // A second one within, so that the response is counted and has its id.
         .layer(CatchPanicLayer::custom(internal_error))
         .layer(from_fn_with_state(bounds, message::check_length))
-        .layer(from_fn_with_state(Arc::new(names), host_check::check_host))
-        .option_layer(cors);
+        .layer(from_fn_with_state(Arc::new(names), host_check::check_host));
     let authenticated = Router::new().nest_service(PATH, service).layer(authenticated);
-    authenticated.merge(metadata.unwrap_or_default()).fallback(not_found).layer(all)
+    let mut router = authenticated.merge(metadata.unwrap_or_default()).fallback(not_found);
+    if let Some(cors) = cors {
+        router = router.layer(cors);
+    }
+    // Beside the CORS layer: no page of another origin may read what a login returns.
+    let returns = returns.map(|returns| redirects::router(returns, limits));
+    router.merge(returns.unwrap_or_default()).layer(all)
 }
 
 /// Points browsers and misconfigured clients to the endpoint.

@@ -3,21 +3,32 @@
 use std::convert::Infallible;
 
 use axum::{body::Body, extract::Request, response::Response};
+use futures_util::{FutureExt, future::BoxFuture};
 use loggia_gate::flow::GateMeters;
 use loggia_policy::settings::PerCaller;
 use tokio::sync::watch;
 use tower::{ServiceExt, service_fn};
 
 use super::*;
+use crate::endpoint::CALLBACK_PATH;
+
+/// Answers every browser.
+struct Welcome;
+
+impl BrowserReturns for Welcome {
+    fn answer(&self, query: String) -> BoxFuture<'static, ReturnPage> {
+        async move { ReturnPage { is_known: true, html: query } }.boxed()
+    }
+}
 
 /// The router with a service that panics on request instead of MCP.
 fn panicky() -> Router {
     let per_caller = PerCaller { concurrency: Some(1), ..PerCaller::default() };
-    let http = Http { per_caller, ..Http::default() };
+    let http = Http { per_caller, origins: vec![PAGE.to_owned()], ..Http::default() };
     let meters = Arc::new(GateMeters::default());
     let (_, news) = watch::channel(());
     let sessions = Arc::new(BoundedSessions::new(&http, news, Arc::clone(&meters.http.sessions)));
-    let names = HostAllowlist::new(http.listen, &[], &[]);
+    let names = HostAllowlist::new(http.listen, &[], &http.origins);
     let service = service_fn(async |request: Request| {
         assert!(!request.headers().contains_key("panic"), "a secret");
         Ok::<_, Infallible>(Response::new(Body::from("fine")))
@@ -28,7 +39,26 @@ fn panicky() -> Router {
         names,
         sessions,
         Arc::new(AuthState { authenticator: None, meters, failures: AuthFailureLog::default() }),
+        Some(Arc::new(Welcome)),
     )
+}
+
+/// A page of another origin, which may call this server.
+const PAGE: &str = "https://chat.example.com";
+
+#[tokio::test]
+async fn no_other_origin_reads_returns() {
+    let router = panicky();
+    for (path, host, status, is_readable) in [
+        (PATH, "localhost", 200, true),
+        (CALLBACK_PATH, "localhost", 200, false),
+        (CALLBACK_PATH, "evil.example", 403, false),
+    ] {
+        let request = Request::get(path).header("host", host).header("origin", PAGE);
+        let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let allowed = response.headers().contains_key("access-control-allow-origin");
+        assert_eq!((response.status().as_u16(), allowed), (status, is_readable), "{path} {host}");
+    }
 }
 
 /// Returns id, status and text of a response.

@@ -82,8 +82,8 @@ pub fn is_expressible(question: &Question) -> bool {
     to_params(question, "").is_some()
 }
 
-/// Creates the id of a link. `notifications/elicitation/complete` would refer to it; the host sends none, since it does not
-/// learn what happens at a link.
+/// Creates the id of a link. `notifications/elicitation/complete` would refer to it; the host sends none, since mostly it does not
+/// learn what happens at a link. A call that waits for a login ends when the login does.
 fn new_elicitation_id() -> String {
     let mut bits = [0; 16];
     rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())
