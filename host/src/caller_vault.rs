@@ -12,6 +12,7 @@ use loggia_policy::settings::LoginServer;
 use loggia_state::{StateError, StateFolder};
 
 /// Credentials of a state folder.
+#[derive(Clone)]
 pub struct CallerVault {
     vault: Arc<CredentialVault>,
     keys: CallerKeys,

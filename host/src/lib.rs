@@ -6,10 +6,11 @@
 //! |---|---|---|
 //! | [`places`] | default folders, and the environment of the operator's files | |
 //! | [`caller_vault`] | credentials of callers, by their names | |
+//! | [`login`] | logins of callers, by a browser | `caller_vault` |
 //! | [`telemetry`] | logs, the audit file, metrics | |
-//! | [`load`] | from sources to the catalog | `places`, `caller_vault` |
+//! | [`load`] | from sources to the catalog | `places`, `caller_vault`, `login` |
 //! | [`build`] | plugin sources to components, by cargo | `places`, `load` |
-//! | [`serve`] | the running host: assembly, the admin listener, shutdown | `load`, `telemetry` |
+//! | [`serve`] | the running host: assembly, the admin listener, shutdown | `load`, `login`, `telemetry` |
 //! | [`cli`] | one file for each command | all |
 //!
 //! `tests/rules` checks that modules import in one direction only.
@@ -18,6 +19,7 @@ pub mod build;
 pub mod caller_vault;
 pub mod cli;
 pub mod load;
+pub mod login;
 pub mod places;
 pub mod serve;
 pub mod telemetry;

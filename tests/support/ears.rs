@@ -15,7 +15,7 @@ use rmcp::{
     service::{NotificationContext, RequestContext},
 };
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// Capabilities of a client.
 #[derive(Debug, Clone, Default)]
@@ -63,8 +63,19 @@ pub struct Ears {
     pub(crate) questions: mpsc::UnboundedSender<Value>,
     pub(crate) withdrawn: mpsc::UnboundedSender<()>,
     pub(crate) answers: Option<Arc<Mutex<VecDeque<ElicitResult>>>>,
+    pub(crate) answered: Arc<Notify>,
     pub(crate) links: bool,
     pub(crate) tasks: bool,
+}
+
+impl Ears {
+    /// Gives the person one more answer, for the question that is open or the next one.
+    pub fn answer(&self, answer: ElicitResult) {
+        if let Some(answers) = &self.answers {
+            answers.lock().expect("no panic").push_back(answer);
+        }
+        self.answered.notify_one();
+    }
 }
 
 impl ClientHandler for Ears {
@@ -89,14 +100,19 @@ impl ClientHandler for Ears {
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let _ = self.questions.send(serde_json::to_value(request).unwrap_or_default());
-        let answer = self.answers.as_ref().and_then(|answers| answers.lock().ok()?.pop_front());
-        match answer {
-            Some(answer) => Ok(answer),
-            // No answer left: the person thinks until the question is withdrawn.
-            None => {
-                context.ct.cancelled().await;
-                let _ = self.withdrawn.send(());
-                Ok(ElicitResult::new(ElicitationAction::Cancel))
+        loop {
+            let answered = self.answered.notified();
+            let answer = self.answers.as_ref().and_then(|answers| answers.lock().ok()?.pop_front());
+            if let Some(answer) = answer {
+                return Ok(answer);
+            }
+            // No answer left: the person thinks until there is one, or the question is withdrawn.
+            tokio::select! {
+                () = answered => {}
+                () = context.ct.cancelled() => {
+                    let _ = self.withdrawn.send(());
+                    return Ok(ElicitResult::new(ElicitationAction::Cancel));
+                }
             }
         }
     }

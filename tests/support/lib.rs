@@ -194,8 +194,19 @@ impl Client {
 
     /// Starts a host on stdio for a client of that kind.
     pub async fn stdio_as(folder: &Path, era: Era, kind: Kind) -> Result<Self> {
+        Self::stdio_as_with(folder, era, kind, |_| {}).await
+    }
+
+    /// Like [`Client::stdio_as`], with further options.
+    pub async fn stdio_as_with(
+        folder: &Path,
+        era: Era,
+        kind: Kind,
+        more: impl FnOnce(&mut Command),
+    ) -> Result<Self> {
         let command = Command::new(binary()).configure(|command| {
             command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
+            more(command);
         });
         let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
         Self::connect_as(transport, era, kind).await
@@ -271,6 +282,7 @@ impl Client {
             questions: asked,
             withdrawn: taken_back,
             answers,
+            answered: Arc::default(),
             links: kind.links,
             tasks: kind.tasks,
         };

@@ -6,6 +6,7 @@ use std::{
     num::NonZero,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,6 +20,7 @@ use loggia_server::{
     ENDPOINT_PATH, auth,
     auth::{Authenticator, TokenReloader},
     http,
+    http::BrowserReturns,
     mcp::McpHandler,
     stdio,
 };
@@ -33,6 +35,7 @@ use super::{
 use crate::{
     caller_vault::to_login_clients,
     load::to_specs,
+    login::{LoginReturns, ReturnPlace, listener_url},
     serve::{HostOptions, PluginHost, admin, signals},
     telemetry::{logs, trail},
 };
@@ -91,6 +94,9 @@ impl ServeCommand {
         let trail = settings.audit.file.as_deref().map(trail::open).transpose();
         logs::start(settings.log, trail.context("failed to open the audit file")?);
         if let Some(warning) = settings::auth_warning(&settings) {
+            tracing::warn!("{warning}");
+        }
+        if let Some(warning) = settings::login_warning(&settings) {
             tracing::warn!("{warning}");
         }
         let Some(folder) = settings.folder.clone() else {
@@ -234,6 +240,7 @@ async fn serve_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) ->
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
     start_admin(host, settings, None, &stop).await?;
+    host.logins().return_to(ReturnPlace::Loopback);
     host.watch_folder(folder, stop.clone());
     let handler = McpHandler::new(host.gate.clone(), CallOrigin::local(), stop.clone());
     let handler = handler.with_newest_revision(settings.max_protocol_version);
@@ -251,6 +258,21 @@ pub struct HttpEndpoint {
     pub authenticator: Option<Authenticator>,
     /// The settings file, to follow changes of its tokens.
     pub file: Option<TokenReloader>,
+}
+
+/// Lets callers log in from their calls, if they are authenticated and browsers can return to this server.
+fn start_logins(
+    host: &PluginHost,
+    settings: &Settings,
+    is_authenticated: bool,
+    address: SocketAddr,
+) -> Option<Arc<dyn BrowserReturns>> {
+    if settings.login.is_empty() || !is_authenticated {
+        return None;
+    }
+    let resource = settings.auth().resource.as_ref().map(|resource| &resource.url);
+    host.logins().return_to(ReturnPlace::Listener(listener_url(resource, address)?));
+    Some(Arc::new(LoginReturns(Arc::clone(host.logins()))))
 }
 
 /// Serves a folder over HTTP until a signal. Calls `ready` with the address once clients can connect.
@@ -275,6 +297,7 @@ pub async fn serve_http(
         tokio::spawn(file.run(authenticator.clone()));
     }
     start_admin(host, settings, authenticator.clone(), &shutdown).await?;
+    let returns = start_logins(host, settings, authenticator.is_some(), address);
     host.watch_folder(folder, stop.clone());
     // Fallback for a request without a caller.
     let nobody = match &authenticator {
@@ -289,7 +312,7 @@ pub async fn serve_http(
         handler,
         http,
         authenticator,
-        returns: None,
+        returns,
         drain: settings.drain.0,
         release_memory: crate::serve::memory::trim,
     };

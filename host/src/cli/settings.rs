@@ -12,7 +12,7 @@ use loggia_policy::settings::{Http, Settings, SettingsError, SettingsReading};
 use loggia_server::{auth, auth::Authenticator};
 use loggia_text::units::format_bytes;
 
-use crate::places;
+use crate::{login::listener_url, places};
 
 /// Maximum size of a settings file.
 const MAX_BYTES: u64 = 1 << 20;
@@ -179,6 +179,17 @@ fn addresses_collide(a: SocketAddr, b: SocketAddr) -> bool {
 /// Warns about settings without effect.
 pub fn auth_warning(settings: &Settings) -> Option<&'static str> {
     (settings.http.is_none() && !settings.auth().is_none()).then_some(AUTH_OVER_STDIO)
+}
+
+/// Warning for logins whose browsers would not find back.
+const NO_RETURN: &str = "`[login]`: callers cannot log in from their calls, since browsers cannot return to this server: set \
+                         `auth.resource` to its https:// URL, or log callers in by `loggia credential login`";
+
+/// Warns about logins that callers cannot begin.
+pub fn login_warning(settings: &Settings) -> Option<&'static str> {
+    let http = settings.http.as_ref().filter(|_| !settings.login.is_empty() && !settings.auth().is_none())?;
+    let resource = settings.auth().resource.as_ref().map(|resource| &resource.url);
+    listener_url(resource, http.listen).is_none().then_some(NO_RETURN)
 }
 
 /// Warns about a missing plugin folder.

@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     caller_vault::{CallerVault, LoginClients},
     load::{CatalogLoader, FacadeStates, LoadStatus, PluginAdmitter, TrustPlaces, UpstreamSource, compiler},
+    login::CallLogins,
     serve::{runtimes::CallRuntimes, vitals},
 };
 
@@ -139,6 +140,11 @@ impl PluginHost {
     /// If the state folder or the key of credentials cannot be used.
     pub fn vault(&self) -> Result<CallerVault, StateError> {
         self.admitter.vault()
+    }
+
+    /// Logins that begin with calls.
+    pub fn logins(&self) -> &Arc<CallLogins> {
+        self.admitter.states().logins()
     }
 
     /// Logs resource usage on each SIGUSR1 from now on.

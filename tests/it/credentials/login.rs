@@ -24,9 +24,9 @@ use tokio::{
 
 /// An authorization server. It checks what a client must prove.
 #[derive(Default)]
-struct Issuer {
+pub(super) struct Issuer {
     /// Access tokens issued so far.
-    issued: AtomicUsize,
+    pub(super) issued: AtomicUsize,
     /// Refuses refresh tokens.
     revokes: AtomicBool,
     /// Access tokens expire at once.
@@ -35,11 +35,11 @@ struct Issuer {
 }
 
 /// Parameters of a query or form.
-fn pairs(text: &str) -> Vec<(String, String)> {
+pub(super) fn pairs(text: &str) -> Vec<(String, String)> {
     url::form_urlencoded::parse(text.as_bytes()).into_owned().collect()
 }
 
-fn find<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
+pub(super) fn find<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
     pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
 }
 
@@ -79,17 +79,17 @@ impl Issuer {
 }
 
 /// A shop whose credentials an authorization server issues.
-struct Shop {
-    folder: Folder,
-    settings: String,
-    trusted: std::path::PathBuf,
-    issuer: Arc<Issuer>,
-    web: Web,
-    endpoint: Web,
+pub(super) struct Shop {
+    pub(super) folder: Folder,
+    pub(super) settings: String,
+    pub(super) trusted: std::path::PathBuf,
+    pub(super) issuer: Arc<Issuer>,
+    pub(super) web: Web,
+    pub(super) endpoint: Web,
 }
 
 impl Shop {
-    async fn open() -> Result<Self> {
+    pub(super) async fn open() -> Result<Self> {
         let authority = Authority::new("trusted")?;
         let issuer = Arc::new(Issuer::default());
         let shared = issuer.clone();
@@ -132,11 +132,17 @@ impl Shop {
         Ok(Self { folder, settings, trusted, issuer, web, endpoint })
     }
 
-    /// Starts a login; the command, and the link that it prints.
-    async fn begin(&self, caller: &str) -> Result<(Child, String)> {
-        // Not the server's own file: without its tokens, the server would refuse all callers.
+    /// Writes a settings file of one's own. With the server's, which has tokens, a login would change nothing of them; without
+    /// its tokens, the server would refuse all callers.
+    pub(super) fn config(&self) -> Result<std::path::PathBuf> {
         let config = self.folder.beside("login").join("loggia.toml");
         std::fs::write(&config, &self.settings)?;
+        Ok(config)
+    }
+
+    /// Starts a login; the command, and the link that it prints.
+    async fn begin(&self, caller: &str) -> Result<(Child, String)> {
+        let config = self.config()?;
         let mut child = Command::new(binary())
             .args(["credential", "login", "shop", "--caller", caller, "--config"])
             .arg(config)
@@ -157,17 +163,26 @@ impl Shop {
         Ok((child, link))
     }
 
-    /// Does what a browser does: the server sends it back to the command.
-    async fn answer(&self, link: &str, query: impl Fn(&str) -> String) -> Result<u16> {
+    /// Does what a browser does: the server sends it back to where the link says.
+    pub(super) async fn browse(
+        &self,
+        method: &str,
+        link: &str,
+        query: impl Fn(&str) -> String,
+    ) -> Result<wire::Told> {
         let query_of_link = pairs(link.split_once('?').context("no query")?.1);
         ensure!(find(&query_of_link, "scope") == "read write", "{link}");
         *self.issuer.challenge.lock().expect("no panic") = find(&query_of_link, "code_challenge").to_owned();
         let redirect = find(&query_of_link, "redirect_uri");
-        let authority = redirect.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/callback"));
-        let authority = authority.with_context(|| link.to_owned())?;
-        let path = format!("/callback?{}", query(find(&query_of_link, "state")));
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
-        Ok(wire::send(authority, request.as_bytes()).await?.status)
+        let place = redirect.strip_prefix("http://").and_then(|rest| rest.split_once('/'));
+        let (authority, path) = place.with_context(|| link.to_owned())?;
+        let path = format!("/{path}?{}", query(find(&query_of_link, "state")));
+        let request = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
+        wire::send(authority, request.as_bytes()).await
+    }
+
+    async fn answer(&self, link: &str, query: impl Fn(&str) -> String) -> Result<u16> {
+        Ok(self.browse("GET", link, query).await?.status)
     }
 
     async fn log_in(&self, caller: &str) -> Result<()> {
@@ -179,7 +194,7 @@ impl Shop {
         Ok(())
     }
 
-    async fn serve(&self, tokens: &[&Token]) -> Result<Served> {
+    pub(super) async fn serve(&self, tokens: &[&Token]) -> Result<Served> {
         Served::configured_with(&self.folder, &self.settings, tokens, |command| {
             command.env("SSL_CERT_FILE", &self.trusted);
         })
@@ -192,7 +207,7 @@ async fn connect(host: &HttpHost, token: &Token) -> Result<Client> {
 }
 
 /// The number of the access token that a call sent.
-async fn number(client: &Client) -> Result<Value> {
+pub(super) async fn number(client: &Client) -> Result<Value> {
     let envelope = client.envelope("shop", json!({"action": "number"})).await?;
     Ok(if envelope["ok"] == true { envelope["data"]["number"].clone() } else { envelope })
 }

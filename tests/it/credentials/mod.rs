@@ -1,5 +1,6 @@
 //! Credentials of callers: each request carries its own caller's, and nobody else's.
 
+mod from_calls;
 mod login;
 
 use std::{

@@ -267,6 +267,7 @@ async fn a_facade_may_vanish_during_the_login() {
     assert_eq!(failed(&finish(exec).await), ("unavailable", "`shop` is no longer served"));
 }
 
+/// H96.
 #[tokio::test(start_paused = true)]
 async fn facades_cannot_send_codes() {
     let server = Server::new(true);

@@ -13,7 +13,7 @@ use crate::document::tree::Text;
 
 table! {
     /// The authorization server that issues credentials of callers for the facade NAME (OAuth 2, authorization code with PKCE).
-    /// `loggia credential login NAME` asks it for one. Access tokens are refreshed before they expire.
+    /// Callers log in from their calls, or by `loggia credential login NAME`. Access tokens are refreshed before they expire.
     pub struct LoginServer {
         /// Page where a person grants access.
         authorize: EndpointUrl;

@@ -8,16 +8,14 @@ use std::{
 
 use anyhow::{Context, bail};
 use loggia_credentials::oauth::{IssuedToken, LoginAttempt, OAuthClient, RedirectAnswer};
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    net::TcpListener,
-};
+use tokio::io::{AsyncBufReadExt, BufReader};
 use url::Url;
 
-use super::{caller::CallerOption, redirect};
+use super::caller::CallerOption;
 use crate::{
     caller_vault::CallerVault,
     cli::{common::io_runtime, term},
+    login::loopback,
 };
 
 /// Time for a person to log in.
@@ -48,15 +46,14 @@ impl LoginCommand {
             );
         };
         let IssuedToken { value, grant } = io_runtime()?.block_on(async {
-            let listener = TcpListener::bind(("127.0.0.1", self.port)).await.with_context(|| {
+            let (listener, redirect) = loopback::open(self.port).await.with_context(|| {
                 format!("failed to listen on port {}: choose another one with --port", self.port)
             })?;
-            let redirect: Url = format!("http://{}/callback", listener.local_addr()?).parse()?;
             let attempt = LoginAttempt::begin(client, redirect);
             term::note(&format!("open this link to log in as {caller}:\n\n{}\n", attempt.link));
             let is_own = |answer: &RedirectAnswer| attempt.is_answered_by(answer);
             let answer = tokio::select! {
-                answer = redirect::receive(listener, is_own) => answer?,
+                answer = loopback::receive(listener, |answer| is_own(&answer).then_some(answer)) => answer?,
                 answer = pasted(is_own) => answer,
                 () = tokio::time::sleep(PATIENCE) => bail!("the login was not completed within ten minutes; nothing was stored"),
             };

@@ -4,14 +4,13 @@
 //! |---|---|
 //! | `caller.rs` | the option that names the owner |
 //! | `set.rs` | reads a credential and stores it |
-//! | `login.rs`, `redirect.rs` | asks an authorization server for one, by a browser |
+//! | `login.rs` | asks an authorization server for one, by a browser |
 //! | `list.rs` | lists owners, without values |
 //! | `remove.rs` | removes a credential |
 
 mod caller;
 mod list;
 mod login;
-mod redirect;
 mod remove;
 mod set;
 

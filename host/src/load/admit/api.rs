@@ -67,7 +67,10 @@ pub(super) fn admit_api(
     let granted = VersionGrants::from_policy(&policy);
     // A redirect would leave the operation that was called.
     let limits = EgressLimits { redirects: 0, ..policy.limits.http };
-    let FacadeState { caller_keys, credentials, .. } = states.open(&api.surface.name, &policy.grants)?;
+    let state = states.open(&api.surface.name, &policy.grants)?;
+    let contract = state.add_login_codes(contract)?;
+    let logins = state.caller_logins();
+    let FacadeState { caller_keys, credentials, .. } = state;
     let mut client = EgressClient::setup(grants, limits);
     if let Some(credentials) = credentials {
         client = client.credentials(credentials);
@@ -78,7 +81,8 @@ pub(super) fn admit_api(
     let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
     let origin = format!("sha256:{digest}");
     let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
-        .with_caller_keys(caller_keys);
+        .with_caller_keys(caller_keys)
+        .with_logins(logins);
     let facts = AdmissionFacts {
         digest,
         bytes: text.len(),

@@ -137,8 +137,11 @@ impl PluginAdmitter {
             took: begun.elapsed(),
         };
         let contract = contract.with_policy(policy.terms)?;
+        let state = self.states.open(&contract.surface().name, &policy.grants)?;
+        let contract = state.add_login_codes(contract)?;
+        let logins = state.caller_logins();
+        let FacadeState { store, caller_keys, credentials, .. } = state;
         let name = &contract.surface().name;
-        let FacadeState { store, caller_keys, credentials } = self.states.open(name, &policy.grants)?;
         let confines = SandboxConfig {
             name,
             grants: &policy.grants,
@@ -155,7 +158,8 @@ impl PluginAdmitter {
         let Exposed { form, split, output_schema, .. } = policy.expose;
         let exposure = FacadeExposure::new(form, split, output_schema);
         let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
-            .with_caller_keys(caller_keys);
+            .with_caller_keys(caller_keys)
+            .with_logins(logins);
         Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
     }
 

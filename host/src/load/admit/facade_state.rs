@@ -6,18 +6,23 @@ use std::{
 };
 
 use loggia_credentials::{FacadeCredentials, VaultKey};
-use loggia_gate::access::CallerKeys;
+use loggia_gate::access::{CallerKeys, CallerLogins};
 use loggia_policy::model::PluginGrants;
+use loggia_schema::{Contract, SurfaceProblems};
 use loggia_state::{StateError, StateFolder, StateStore};
 
-use crate::caller_vault::{CallerVault, LoginClients};
+use crate::{
+    caller_vault::{CallerVault, LoginClients},
+    login::{CallLogins, FacadeLogins},
+};
 
 /// The state folder, opened at first use.
 pub struct FacadeStates {
     path: PathBuf,
     /// Key of credentials; `None`: the folder's own.
     vault_key: Option<VaultKey>,
-    logins: LoginClients,
+    clients: LoginClients,
+    logins: Arc<CallLogins>,
     /// The folder, once opened: shared by all facades and versions with its connections. Opened under the lock, so that it is
     /// opened once.
     folder: Mutex<Option<StateFolder>>,
@@ -29,12 +34,38 @@ pub struct FacadeState {
     pub store: Option<StateStore>,
     pub caller_keys: Option<CallerKeys>,
     pub credentials: Option<Arc<FacadeCredentials>>,
+    /// Logins that issue the credentials, if the settings name an authorization server.
+    pub logins: Option<Arc<FacadeLogins>>,
+}
+
+impl FacadeState {
+    /// Lets the contract of the facade take the codes of logins, if callers have to send any.
+    ///
+    /// # Errors
+    ///
+    /// If the facade uses their name for a parameter.
+    pub fn add_login_codes(&self, contract: Contract) -> Result<Contract, SurfaceProblems> {
+        match self.logins.as_ref().is_some_and(|logins| logins.take_codes()) {
+            true => contract.with_login_codes(),
+            false => Ok(contract),
+        }
+    }
+
+    /// Returns the logins for the catalog.
+    pub fn caller_logins(&self) -> Option<Arc<dyn CallerLogins>> {
+        self.logins.clone().map(|logins| logins as _)
+    }
 }
 
 impl FacadeStates {
     /// Uses the folder at this path.
-    pub fn new(path: PathBuf, vault_key: Option<VaultKey>, logins: LoginClients) -> Self {
-        Self { path, vault_key, logins, folder: Mutex::default() }
+    pub fn new(path: PathBuf, vault_key: Option<VaultKey>, clients: LoginClients) -> Self {
+        Self { path, vault_key, clients, logins: Arc::default(), folder: Mutex::default() }
+    }
+
+    /// Logins of the callers of all facades.
+    pub fn logins(&self) -> &Arc<CallLogins> {
+        &self.logins
     }
 
     /// Opens the folder; creates it if it is missing.
@@ -61,26 +92,34 @@ impl FacadeStates {
         }
         let folder = self.folder()?;
         let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
-        if !grants.needs_credentials() {
-            return Ok(FacadeState {
-                store,
-                caller_keys: Some(CallerKeys::new(folder.secret()?)),
-                credentials: None,
-            });
-        }
-        let (credentials, caller_keys) = self.open_credentials(name)?;
-        Ok(FacadeState { store, caller_keys: Some(caller_keys), credentials: Some(credentials) })
+        let state = match grants.needs_credentials() {
+            true => self.open_credentials(name)?,
+            false => {
+                FacadeState { caller_keys: Some(CallerKeys::new(folder.secret()?)), ..FacadeState::default() }
+            }
+        };
+        Ok(FacadeState { store, ..state })
     }
 
-    /// Opens the credentials of a facade's callers, with the keys of these callers.
+    /// Opens the credentials of a facade's callers, with the keys and the logins of these callers.
     ///
     /// # Errors
     ///
     /// If the folder, its secret or the key of credentials cannot be used.
-    pub fn open_credentials(&self, name: &str) -> Result<(Arc<FacadeCredentials>, CallerKeys), StateError> {
+    pub fn open_credentials(&self, name: &str) -> Result<FacadeState, StateError> {
         let caller_keys = CallerKeys::new(self.folder()?.secret()?);
-        let login = self.logins.get(name).cloned();
-        Ok((Arc::new(self.vault()?.facade(name, login)), caller_keys))
+        let (vault, client) = (self.vault()?, self.clients.get(name).cloned());
+        let credentials = Arc::new(vault.facade(name, client.clone()));
+        let logins = client.map(|client| {
+            let (logins, credentials) = (Arc::clone(&self.logins), Arc::clone(&credentials));
+            Arc::new(FacadeLogins { logins, facade: name.to_owned(), client, credentials, vault })
+        });
+        Ok(FacadeState {
+            store: None,
+            caller_keys: Some(caller_keys),
+            credentials: Some(credentials),
+            logins,
+        })
     }
 
     /// Opens the credentials of all callers.

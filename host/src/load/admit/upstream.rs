@@ -20,7 +20,7 @@ use loggia_upstream::{CallerCredential, UpstreamFacade};
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin},
     error::AdmitError,
-    facade_state::FacadeStates,
+    facade_state::{FacadeState, FacadeStates},
     naming::with_name,
 };
 use crate::load::fence::VersionGrants;
@@ -57,13 +57,19 @@ pub fn admit_upstream(
     let Exposed { form, split, output_schema, .. } = policy.expose;
     let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
     let surface = Arc::clone(contract.surface());
-    let state = facade.needs_credential().then(|| states.open_credentials(&surface.name)).transpose()?;
-    let (credentials, caller_keys) = state.unzip();
+    let state = match facade.needs_credential() {
+        true => states.open_credentials(&surface.name)?,
+        false => FacadeState::default(),
+    };
+    let contract = state.add_login_codes(contract)?;
+    let logins = state.caller_logins();
+    let FacadeState { credentials, caller_keys, .. } = state;
     let facade = ServedUpstream { surface, inner: facade, most: policy.limits.result, credentials };
     let digest = ArtifactDigest::of(&bytes);
     let origin = format!("sha256:{digest}");
     let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
-        .with_caller_keys(caller_keys);
+        .with_caller_keys(caller_keys)
+        .with_logins(logins);
     let facts = AdmissionFacts {
         digest,
         bytes: bytes.len(),

@@ -128,7 +128,7 @@ async fn store(
             CredentialError::Invalid("the body must be the credential: a text of at most 4096 characters".into())
         })?;
         vault.set(&facade, caller.clone(), &value)?;
-        tracing::debug!(target: AUDIT, event = "credential_stored", facade, owner = %caller, "a credential was stored");
+        tracing::debug!(target: AUDIT, event = "credential_stored", facade, owner = %caller, how = "admin", "a credential was stored");
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await
