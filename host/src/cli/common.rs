@@ -168,13 +168,12 @@ impl LoadOptions {
     }
 }
 
-/// Creates the runtime that serves one client. With a single thread, a message wakes no other one to wait in its place,
-/// which takes half of a short call's time.
+/// Creates the runtime that serves one client, with one thread: a message then wakes no other one to wait in its place.
 pub fn io_runtime() -> std::io::Result<Runtime> {
     build_io_runtime(1)
 }
 
-/// Creates the runtime that serves many clients.
+/// Creates the runtime that serves many clients, or one with long messages.
 pub fn shared_io_runtime() -> std::io::Result<Runtime> {
     build_io_runtime(available_parallelism().map_or(1, usize::from))
 }

@@ -25,6 +25,8 @@ use loggia_server::{
     stdio,
 };
 use loggia_text::units;
+use loggia_upstream::TransportSpec;
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -116,10 +118,8 @@ impl ServeCommand {
                 folder.display()
             );
         }
-        // With a single runtime, its threads run the calls, too.
-        let is_shared = settings.http.is_some() || self.common.threads == Threads::Same;
-        let runtime = if is_shared { shared_io_runtime()? } else { io_runtime()? };
         let options = self.host_options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
+        let runtime = self.start_io(&settings, &options)?;
         let host = PluginHost::new(&options)?;
         let served = runtime.block_on(async {
             match settings.http.clone() {
@@ -136,6 +136,16 @@ impl ServeCommand {
         runtime.shutdown_background();
         served?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Starts the runtime that serves clients. With one client and upstreams' children, it has one thread: their messages are
+    /// short, and a second thread is mostly woken for nothing. Plugins' long results gain from a second one.
+    fn start_io(&self, settings: &Settings, options: &HostOptions) -> std::io::Result<Runtime> {
+        let has_children =
+            options.upstreams.iter().any(|spec| matches!(spec.transport, TransportSpec::Stdio(_)));
+        // With `--threads same`, it also runs the calls.
+        let is_single = settings.http.is_none() && has_children && self.common.threads != Threads::Same;
+        if is_single { io_runtime() } else { shared_io_runtime() }
     }
 
     fn read_file(&self) -> anyhow::Result<Option<TokenReloader>> {
