@@ -85,7 +85,7 @@ impl Grant for ConfigGrant {
 
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
         let config = &policy.grants.config;
-        want.word().map_or(!config.is_empty(), |name| config.contains_key(name))
+        !config.is_empty() && want.words().all(|name| config.contains_key(name))
     }
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
@@ -95,7 +95,7 @@ impl Grant for ConfigGrant {
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
-        let names = wants.wanted(KEY.name).filter_map(|want| want.word());
+        let names = wants.wanted(KEY.name).flat_map(|want| want.words());
         wants.has(KEY.name).then(|| toml_table_of(names))
     }
 }

@@ -52,7 +52,7 @@ impl Grant for EnvGrant {
 
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
         let env = &policy.grants.env;
-        want.word().map_or(!env.is_empty(), |name| env.contains_key(name))
+        !env.is_empty() && want.words().all(|name| env.contains_key(name))
     }
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
@@ -62,7 +62,7 @@ impl Grant for EnvGrant {
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
-        let names = wants.wanted(KEY.name).filter_map(|want| want.word());
+        let names = wants.wanted(KEY.name).flat_map(|want| want.words());
         wants.has(KEY.name).then(|| toml_table_of(names))
     }
 }

@@ -74,8 +74,16 @@ pub struct WantedGrant<'a> {
 impl<'a> WantedGrant<'a> {
     /// Returns the first word of the detail. The others only describe it.
     pub fn word(&self) -> Option<&'a str> {
-        let mut words = self.detail.unwrap_or_default().split_whitespace();
-        words.next().map(|word| word.trim_end_matches([',', ';'])).filter(|word| !word.is_empty())
+        self.words().next()
+    }
+
+    /// Iterates over the first word of the detail, and those that commas add to it. The others only describe them.
+    pub fn words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let mut continues = true;
+        let words = self.detail.unwrap_or_default().split_whitespace();
+        let listed =
+            words.take_while(move |word| std::mem::replace(&mut continues, word.ends_with([',', ';'])));
+        listed.map(|word| word.trim_end_matches([',', ';'])).filter(|word| !word.is_empty())
     }
 
     /// Returns true if a policy grants the request.

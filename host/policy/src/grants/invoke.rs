@@ -61,12 +61,12 @@ impl Grant for InvokeGrant {
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
         // A plugin requests actions of others, so its own name does not matter.
         let reach = policy.rules.reach_of("");
-        match want.word().and_then(InvokeRule::parse) {
-            Some(InvokeRule::Action(facade, action)) => reach.may_invoke(&facade, &action),
-            Some(InvokeRule::Facade(facade)) => reach.may_invoke_all(&facade),
-            Some(InvokeRule::Others) => policy.rules.invoke.contains(&InvokeRule::Others),
-            None => self.is_given(policy),
-        }
+        self.is_given(policy)
+            && want.words().filter_map(InvokeRule::parse).all(|rule| match rule {
+                InvokeRule::Action(facade, action) => reach.may_invoke(&facade, &action),
+                InvokeRule::Facade(facade) => reach.may_invoke_all(&facade),
+                InvokeRule::Others => policy.rules.invoke.contains(&InvokeRule::Others),
+            })
     }
 
     fn explain(&self, policy: &Policy, _worst: Effect) -> Vec<String> {
@@ -78,7 +78,7 @@ impl Grant for InvokeGrant {
     }
 
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
-        let rules = wants.wanted(KEY.name).filter_map(|want| want.word());
+        let rules = wants.wanted(KEY.name).flat_map(|want| want.words());
         let rules = rules.filter(|word| InvokeRule::parse(word).is_some()).map(toml_text);
         wants.has(KEY.name).then(|| toml_list(rules))
     }

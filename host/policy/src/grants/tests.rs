@@ -64,7 +64,10 @@ fn granted_requests_are_recognised() {
     check("invoke: projects:*", false);
     check("invoke: search:web", true);
     check("invoke: search:*", true);
+    check("invoke: projects:create, search:web to plan", true);
+    check("invoke: projects:create, projects:delete", false);
     check("invoke", true);
+    check("env: LANG, TZ", false);
     check("caller", false);
     check("elicit", false);
 }

@@ -147,6 +147,8 @@ mod tests {
         };
         assert_eq!(settings(&[]), [""; 0]);
         assert_eq!(settings(&[("store", "r", true)]), ["#store = true"]);
+        let listed = ("invoke: notes:add, notes:get and others", "r", false);
+        assert_eq!(settings(&[listed]), ["#invoke = [\"notes:add\", \"notes:get\"]"]);
         let http = ("http: https://*.example.org", "r", true);
         assert_eq!(settings(&[http]), ["#http = [\"https://*.example.org\"]"]);
         let secret = "#secrets = [{ from-env = \"KEY\", host = \"api.example.com\", header = \"Authorization\", \
