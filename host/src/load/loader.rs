@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 use loggia_gate::catalog::Catalog;
 use loggia_text::printable;
 use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
-use tokio::task::block_in_place;
+use tokio::{
+    task::block_in_place,
+    time::{Instant, sleep_until},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -15,6 +18,10 @@ use super::{
     names::{NameOwners, NameRecord},
     source::{SourceEvent, SourceSet, folder::FolderSource, upstream::UpstreamSource},
 };
+
+/// Time for which admissions of the first load are collected. Each publication goes through all offers, so one for each
+/// admission would be quadratic; clients mostly wait for the whole load.
+const COLLECT: Duration = Duration::from_millis(5);
 
 /// Keeps a catalog up to date with its sources.
 pub struct CatalogLoader {
@@ -76,14 +83,25 @@ impl CatalogLoader {
 
     /// Loads the offers of all sources, then follows them until stopped. Requires a multi-threaded runtime.
     pub async fn run(mut self, stop: CancellationToken) {
+        let mut due: Option<Instant> = None;
         loop {
             let event = tokio::select! {
                 // Pending events come first: names are recorded before a host that made one call ends.
                 biased;
-                event = self.source.next_event() => event,
+                event = self.source.next_event() => Some(event),
+                () = wait_until(due) => None,
                 () = stop.cancelled() => return self.source.stop().await,
             };
-            block_in_place(|| self.handle(event));
+            let is_admission = event == Some(SourceEvent::Admitted);
+            let is_early = due.is_none_or(|due| due > Instant::now());
+            if is_admission && is_early && self.completeness == LoadCompleteness::Partial {
+                due.get_or_insert_with(|| Instant::now() + COLLECT);
+                continue;
+            }
+            // What was collected is part of what this event publishes, if it publishes.
+            let publishes = is_admission || event == Some(SourceEvent::Complete);
+            let collected = due.take().filter(|_| !publishes).map(|_| SourceEvent::Admitted);
+            block_in_place(|| collected.into_iter().chain(event).for_each(|event| self.handle(event)));
         }
     }
 
@@ -209,5 +227,13 @@ impl CatalogLoader {
             }
         }
         self.unavailable = unavailable;
+    }
+}
+
+/// Resolves at a time, if there is one.
+async fn wait_until(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
