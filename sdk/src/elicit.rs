@@ -98,6 +98,50 @@ fn given<T: DeserializeOwned>(answer: Answer<Value>) -> Result<Answer<T>> {
     })
 }
 
+/// Asks the person to choose one of several values that are known only at run time, each with the title that the person
+/// sees. `field` names the answer in the form. If the values are known beforehand, [`elicit`] with an enum does the same.
+///
+/// ```
+/// # use loggia_sdk::{prelude::*, testing::Host};
+/// let host = Host::new().person(Answer::Accepted(json!({"list": "l_2"})));
+/// let lists = [("l_1", "Groceries"), ("l_2", "Errands")];
+/// let chosen = host.run(|| host::choose("On which list?", "list", &lists)).unwrap();
+/// assert_eq!(chosen, Answer::Accepted("l_2".to_owned()));
+/// ```
+///
+/// # Errors
+///
+/// `denied` if the policy does not grant `elicit`; `invalid_params` without choices; `invalid_data` if the answer is none
+/// of them; otherwise the host's failure.
+pub fn choose<V: AsRef<str>, T: AsRef<str>>(
+    message: &str,
+    field: &str,
+    choices: &[(V, T)],
+) -> Result<Answer<String>> {
+    let choices: Vec<(&str, &str)> =
+        choices.iter().map(|(value, title)| (value.as_ref(), title.as_ref())).collect();
+    chosen(message, field, &choices)
+}
+
+// Not generic, so that a guest contains it once.
+fn chosen(message: &str, field: &str, choices: &[(&str, &str)]) -> Result<Answer<String>> {
+    if choices.is_empty() {
+        return Err(Failure::invalid_params("nothing to choose from"));
+    }
+    Ok(match port::elicit(message, form::one_of(field, choices))? {
+        Answer::Accepted(given) => {
+            let value = given.get(field).and_then(Value::as_str);
+            let known = value.filter(|value| choices.iter().any(|(choice, _)| choice == value));
+            let value = known.ok_or_else(|| {
+                Failure::invalid_data(format!("the answer is none of the choices of `{field}`"))
+            })?;
+            Answer::Accepted(value.to_owned())
+        }
+        Answer::Declined => Answer::Declined,
+        Answer::Cancelled => Answer::Cancelled,
+    })
+}
+
 /// Asks the person to agree, with nothing to fill in. To decline and to close the question are both a no.
 ///
 /// ```

@@ -13,7 +13,7 @@ use crate::{Detail, Effect, Failure, Object, Reply, Result, Value};
 
 #[cfg(target_family = "wasm")]
 pub(crate) use crate::abi as port;
-pub use crate::elicit::{Answer, confirm, elicit, elicit_as};
+pub use crate::elicit::{Answer, choose, confirm, elicit, elicit_as};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use crate::testing::port;
 

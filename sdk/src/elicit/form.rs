@@ -22,6 +22,17 @@ pub(super) fn empty() -> Form {
     assemble(Object::new(), None)
 }
 
+/// A form with one required field: a choice of these values, each with its title.
+pub(super) fn one_of(field: &str, choices: &[(&str, &str)]) -> Form {
+    let mut property = Object::new();
+    property.insert("type".into(), "string".into());
+    let choices: Vec<Value> = choices.iter().map(|(value, title)| choice(value, Some(title))).collect();
+    property.insert("oneOf".into(), choices.into());
+    let mut fields = Object::new();
+    fields.insert(field.to_owned(), property.into());
+    assemble(fields, Some(vec![field].into()))
+}
+
 /// The form that asks for a `T`.
 ///
 /// # Errors
