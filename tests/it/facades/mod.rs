@@ -1,5 +1,6 @@
 //! The plugins of `plugins/`, in the real host.
 
+mod banking;
 mod brief;
 mod conversations;
 mod files;

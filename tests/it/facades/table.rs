@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// Plugins: name, purpose, required grants, optional grants, maximum size in bytes.
-const PLUGINS: [(&str, &str, &str, &str, u64); 7] = [
+const PLUGINS: [(&str, &str, &str, &str, u64); 9] = [
     (
         "files",
         "files in granted directories, changed in parts, whole, or several atomically",
@@ -40,6 +40,14 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 7] = [
         600_000,
     ),
     ("tools", "all other facades as one tool", "`invoke`", "", 600_000),
+    (
+        "banking",
+        "example: transfers; a locked account leads to an agent",
+        "`store`",
+        "`elicit`: missing accounts; `invoke`: handoff",
+        400_000,
+    ),
+    ("support", "example: tickets for human agents", "`store`", "", 350_000),
 ];
 
 const FORMS: [&str; 4] = ["flat", "signatures", "names", "granular"];
