@@ -2,6 +2,7 @@
 
 mod banking;
 mod brief;
+mod context;
 mod conversations;
 mod files;
 mod knowledge;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// Plugins: name, purpose, required grants, optional grants, maximum size in bytes.
-const PLUGINS: [(&str, &str, &str, &str, u64); 9] = [
+const PLUGINS: [(&str, &str, &str, &str, u64); 10] = [
     (
         "files",
         "files in granted directories, changed in parts, whole, or several atomically",
@@ -38,6 +38,13 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 9] = [
         "`invoke` or `http`, `config`",
         "`http`, `config`: meaning",
         600_000,
+    ),
+    (
+        "context",
+        "suggested context for a task, persona, preferences",
+        "`invoke` or `store`",
+        "`caller`: one persona each",
+        550_000,
     ),
     ("tools", "all other facades as one tool", "`invoke`", "", 600_000),
     (
