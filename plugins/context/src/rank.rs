@@ -45,7 +45,7 @@ pub fn rank(task: &str, candidates: Vec<Candidate>) -> Vec<Ranked> {
     let mut seen: Vec<BTreeSet<String>> = Vec::new();
     for (at, score) in ranking::fuse(&lists) {
         let candidate = &relevant[at];
-        let terms: BTreeSet<String> = ranking::terms(said(candidate)).into_iter().collect();
+        let terms: BTreeSet<String> = ranking::terms(main_text(candidate)).into_iter().collect();
         if let Some(same) = seen.iter().position(|other| alike(&terms, other)) {
             let also = &mut ranked[same].also;
             if also.len() < ALSO {
@@ -73,8 +73,8 @@ fn compared(candidate: &Candidate) -> String {
     [candidate.title.as_str(), "\n", &candidate.text].concat()
 }
 
-/// What an item says; some only have a title.
-fn said(candidate: &Candidate) -> &str {
+/// Text of an item; some only have a title.
+fn main_text(candidate: &Candidate) -> &str {
     if candidate.text.is_empty() { &candidate.title } else { &candidate.text }
 }
 

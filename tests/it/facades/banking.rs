@@ -1,4 +1,4 @@
-//! `banking` and `support` over MCP: a locked account always ends with an agent, and the person is told.
+//! `banking` and `support` over MCP: a locked account always ends with an agent, and the person is envelope.
 
 use anyhow::{Context, Result};
 use loggia_tests::{Client, ERAS, Era, Folder, Kind, accepted, heard};
@@ -69,16 +69,20 @@ async fn a_followed_handoff_keeps_both_messages() -> Result<()> {
     for era in ERAS {
         let folder = followed();
         let client = client(&folder, era).await?;
-        let told = timeless(client.envelope("banking", transfer("acc_001")).await?);
-        let trail = told["trail"].as_array().context("a trail")?;
+        let envelope = timeless(client.envelope("banking", transfer("acc_001")).await?);
+        let trail = envelope["trail"].as_array().context("a trail")?;
         let messages: Vec<&str> = trail.iter().filter_map(|hop| hop["message"].as_str()).collect();
         assert!(
             messages[0].contains("Your account Everyday Checking (acc_001) is locked"),
-            "{era:?}: {told}"
+            "{era:?}: {envelope}"
         );
-        assert_eq!(messages[1], told["message"], "{era:?}: {told}");
-        assert_eq!((&trail[0]["ok"], &told["data"]["reason"]), (&json!(false), &json!(REASON)), "{era:?}");
-        insta::assert_json_snapshot!("a_followed_handoff_keeps_both_messages", told);
+        assert_eq!(messages[1], envelope["message"], "{era:?}: {envelope}");
+        assert_eq!(
+            (&trail[0]["ok"], &envelope["data"]["reason"]),
+            (&json!(false), &json!(REASON)),
+            "{era:?}"
+        );
+        insta::assert_json_snapshot!("a_followed_handoff_keeps_both_messages", envelope);
         client.end().await?;
     }
     Ok(())
@@ -90,8 +94,8 @@ async fn the_same_handoff_is_one_ticket() -> Result<()> {
         let folder = followed();
         let client = client(&folder, era).await?;
         for _ in 0..5 {
-            let told = client.envelope("banking", transfer("acc_001")).await?;
-            assert_eq!(told["data"]["id"], "s_1", "{era:?}: {told}");
+            let envelope = client.envelope("banking", transfer("acc_001")).await?;
+            assert_eq!(envelope["data"]["id"], "s_1", "{era:?}: {envelope}");
         }
         let listed = client.envelope("support", json!({"action": "list"})).await?;
         assert_eq!(listed["count"], 1, "{era:?}: {listed}");
@@ -109,8 +113,8 @@ async fn a_chosen_locked_account_is_handed_over() -> Result<()> {
         let person = Kind::person([accepted(json!({"from": "acc_001"}))]);
         let mut client = Client::stdio_as(folder.path(), era, person).await?;
         client.names_become(&["banking", "support"]).await;
-        let told = client.envelope("banking", json!({"action": "transfer", "amount": 50})).await?;
-        assert_eq!(told["data"]["reason"], REASON, "{era:?}: {told}");
+        let envelope = client.envelope("banking", json!({"action": "transfer", "amount": 50})).await?;
+        assert_eq!(envelope["data"]["reason"], REASON, "{era:?}: {envelope}");
         let question = heard("a question", &mut client.questions).await?;
         insta::assert_json_snapshot!("the_question_offers_all_accounts", question);
         client.end().await?;
@@ -125,10 +129,10 @@ async fn a_person_chooses_both_accounts() -> Result<()> {
         let answers = [accepted(json!({"from": "acc_002"})), accepted(json!({"to": "acc_003"}))];
         let client = Client::stdio_as(folder.path(), era, Kind::person(answers)).await?;
         client.names_become(&["banking", "support"]).await;
-        let told = client.envelope("banking", json!({"action": "transfer", "amount": 20})).await?;
+        let envelope = client.envelope("banking", json!({"action": "transfer", "amount": 20})).await?;
         assert_eq!(
-            told["message"], "20.00 EUR went from High Yield Savings to Travel Fund.",
-            "{era:?}: {told}"
+            envelope["message"], "20.00 EUR went from High Yield Savings to Travel Fund.",
+            "{era:?}: {envelope}"
         );
         client.end().await?;
     }
@@ -153,14 +157,14 @@ async fn an_absent_desk_leaves_the_advice() -> Result<()> {
         let folder = followed();
         folder.remove("support.wasm");
         let client = Client::stdio(folder.path(), era).await?;
-        let told = client.envelope("banking", transfer("acc_001")).await?;
+        let envelope = client.envelope("banking", transfer("acc_001")).await?;
         assert_eq!(
-            (&told["ok"], &told["code"]),
+            (&envelope["ok"], &envelope["code"]),
             (&json!(false), &json!("account_locked")),
-            "{era:?}: {told}"
+            "{era:?}: {envelope}"
         );
         let handoff = json!({"action": "request_handoff", "reason": REASON});
-        assert_eq!(told["next"]["arguments"], handoff, "{era:?}: {told}");
+        assert_eq!(envelope["next"]["arguments"], handoff, "{era:?}: {envelope}");
         client.end().await?;
     }
     Ok(())

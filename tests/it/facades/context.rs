@@ -52,9 +52,9 @@ async fn every_suggestion_can_be_read_whole() -> Result<()> {
     let folder = world().await?;
     for era in ERAS {
         let client = client(&folder, era).await?;
-        let told = client.envelope("context", trip(4000)).await?;
+        let envelope = client.envelope("context", trip(4000)).await?;
         let mut sources: Vec<&str> = Vec::new();
-        for item in suggestions(&told)? {
+        for item in suggestions(&envelope)? {
             let get = &item["get"];
             let tool = get["tool"].as_str().context("a tool")?;
             let whole = client.envelope(tool, get["arguments"].clone()).await?;
@@ -63,7 +63,7 @@ async fn every_suggestion_can_be_read_whole() -> Result<()> {
         }
         sources.sort_unstable();
         sources.dedup();
-        assert_eq!(sources, SOURCES, "{era:?}: {told}");
+        assert_eq!(sources, SOURCES, "{era:?}: {envelope}");
         client.end().await?;
     }
     Ok(())
@@ -74,17 +74,17 @@ async fn the_budget_holds_for_the_real_count() -> Result<()> {
     let folder = world().await?;
     let client = client(&folder, Era::Stateful).await?;
     for budget in [250, 300, 400, 600, 1000] {
-        let told = client.envelope("context", trip(budget)).await?;
-        let text = format!("{}{}", told["data"], told["message"]);
+        let envelope = client.envelope("context", trip(budget)).await?;
+        let text = format!("{}{}", envelope["data"], envelope["message"]);
         let real = bpe_openai::o200k_base().count(&text);
-        assert!(real <= budget, "{real} of {budget}: {told}");
-        let left: u64 = told["data"]["left_out"]
+        assert!(real <= budget, "{real} of {budget}: {envelope}");
+        let left: u64 = envelope["data"]["left_out"]
             .as_array()
             .into_iter()
             .flatten()
             .filter_map(|entry| entry["count"].as_u64())
             .sum();
-        assert_eq!(left == 0, budget == 1000, "{told}");
+        assert_eq!(left == 0, budget == 1000, "{envelope}");
     }
     client.end().await
 }
@@ -94,9 +94,9 @@ async fn an_absent_facade_is_named() -> Result<()> {
     let folder = world().await?;
     folder.remove("knowledge.wasm");
     let client = client(&folder, Era::Stateful).await?;
-    let told = client.envelope("context", trip(2000)).await?;
-    insta::assert_json_snapshot!(told["data"]["unavailable"]);
-    assert_eq!(suggestions(&told)?.len(), 3, "{told}");
+    let envelope = client.envelope("context", trip(2000)).await?;
+    insta::assert_json_snapshot!(envelope["data"]["unavailable"]);
+    assert_eq!(suggestions(&envelope)?.len(), 3, "{envelope}");
     client.end().await
 }
 
@@ -114,7 +114,7 @@ async fn a_persona_outlives_its_host() -> Result<()> {
     let host = HttpHost::start(folder.path()).await?;
     let client = Client::http(&host, Era::Stateless).await?;
     client.names_become(&["context"]).await;
-    let told = client.envelope("context", json!({"action": "persona"})).await?;
-    assert_eq!(told["data"], "A patient guide.", "{told}");
+    let envelope = client.envelope("context", json!({"action": "persona"})).await?;
+    assert_eq!(envelope["data"], "A patient guide.", "{envelope}");
     client.end().await
 }
