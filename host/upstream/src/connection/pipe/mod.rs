@@ -8,11 +8,13 @@
 //! | `writer` | messages to the child, in order, written at once if it reads |
 //! | `responses` | calls that wait for their responses |
 //! | `parse_budget` | how much is parsed on the I/O runtime |
-//! | `reader` | messages of the child, and who gets them |
+//! | `pipe_state` | what both directions share, and who gets a message |
+//! | `reader` | messages of the child, within a budget |
 //! | `requests` | requests of calls |
 //! | `transport` | rmcp's transport |
 
 mod parse_budget;
+mod pipe_state;
 mod reader;
 mod requests;
 mod responses;

@@ -3,14 +3,10 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use loggia_text::printable;
-use rmcp::{
-    RoleClient,
-    model::{CustomResult, JsonRpcError, JsonRpcMessage, JsonRpcResponse, ServerNotification, ServerResult},
-    service::RxJsonRpcMessage,
-};
+use rmcp::{RoleClient, model::JsonRpcMessage, service::RxJsonRpcMessage};
 use tokio::{io::AsyncRead, runtime::Handle, sync::mpsc};
 
-use super::{parse_budget::ParseBudget, transport::PipeState};
+use super::{parse_budget::ParseBudget, pipe_state::PipeState};
 use crate::connection::{
     bounded_lines::{BoundedLines, StreamLine},
     message::{IncomingLine, read_line},
@@ -115,41 +111,6 @@ impl<R: AsyncRead + Unpin> PipeReader<R> {
                 upstream = self.name,
                 "ignoring a line on stdout that is no message of MCP, and those like it: {text}"
             );
-        }
-    }
-}
-
-impl PipeState {
-    /// Hands a message to the call that waits for it. Returns any other, which is rmcp's.
-    fn deliver(&self, message: RxJsonRpcMessage<RoleClient>) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let (id, response) = match message {
-            JsonRpcMessage::Response(JsonRpcResponse {
-                id,
-                result: ServerResult::CustomResult(result),
-                ..
-            }) => (id, Ok(result.0)),
-            JsonRpcMessage::Error(JsonRpcError { id: Some(id), error, .. }) => (id, Err(error)),
-            // Not by rmcp: the response, which does not pass through it either, would overtake the progress.
-            JsonRpcMessage::Notification(notification)
-                if matches!(notification.notification, ServerNotification::ProgressNotification(_)) =>
-            {
-                if let ServerNotification::ProgressNotification(progress) = notification.notification {
-                    self.calls.report(progress.params);
-                }
-                return None;
-            }
-            other => return Some(other),
-        };
-        match self.responses.take(&id) {
-            // The call may have been dropped.
-            Some(call) => {
-                let _ = call.send(response);
-                None
-            }
-            None => Some(match response {
-                Ok(result) => JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id),
-                Err(error) => JsonRpcMessage::error(error, Some(id)),
-            }),
         }
     }
 }

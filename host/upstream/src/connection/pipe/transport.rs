@@ -1,17 +1,14 @@
 //! rmcp's transport over the standard streams of a child.
 
-use std::{
-    collections::HashSet,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use parking_lot::Mutex;
 use rmcp::{
     RoleClient,
-    model::{ClientRequest, JsonRpcMessage, RequestId},
+    model::{ClientRequest, JsonRpcMessage},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -21,9 +18,9 @@ use tokio::{
 };
 
 use super::{
+    pipe_state::PipeState,
     reader::PipeReader,
     requests::PipeRequests,
-    responses::PendingResponses,
     writer::{ChildWriter, PipeClosed},
 };
 use crate::connection::{call_registry::CallRegistry, close_reason::CloseSignal};
@@ -36,19 +33,6 @@ pub(in crate::connection) struct PipeTransport {
     incoming: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
     writer: ChildWriter,
     shared: Arc<PipeState>,
-}
-
-/// State that reader and transport share.
-pub(super) struct PipeState {
-    /// Requests whose results rmcp itself reads.
-    pub(super) typed: Mutex<HashSet<RequestId>>,
-    /// Requests of the upstream that are not answered yet.
-    pub(super) open_requests: AtomicUsize,
-    /// Requests that do not come from rmcp.
-    pub(super) responses: Arc<PendingResponses>,
-    /// Calls whose progress the reader passes on.
-    pub(super) calls: Arc<CallRegistry>,
-    pub(super) signal: CloseSignal,
 }
 
 impl PipeTransport {
