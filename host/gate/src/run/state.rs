@@ -65,7 +65,7 @@ pub(crate) struct CallState {
     /// `Release`/`Acquire`, so that a follower that is dropped later, on another thread, sees it. Nothing waits for it.
     became_run: AtomicBool,
     /// Set while the call waits to be moved to a runtime for computing. Its own task sets it, and reads it after that poll:
-    /// relaxed, since nobody else looks.
+    /// relaxed, since no other thread uses it.
     pub(crate) leaves_io: AtomicBool,
     /// Cancelled when the caller cancels or goes away. Facades wait for it through their ports, and the scheduled call
     /// drops the future some time after it.

@@ -233,6 +233,10 @@ def handle(message):
         })
     elif method == "tools/list":
         answer(request, {"tools": tools()})
+    elif method == "tools/call" and MODE == "closes-stdin":
+        os.close(0)
+        call(request, params)
+        time.sleep(1000)
     elif method == "tools/call":
         # Those that wait for an answer must not stop the reader.
         threading.Thread(target=call, args=(request, params), daemon=True).start()

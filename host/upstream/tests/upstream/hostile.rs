@@ -18,6 +18,17 @@ async fn a_dying_child_fails_one_call() {
 }
 
 #[tokio::test]
+async fn a_child_that_closes_its_stdin_is_restarted() {
+    let mut upstream = FakeUpstream::start("closes-stdin");
+    let facade = upstream.facade().await;
+    assert_sound(&facade).await;
+    let failed = failure(&facade, "echo", json!({})).await;
+    assert_eq!(failed.code, code::UNAVAILABLE);
+    assert!(failed.message.ends_with("it closed its stdin"), "{failed}");
+    assert_sound(&facade).await;
+}
+
+#[tokio::test]
 async fn calls_without_answers_time_out() {
     let mut spec = spec("normal");
     spec.limits.call = Some(Duration::from_millis(300));

@@ -113,7 +113,7 @@ async fn logins_expire_after_ten_minutes() {
 fn a_code_is_redeemed_by_its_caller() {
     let logins = Logins::default();
     let tickets = [(ADA, "ada"), (BOB, "bob")].map(|(caller, name)| begin(&logins, caller, name));
-    assert_eq!(logins.redeem(ADA, "").unwrap_err(), CodeRefusal::Unasked, "nobody came back yet");
+    assert_eq!(logins.redeem(ADA, "").unwrap_err(), CodeRefusal::Unasked, "before the browser returns");
     let codes = [ADA, BOB].map(|caller| {
         let ticket = logins.find(caller).unwrap();
         logins.take_answered(&answer(&ticket)).unwrap();

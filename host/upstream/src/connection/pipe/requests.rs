@@ -76,7 +76,7 @@ impl PipeRequests {
 }
 
 impl AwaitedResponse {
-    /// Waits for the response. Pending for ever once the connection has ended.
+    /// Waits for the response. Stays pending if the connection ends first.
     pub(in crate::connection) async fn response(&mut self) -> PipeResponse {
         match (&mut self.receiver).await {
             Ok(response) => response,

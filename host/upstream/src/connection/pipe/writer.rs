@@ -20,6 +20,10 @@ const QUEUED: usize = 64;
 /// Time for the child to read one message. A child that reads nothing would otherwise collect messages without end.
 const WRITE: Duration = Duration::from_secs(30);
 
+/// Time between a failed write and the end of the connection. A child that is gone closes its stdout, too: the reader then
+/// passes on what it sent before, and its exit status says more.
+const FAILED: Duration = Duration::from_millis(500);
+
 /// The connection is closed.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is closed")]
@@ -52,13 +56,20 @@ struct WriteQueue {
     written: usize,
     /// No message follows.
     is_closed: bool,
+    /// A write failed.
+    has_failed: bool,
 }
 
 impl ChildWriter {
     /// Starts the task that writes queued messages. It ends when the writer is closed or the child is gone.
     pub(super) fn start(stdin: impl AsyncWrite + Send + 'static, signal: CloseSignal) -> Self {
-        let queue =
-            WriteQueue { stdin: Some(Box::pin(stdin)), lines: VecDeque::new(), written: 0, is_closed: false };
+        let queue = WriteQueue {
+            stdin: Some(Box::pin(stdin)),
+            lines: VecDeque::new(),
+            written: 0,
+            is_closed: false,
+            has_failed: false,
+        };
         let shared =
             Arc::new(WriterState { queue: Mutex::new(queue), work: Notify::new(), room: Notify::new() });
         tokio::spawn(write_queued(Arc::clone(&shared), signal));
@@ -84,6 +95,8 @@ impl ChildWriter {
             Poll::Ready(Ok(())) => Ok(None),
             Poll::Ready(Err(_)) => {
                 queue.fail();
+                drop(queue);
+                self.shared.work.notify_one();
                 Err(PipeClosed)
             }
             Poll::Pending => {
@@ -139,8 +152,9 @@ impl WriteQueue {
         Poll::Ready(Ok(()))
     }
 
-    /// Gives the child up. The reader finds out why it does not read.
+    /// Gives the child up.
     fn fail(&mut self) {
+        self.has_failed = true;
         self.stdin = None;
         self.lines.clear();
         self.is_closed = true;
@@ -151,6 +165,9 @@ async fn write_queued(shared: Arc<WriterState>, signal: CloseSignal) {
     loop {
         let is_empty = {
             let mut queue = shared.queue.lock();
+            if queue.has_failed {
+                break;
+            }
             if queue.lines.is_empty() && queue.is_closed {
                 queue.stdin = None;
                 return;
@@ -169,7 +186,12 @@ async fn write_queued(shared: Arc<WriterState>, signal: CloseSignal) {
         if written.is_err() {
             signal.explain(format!("it did not read its stdin for {} s", WRITE.as_secs()));
             signal.drain();
+            return;
         }
+    }
+    if timeout(FAILED, signal.drained()).await.is_err() {
+        signal.explain("it closed its stdin");
+        signal.drain();
     }
 }
 
