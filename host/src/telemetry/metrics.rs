@@ -182,6 +182,7 @@ impl MetricsSnapshot {
         page.counters("loggia_http_requests", "HTTP requests, by response status", statuses)?;
         page.gauge("loggia_http_connections", "Open HTTP connections", http.connections.get())?;
         page.gauge("loggia_sessions", "Sessions of clients before 2026-07-28", http.sessions.get())?;
+        page.gauge("loggia_sessions_hibernated", "Hibernated sessions", http.sessions_hibernated.get())?;
         let refused: Vec<_> = http.refusals().collect();
         let refused = refused.iter().map(|(reason, count)| ([("reason", &**reason)], *count));
         page.counters(
@@ -291,6 +292,7 @@ mod tests {
         meters.http.record_status(42);
         meters.http.record_refusal("expired");
         meters.http.sessions.set(3);
+        meters.http.sessions_hibernated.set(2);
         let usage = Usage { cpu: Duration::from_millis(1500), answered: 2, denied: 1, failed: 0 };
         let now = FacadeStatus { queued: 4, breaker: 2, usage };
         let census = GateSnapshot {

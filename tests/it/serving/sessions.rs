@@ -13,20 +13,17 @@ fn add() -> Value {
     json!({"action": "add", "a": 1, "b": 2})
 }
 
-async fn tasks(served: &Served) -> Result<f64> {
-    served.figure("loggia_tasks{runtime=\"io\"}").await?.context("tasks")
-}
+const TASKS: &str = "loggia_tasks{runtime=\"io\"}";
 
-/// Starts sessions and waits until they hibernate, along with all that were idle before; `floor` is the number of tasks
-/// without them.
-async fn others_sleep(served: &Served, floor: f64) -> Result<Vec<String>> {
-    const OTHERS: usize = 8;
+const OTHERS: usize = 8;
+
+/// Starts sessions, and waits until they and all sessions that were idle before hibernate, `asleep` in all.
+async fn others_sleep(served: &Served, asleep: usize) -> Result<Vec<String>> {
     let mut sessions = Vec::new();
     for _ in 0..OTHERS {
         sessions.push(wire::session(&served.host, "", INITIALIZE).await?);
     }
-    // An active session has two tasks of rmcp; some come and go with the request for metrics.
-    served.figures("loggia_tasks{runtime=\"io\"}", |tasks| tasks <= floor + 4.0).await;
+    served.figures("loggia_sessions_hibernated", |hibernated| hibernated == asleep as f64).await;
     Ok(sessions)
 }
 
@@ -36,11 +33,13 @@ async fn idle_sessions_hibernate_and_wake() -> Result<()> {
     folder.write("worker.toml", "[grants]\nelicit = true\n");
     let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
     let host = &served.host;
-    let floor = tasks(&served).await?;
+    let floor = served.figure(TASKS).await?.context("tasks")?;
     let asking = INITIALIZE.replace("\"capabilities\":{}", "\"capabilities\":{\"elicitation\":{}}");
     let person = wire::session(host, "", &asking).await?;
-    let sessions = others_sleep(&served, floor).await?;
+    let sessions = others_sleep(&served, 1 + OTHERS).await?;
     assert_eq!(served.figure("loggia_sessions").await?, Some(9.0), "they are there all the same");
+    // An active session has two tasks of rmcp; some come and go with the request for metrics.
+    served.figures(TASKS, |tasks| tasks <= floor + 4.0).await;
     for (n, session) in sessions.iter().enumerate() {
         let told = wire::ask(host, session, &wire::in_session(n, "echo", &add())).await?;
         assert_eq!((&told.message()?["id"], &told.envelope()?["data"]), (&json!(n), &json!(3.0)), "{told:?}");
@@ -58,7 +57,7 @@ async fn idle_sessions_hibernate_and_wake() -> Result<()> {
     let told = call.event().await?;
     assert_eq!(told["result"]["structuredContent"]["data"], "kept 3 because dust", "{told}");
     // Changes during hibernation are in the list.
-    others_sleep(&served, floor).await?;
+    others_sleep(&served, 1 + 2 * OTHERS).await?;
     folder.put("version", &fixture("version_one"));
     served.readies(|_, told| told["serving"] == 3).await;
     let list = r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#;
@@ -67,7 +66,7 @@ async fn idle_sessions_hibernate_and_wake() -> Result<()> {
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap_or_default()).collect();
     assert_eq!(names, ["echo", "version", "worker"]);
     // A deleted session is gone, active or hibernated.
-    others_sleep(&served, floor).await?;
+    others_sleep(&served, 1 + 3 * OTHERS).await?;
     let own = host.authority();
     for session in [&sessions[0], &person] {
         let goodbye = format!("DELETE /mcp HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n{session}\r\n");
@@ -82,8 +81,7 @@ async fn idle_sessions_hibernate_and_wake() -> Result<()> {
 async fn concurrent_requests_find_a_hibernated_session() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
-    let floor = tasks(&served).await?;
-    for session in others_sleep(&served, floor).await? {
+    for session in others_sleep(&served, OTHERS).await? {
         let calls = (0..6).map(|id| {
             let (session, call) = (session.clone(), wire::in_session(id, "echo", &add()));
             let host = &served.host;
@@ -121,8 +119,7 @@ async fn running_calls_keep_their_session_awake() -> Result<()> {
     }
     let (gone, line) = waiting.pop().context("two")?;
     drop(line);
-    let floor = tasks(&served).await?;
-    others_sleep(&served, floor).await?;
+    others_sleep(&served, OTHERS).await?;
     // Both calls finish, including the one without a client.
     let calls = "loggia_calls_in_flight{tool=\"lingers\"}";
     assert_eq!(served.figure(calls).await?, Some(2.0));
@@ -146,18 +143,14 @@ async fn hibernated_listeners_get_notifications() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let served = Served::configured(&folder, "[http]\nsession-sleep = '1s'", &[]).await?;
     let host = &served.host;
-    let floor = tasks(&served).await?;
     let (mut streams, mut sessions) = (Vec::new(), Vec::new());
     for _ in 0..4 {
         let session = wire::session(host, "", INITIALIZE).await?;
         streams.push(wire::listened(host, &session).await?);
         sessions.push(session);
     }
-    // One task per connection and one for its stream; an active session has two more.
-    let asleep = floor + 8.0;
     for round in 0..2 {
-        let silent = others_sleep(&served, asleep).await?;
-        served.figures("loggia_tasks{runtime=\"io\"}", |tasks| tasks <= asleep).await;
+        let silent = others_sleep(&served, sessions.len() + (round + 1) * OTHERS).await?;
         folder.put("version", &fixture("version_one"));
         for stream in &mut streams {
             stream.until(CHANGED).await.with_context(|| format!("asleep, round {round}"))?;
@@ -180,7 +173,7 @@ async fn hibernated_listeners_get_notifications() -> Result<()> {
         }
     }
     // The end of a session ends its streams, active or hibernated.
-    others_sleep(&served, asleep).await?;
+    others_sleep(&served, sessions.len() + 3 * OTHERS).await?;
     for (session, mut stream) in sessions.iter().zip(streams) {
         let own = host.authority();
         let goodbye = format!("DELETE /mcp HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n{session}\r\n");
@@ -208,10 +201,13 @@ async fn excess_streams_of_a_session_stay_closed() -> Result<()> {
         stream.until(ENDED).await?;
     }
     // The others persist, also through hibernation.
-    let floor = tasks(&served).await?;
-    others_sleep(&served, floor).await?;
+    others_sleep(&served, 1 + OTHERS).await?;
     folder.put("version", &fixture("version_one"));
-    streams[0].until("notifications/tools/list_changed").await?;
+    // One of them carries the change.
+    let (ended, open) = (1..8, streams.iter_mut().enumerate());
+    let open = open.filter(|(n, _)| !ended.contains(n)).map(|(_, stream)| stream);
+    let heard = open.map(|stream| Box::pin(stream.until("notifications/tools/list_changed")));
+    futures_util::future::select_ok(heard).await?;
     let told = wire::ask(host, &session, &wire::in_session(1, "echo", &add())).await?;
     assert_eq!(told.envelope()?["data"], 3.0, "{told:?}");
     Ok(())

@@ -267,6 +267,8 @@ pub struct HttpMeters {
     pub connections: Arc<Gauge>,
     /// Sessions of clients before 2026-07-28.
     pub sessions: Arc<Gauge>,
+    /// Those that had hibernated at the last check for idle sessions.
+    pub sessions_hibernated: Arc<Gauge>,
     /// Rejected callers by reason.
     refusals_by_reason: MeterTable<Counter>,
 }
@@ -278,6 +280,7 @@ impl Default for HttpMeters {
             statuses,
             connections: Arc::default(),
             sessions: Arc::default(),
+            sessions_hibernated: Arc::default(),
             refusals_by_reason: MeterTable::new(MAX_REASONS),
         }
     }

@@ -110,8 +110,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
     let meters = Arc::clone(gate.meters());
-    let sessions =
-        Arc::new(BoundedSessions::new(&http, handler.list_changes(), Arc::clone(&meters.http.sessions)));
+    let sessions = Arc::new(BoundedSessions::new(&http, handler.list_changes(), &meters.http));
     let service = mcp_service(handler, &http, Arc::clone(&sessions), streams.clone());
     let auth = Arc::new(AuthState {
         authenticator,

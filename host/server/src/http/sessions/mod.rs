@@ -20,7 +20,7 @@ use axum::{
 use futures_util::{Stream, StreamExt, stream::BoxStream};
 use loggia_gate::{
     access::{CallOrigin, Caller},
-    flow::Gauge,
+    flow::{Gauge, HttpMeters},
 };
 use loggia_policy::settings::Http;
 use rmcp::{
@@ -133,8 +133,9 @@ pub struct BoundedSessions {
     table: Mutex<SessionTable>,
     /// Changes of the tool list.
     changes: watch::Receiver<()>,
-    /// Gauge of sessions.
+    /// Gauges of all sessions, and of the hibernated ones at the last check.
     count: Arc<Gauge>,
+    hibernated: Arc<Gauge>,
     /// Held while sessions hibernate, and while rmcp restores one, so that no session does both at once. Holders await rmcp's
     /// session lock but no client: closing a released session, which may wait for its client, is spawned. `table` is locked
     /// within it, never the other way around.
@@ -143,8 +144,8 @@ pub struct BoundedSessions {
 
 impl BoundedSessions {
     /// Creates the manager with the operator's limits. `changes` are those of the tool list, which clients of hibernated
-    /// sessions receive, and `count` is the gauge of sessions.
-    pub fn new(http: &Http, changes: watch::Receiver<()>, count: Arc<Gauge>) -> Self {
+    /// sessions receive, and `meters` has the gauges of sessions.
+    pub fn new(http: &Http, changes: watch::Receiver<()>, meters: &HttpMeters) -> Self {
         let mut local = LocalSessionManager::default();
         // rmcp's timeout ignores running calls, so `hibernate` expires sessions instead.
         local.session_config.keep_alive = None;
@@ -156,7 +157,8 @@ impl BoundedSessions {
             expire_after: http.session_idle.0,
             table: Mutex::default(),
             changes,
-            count,
+            count: Arc::clone(&meters.sessions),
+            hibernated: Arc::clone(&meters.sessions_hibernated),
             transition: tokio::sync::Mutex::default(),
         }
     }
@@ -194,6 +196,7 @@ impl BoundedSessions {
         for id in gone.iter().chain(&drowsy) {
             self.release(id).await;
         }
+        self.hibernated.set(self.table().hibernated());
         drowsy.len()
     }
 

@@ -138,6 +138,11 @@ impl SessionTable {
         asleep
     }
 
+    /// Returns the number of hibernated sessions.
+    pub fn hibernated(&self) -> usize {
+        self.0.values().filter(|session| session.is_in(SessionPhase::Hibernated)).count()
+    }
+
     /// Removes sessions whose client was absent for `silence`, or never completed its handshake; returns them. The caller must
     /// release them in rmcp.
     pub fn expire_idle(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
