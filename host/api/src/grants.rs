@@ -53,6 +53,7 @@ pub fn api_grants(description: &ApiDescription, policy: &EgressGrants) -> Result
 /// Whether a rule's destination includes a single host.
 fn includes(rule: &RuleDestination, to: &RuleDestination) -> bool {
     let is_host = match (&rule.host, &to.host) {
+        (HostPattern::Any, HostPattern::Name(_)) => true,
         (HostPattern::Below(parent), HostPattern::Name(name)) => {
             name.strip_suffix(parent.as_str()).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
         }

@@ -77,6 +77,7 @@ impl fmt::Display for RuleDestination {
         match &self.host {
             HostPattern::Name(name) => f.write_str(name)?,
             HostPattern::Below(suffix) => write!(f, "*.{suffix}")?,
+            HostPattern::Any => f.write_str("*")?,
             HostPattern::Address(address) => UrlHost::Address(*address).fmt(f)?,
         }
         if self.port == self.scheme.port() { Ok(()) } else { write!(f, ":{}", self.port) }
@@ -103,6 +104,7 @@ impl HostPattern {
     /// Tests whether a host matches.
     pub fn covers(&self, host: &UrlHost) -> bool {
         match (self, host) {
+            (Self::Any, UrlHost::Name(_)) => true,
             (Self::Name(name), UrlHost::Name(host)) => name == host,
             (Self::Below(suffix), UrlHost::Name(host)) => host
                 .strip_suffix(suffix.as_str())
@@ -129,13 +131,19 @@ fn parse(text: &str) -> Result<RuleDestination, String> {
             "has a path, query or fragment; a grant is for a whole host: \"{scheme}://{whole}\""
         ));
     }
+    if let Some(port) = rest.strip_prefix('*').filter(|rest| rest.is_empty() || rest.starts_with(':')) {
+        // The port is read behind a name in place of the star.
+        let (_, port) = UrlHost::parse_with_port(&format!("any{port}"))
+            .map_err(|error| describe_host_error(scheme, &error))?;
+        return Ok(RuleDestination { scheme, host: HostPattern::Any, port: port.unwrap_or(scheme.port()) });
+    }
     let (below, rest) = match rest.strip_prefix("*.") {
         Some(rest) => (true, rest),
         None => (false, rest),
     };
     if rest.contains('*') {
         return Err(
-            "has a `*` that is not its host's whole first part; write \"https://*.example.com\"".into()
+            "has a `*` that is not its host's whole first part; write \"https://*.example.com\", or \"https://*\" for every public host".into()
         );
     }
     let (host, port) = UrlHost::parse_with_port(rest).map_err(|error| describe_host_error(scheme, &error))?;

@@ -47,6 +47,8 @@ impl OperatorClient {
 async fn addresses(to: &RuleDestination) -> Result<Vec<IpAddr>, SendError> {
     match &to.host {
         HostPattern::Address(address) => Ok(vec![*address]),
+        // No URL has a pattern as its host.
+        HostPattern::Any => Ok(Vec::new()),
         HostPattern::Name(name) | HostPattern::Below(name) => {
             let found = tokio::net::lookup_host((name.as_str(), to.port)).await;
             let found = found.map_err(|_| SendError::Dns(name.clone()))?;

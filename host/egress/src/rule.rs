@@ -11,7 +11,7 @@ pub struct HttpRule {
     pub reads: Vec<String>,
 }
 
-/// Destination of a rule: `https://api.example.com`, `https://*.example.com:8443`, `http://127.0.0.1:8080`.
+/// Destination of a rule: `https://api.example.com`, `https://*.example.com:8443`, `https://*`, `http://127.0.0.1:8080`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleDestination {
     /// Exactly this scheme.
@@ -38,6 +38,9 @@ pub enum HostPattern {
     Name(String),
     /// `*.example.com`: every name below it, but not itself. Holds `example.com`.
     Below(String),
+    /// `*`: every name. An address must be named, and a name that resolves to a private one is refused, so this grants the
+    /// public Internet.
+    Any,
     /// This address, which may be a private one: naming it is what grants it.
     Address(std::net::IpAddr),
 }

@@ -24,6 +24,7 @@ fn grants() -> EgressGrants {
             rule("http://127.0.0.1:8080", None, &[]),
             rule("http://[::1]:9000", None, &[]),
             rule("https://93.184.215.21", None, &[]),
+            rule("https://*:9443", None, &[]),
         ],
         secrets: Vec::new(),
     }
@@ -57,6 +58,8 @@ fn requests_match_rules_exactly() {
         (Reads, "GET", "http://localhost:8080/"),
         (Reads, "GET", "http://127.0.0.1:8080/"),
         (Reads, "GET", "http://[::1]:9000/"),
+        (Reads, "GET", "https://a.b.example:9443/"),
+        (Reads, "GET", "https://localhost:9443/"),
     ];
     for (mode, method, url) in granted {
         check(mode, method, url, "ok");
@@ -94,6 +97,10 @@ fn requests_match_rules_exactly() {
         (Reads, "get", "https://api.example.com/", "only reads"),
         (Reads, "OPTIONS", "https://api.example.com/", "only reads"),
         (Writes, "HEAD", "https://some.example:8443/", "`methods`"),
+        (Writes, "GET", "https://127.0.0.1:9443/", "is not granted"),
+        (Writes, "GET", "https://8.8.8.8:9443/", "is not granted"),
+        (Writes, "GET", "http://a.b.example:9443/", "is not granted"),
+        (Reads, "POST", "https://a.b.example:9443/", "`reads`"),
     ];
     for (mode, method, url, why) in refused {
         check(mode, method, url, why);
@@ -123,6 +130,9 @@ fn an_address_that_is_not_public_must_be_granted_by_number() {
         ("https://api.example.com", "2606:4700::20", Some(AddressClass::Own)),
         ("https://api.example.com", "2606:4700::21", None),
         ("https://api.example.com", "198.51.100.7", Some(AddressClass::Documentation)),
+        ("https://a.b.example:9443", "10.0.0.1", Some(AddressClass::Private)),
+        ("https://localhost:9443", "127.0.0.1", Some(AddressClass::Loopback)),
+        ("https://a.b.example:9443", "93.184.215.14", None),
         ("https://93.184.215.21", "93.184.215.21", None),
         ("http://93.184.215.21", "93.184.215.21", Some(AddressClass::Own)),
     ];

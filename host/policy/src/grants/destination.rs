@@ -30,6 +30,7 @@ pub(super) fn covers(granted: &RuleDestination, to: &RuleDestination) -> bool {
         name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
     };
     let is_host = match (&granted.host, &to.host) {
+        (HostPattern::Any, to) => !matches!(to, HostPattern::Address(_)),
         (HostPattern::Below(parent), HostPattern::Name(name)) => is_below(name, parent),
         (HostPattern::Below(parent), HostPattern::Below(name)) => name == parent || is_below(name, parent),
         (granted, host) => granted == host,
@@ -65,6 +66,14 @@ mod tests {
         check(UrlScheme::Https, &below("example.com"), 443, &below("a.example.com"), true);
         check(UrlScheme::Https, &below("a.example.com"), 443, &below("example.com"), false);
         check(UrlScheme::Https, &name("a.example.com"), 443, &below("example.com"), false);
+        for (host, expected) in
+            [(name("a.example"), true), (below("example"), true), (HostPattern::Any, true)]
+        {
+            check(UrlScheme::Https, &HostPattern::Any, 443, &host, expected);
+            check(UrlScheme::Http, &HostPattern::Any, 80, &host, false);
+        }
+        check(UrlScheme::Https, &below("example.com"), 443, &HostPattern::Any, false);
+        check(UrlScheme::Https, &HostPattern::Any, 443, &HostPattern::Address([1, 1, 1, 1].into()), false);
         let address = HostPattern::Address([10, 0, 0, 1].into());
         check(UrlScheme::Https, &address, 443, &address, true);
         check(UrlScheme::Https, &address, 443, &HostPattern::Address([10, 0, 0, 2].into()), false);

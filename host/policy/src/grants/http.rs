@@ -1,6 +1,6 @@
 //! `http`: destinations and methods of requests.
 
-use loggia_egress::{HttpRule, RuleDestination};
+use loggia_egress::{HostPattern, HttpRule, RuleDestination};
 use loggia_facade::Effect;
 
 use super::{
@@ -30,7 +30,7 @@ pub(crate) const KEY: Key = Key {
     kind: "list of strings or tables",
     default: Some("[]"),
     means: "destinations of HTTP requests: a scheme, a host and optionally a port; `https://*.example.com` matches \
-            every subdomain. A string allows all methods. Private, loopback and link-local addresses, and the \
+            every subdomain, `https://*` every public host. A string allows all methods. Private, loopback and link-local addresses, and the \
             machine's own, are refused, whatever name resolves to them, unless an entry is that address. A `read` \
             action sends only GET and HEAD. A GET that changes something on the server counts as reading, so do not \
             grant such a URL to a plugin that is meant to read",
@@ -181,7 +181,10 @@ pub fn sends(policy: &Policy, worst: Effect) -> Vec<String> {
 }
 
 fn explain(rule: &HttpRule, worst: Effect) -> String {
-    let to = rule.to.to_string();
+    let to = match rule.to.host {
+        HostPattern::Any => format!("every public host ({})", rule.to),
+        _ => rule.to.to_string(),
+    };
     let read_methods = read_methods(rule);
     if worst == Effect::Read {
         return match read_methods.as_slice() {

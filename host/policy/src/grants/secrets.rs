@@ -186,7 +186,7 @@ fn read_host(
         HostPattern::Name(name) => Some((name.clone(), to)),
         HostPattern::Address(IpAddr::V6(address)) => Some((format!("[{address}]"), to)),
         HostPattern::Address(address) => Some((address.to_string(), to)),
-        HostPattern::Below(_) => None,
+        HostPattern::Below(_) | HostPattern::Any => None,
     });
     let Some((name, to)) = host else {
         field.report(format!("{rule} (got {quoted})"), problems);
