@@ -28,7 +28,10 @@ pub fn describe<F: Facade>(_: &F) -> Description {
         long_running: action.long_running,
         details: action.has_details(),
         aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
-        extras: Vec::new(),
+        extras: (!action.needs.is_empty())
+            .then(|| ("needs".into(), write(&crate::json!(action.needs))))
+            .into_iter()
+            .collect(),
     };
     let want = |want: &table::Want| types::Want {
         grant: want.grant.into(),

@@ -67,6 +67,8 @@ pub struct Action<F> {
     /// Declared by the author; marks in the result's type also imply it.
     pub details: bool,
     pub aliases: &'static [&'static str],
+    /// Grants without which the host does not publish the action.
+    pub needs: &'static [&'static str],
     /// JSON objects; the macro has parsed them.
     pub examples: &'static [&'static str],
     pub params: fn(&mut Shape),

@@ -396,6 +396,7 @@ fn checking(data: &Value) -> Contract {
         long_running: false,
         details: false,
         aliases: Vec::new(),
+        needs: Vec::new(),
         group: None,
         params: Arc::new(params),
         data: None,

@@ -46,6 +46,9 @@ pub struct Action {
     pub details: bool,
     /// Alternative names for calls.
     pub aliases: Vec<String>,
+    /// Grants without which the action cannot work, as in [`Want::grant`]. Where the policy lacks one, the action is not
+    /// published.
+    pub needs: Vec<String>,
     /// The part of a large facade that the action belongs to, such as a tag of an OpenAPI description. None for
     /// plugins.
     pub group: Option<String>,

@@ -56,6 +56,7 @@ fn action(name: &str, effect: Effect) -> Action {
         long_running: false,
         details: false,
         aliases: Vec::new(),
+        needs: Vec::new(),
         group: None,
         params: Arc::new(params),
         data: None,

@@ -11,7 +11,7 @@ use wasmtime::Store;
 use crate::{
     LoadError, PluginComponent,
     abi::PluginInstance,
-    contract::{RawDescription, RawSchema},
+    contract::{RawDescription, RawSchema, parse_action_extras},
     fault::{FaultContext, GuestWork},
     guest::GuestState,
     limits::{ACTIONS, SCHEMA_BYTES, SURFACE_BYTES},
@@ -177,10 +177,12 @@ impl RawSurface {
     }
 
     fn into_surface(self) -> Result<Surface, LoadError> {
-        let mut surface = self.description.surface;
-        for (action, schema) in surface.actions.iter_mut().zip(self.schemas) {
+        let RawDescription { mut surface, action_extras, .. } = self.description;
+        let described = action_extras.iter().zip(self.schemas);
+        for (action, (extras, schema)) in surface.actions.iter_mut().zip(described) {
             schema
                 .parse_into(action)
+                .and_then(|()| parse_action_extras(extras, action))
                 .map_err(|reason| LoadError::Schema { action: action.name.clone(), reason })?;
         }
         Ok(surface)

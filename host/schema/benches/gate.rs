@@ -23,6 +23,7 @@ fn action(name: &str, params: Value) -> Action {
         long_running: false,
         details: true,
         aliases: vec![],
+        needs: Vec::new(),
         group: None,
         params: Arc::new(object(params)),
         data: None,

@@ -19,7 +19,7 @@
 //! # let surface = Arc::new(Surface { name: "notes".into(), title: "Notes".into(), version: "1".into(),
 //! #     summary: "Notes.".into(), instructions: None, default_action: None, wants: vec![], actions: vec![Action {
 //! #         name: "list".into(), summary: "List notes.".into(), effect: Effect::Read, idempotent: true,
-//! #         open_world: false, long_running: false, details: false, aliases: vec![], group: None, data: None, examples: vec![],
+//! #         open_world: false, long_running: false, details: false, aliases: vec![], needs: Vec::new(), group: None, data: None, examples: vec![],
 //! #         params: Arc::new(object(json!({"type": "object", "properties":
 //! #             {"limit": {"type": "integer", "maximum": 50, "default": 10}, "tag": {"type": "string"}}}))) }] });
 //!
@@ -63,7 +63,7 @@ pub use contract::prepare::PreparedParams;
 pub use contract::questionnaire::QuestionForm;
 pub use contract::routed::{BatchMode, CallTarget, DescribeRequest, RefusedCall, RoutedCall};
 pub use loggia_text::sanitise_line;
-pub use model::action_policy::ActionPolicy;
+pub use model::action_policy::{ActionPolicy, UnmetNeed};
 pub use model::bounds::SurfaceProblems;
 pub use model::limits;
 pub use model::sanitise::sanitise_surface;

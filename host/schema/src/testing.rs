@@ -114,6 +114,7 @@ fn operation(resource: &str, (verb, does, effect): (&str, &str, Effect), nth: us
         long_running: false,
         details: false,
         aliases: vec![camel_case(&format!("{verb}_{resource}"))],
+        needs: Vec::new(),
         group: Some(plural(resource)),
         params: Arc::new(parameters(resource, nth)),
         data: None,

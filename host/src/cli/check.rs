@@ -118,7 +118,7 @@ fn blocked_rows(plugin: &LoadedPlugin, temporary: bool) -> impl Iterator<Item = 
         .map(|message| [printable(plugin.stem()).into_owned(), printable(&message.to_string()).into_owned()])
 }
 
-/// Renders `{"plugins": [{"file", "name", "ok", "actions", "imports", "bytes"} or {"file", "name", "ok", "error"}],
+/// Renders `{"plugins": [{"file", "name", "ok", "actions", "unpublished": [{"action", "needs"}], "imports", "bytes"} or {"file", "name", "ok", "error"}],
 /// "findings": [{"tool", "finding"}], "workflows": [{"file", "name", "temporary", "problems"}]}`.
 fn to_json(plugins: &[LoadedPlugin], findings: &[[String; 2]]) -> Value {
     let findings = findings.iter().map(|[tool, finding]| json!({"tool": tool, "finding": finding}));
@@ -144,11 +144,14 @@ fn plugin_json(plugin: &LoadedPlugin) -> Value {
         Ok((entry, facts)) => {
             let surface = entry.surface();
             let actions: Vec<&str> = surface.actions.iter().map(|action| action.name.as_str()).collect();
+            let unmet = entry.contract.policy().unmet.iter();
+            let unmet = unmet.map(|unmet| json!({"action": unmet.action, "needs": unmet.grant}));
             json!({
                 "file": plugin.file,
                 "name": surface.name,
                 "ok": true,
                 "actions": actions,
+                "unpublished": unmet.collect::<Vec<_>>(),
                 "imports": import_packages(&facts.imports),
                 "bytes": facts.bytes,
             })
@@ -168,7 +171,10 @@ fn plugin_row(plugin: &LoadedPlugin) -> [String; 4] {
     let surface = entry.surface();
     let actions: Vec<&str> = surface.actions.iter().map(|action| action.name.as_str()).collect();
     let size = format!("{} KB", facts.bytes.div_ceil(1000));
-    [surface.name.clone(), actions.join(", "), import_packages(&facts.imports).join(", "), size]
+    let unmet = entry.contract.policy().unmet.iter();
+    let unmet = unmet.map(|unmet| format!("; without `{}`: no {}", unmet.grant, unmet.action));
+    let actions = unmet.fold(actions.join(", "), |actions, unmet| actions + &unmet);
+    [surface.name.clone(), actions, import_packages(&facts.imports).join(", "), size]
 }
 
 /// Lists the packages that a component imports from, without versions: what it could use if granted.

@@ -77,6 +77,7 @@ fn to_action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
         long_running: true,
         details: false,
         aliases: Vec::new(),
+        needs: Vec::new(),
         group: None,
         params: Arc::new(workflow.parameters.clone()),
         data: workflow.output.as_ref().map(|output| Arc::new(result_schema(output, workflow.strict))),

@@ -143,7 +143,14 @@ impl Knowledge {
     }
 
     /// Compute missing vectors, so that `search` finds passages by meaning.
-    #[action(write, open_world, idempotent, long_running, example = r#"{"id": "k_1"}"#)]
+    #[action(
+        write,
+        open_world,
+        idempotent,
+        long_running,
+        needs = "config: embeddings",
+        example = r#"{"id": "k_1"}"#
+    )]
     fn embed(
         &self,
         call: &Call,

@@ -43,7 +43,12 @@ impl Search {
     }
 
     /// The same, ranked by meaning.
-    #[action(read, open_world, example = r#"{"query": "where did we want to go in spring?"}"#)]
+    #[action(
+        read,
+        open_world,
+        needs = "config: embeddings",
+        example = r#"{"query": "where did we want to go in spring?"}"#
+    )]
     fn semantic(
         &self,
         call: &Call,
@@ -57,7 +62,12 @@ impl Search {
     }
 
     /// Search the web.
-    #[action(read, open_world, example = r#"{"query": "etna eruption", "time_range": "month"}"#)]
+    #[action(
+        read,
+        open_world,
+        needs = "config: web",
+        example = r#"{"query": "etna eruption", "time_range": "month"}"#
+    )]
     #[allow(clippy::too_many_arguments)]
     fn web(
         &self,

@@ -40,6 +40,7 @@ pub struct ActionOptions {
     pub details: bool,
     pub name: Option<LitStr>,
     pub aliases: Vec<LitStr>,
+    pub needs: Vec<LitStr>,
     pub examples: Vec<LitStr>,
 }
 
@@ -58,7 +59,7 @@ pub struct ParamOptions {
 }
 
 const FACADE_KEYS: [&str; 7] = ["name", "title", "summary", "instructions", "default", "needs", "wants"];
-const ACTION_KEYS: [&str; 10] = [
+const ACTION_KEYS: [&str; 11] = [
     "read",
     "write",
     "destructive",
@@ -68,6 +69,7 @@ const ACTION_KEYS: [&str; 10] = [
     "details",
     "name",
     "alias",
+    "needs",
     "example",
 ];
 const PARAM_KEYS: [&str; 9] =
@@ -218,6 +220,10 @@ pub fn action_options(attribute: &Attribute) -> Result<ActionOptions> {
             "name" => entry.set(&mut options.name, entry.text()?),
             "alias" => {
                 options.aliases.push(entry.text()?);
+                Ok(())
+            }
+            "needs" => {
+                options.needs.push(entry.value("\"grant\"")?);
                 Ok(())
             }
             _ => {

@@ -104,7 +104,8 @@ fn action(action: &Action) -> TokenStream {
         let word = action.effect.to_string();
         format_ident!("{}{}", word[..1].to_uppercase(), &word[1..])
     };
-    let ActionOptions { idempotent, open_world, long_running, details, aliases, examples, .. } = options;
+    let ActionOptions { idempotent, open_world, long_running, details, aliases, needs, examples, .. } =
+        options;
     let properties = action.params().map(|param| property(&locals, param));
     let data = quote_spanned!(output.span()=> ::loggia_sdk::table::data::<#output>);
     let arguments = action.inputs.iter().map(|input| argument(&locals, input));
@@ -124,6 +125,7 @@ fn action(action: &Action) -> TokenStream {
             long_running: #long_running,
             details: #details,
             aliases: &[#(#aliases),*],
+            needs: &[#(#needs),*],
             examples: &[#(#examples),*],
             params: |#shape| {
                 #(#properties)*

@@ -62,6 +62,7 @@ pub fn facade(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `details` | results differ with the detail level (`Call::detail`); not needed for those of [`detail`](macro@detail) |
 /// | `name = "…"` | another name than the method's |
 /// | `alias = "…"` | an alternative name for calls; may be repeated |
+/// | `needs = "grant"` | a grant without which the action cannot work, such as `config: embeddings`: where the policy lacks it, the action is not published; may be repeated |
 /// | `example = r#"{…}"#` | parameters of an example call; may be repeated |
 #[proc_macro_attribute]
 pub fn action(_arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -59,6 +59,7 @@ fn action(n: usize, of: &Value) -> Action {
         long_running: flag(of, "long_running"),
         details: flag(of, "details"),
         aliases: texts(of, "aliases"),
+        needs: Vec::new(),
         group: None,
         params: Arc::new(of.get("params").map(object).unwrap_or_default()),
         data: of.get("data").cloned().map(Arc::new),

@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
                 let set = limit.of(&bounds);
                 assert!((limit.least..=limit.most).contains(&set), "{} is {set}", limit.path);
             }
-            assert!(policy.grants.store.is_none_or(|quota| quota <= 1 << 30));
+            assert!(policy.grants.store.is_none_or(|granted| granted.quota <= 1 << 30));
             for dir in &policy.grants.dirs {
                 assert!(
                     dir.path.is_absolute() && dir.at.starts_with('/') && !dir.at.contains("/../"),

@@ -7,6 +7,7 @@ mod conversations;
 mod files;
 mod knowledge;
 mod memories;
+mod policies;
 mod projects;
 mod savings;
 mod search;

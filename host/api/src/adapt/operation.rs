@@ -38,6 +38,7 @@ pub(crate) fn adapt_operation(operation: &Arc<ApiOperation>) -> AdaptedOperation
         long_running: false,
         details: operation.accept.contains("json"),
         aliases: alias.cloned().collect(),
+        needs: Vec::new(),
         params: Arc::new(params),
         data: operation.data.clone(),
         examples: Vec::new(),

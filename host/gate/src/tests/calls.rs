@@ -353,7 +353,12 @@ async fn any_input_gets_one_short_envelope() {
     let gate = gate_under(
         puppet("a", async |call: Call| Ok(Reply::data(Value::Object(call.params)))),
         FacadeRules::default(),
-        ActionPolicy { batch: true, confirm: vec!["smash".into()], deny: vec!["touch".into()] },
+        ActionPolicy {
+            batch: true,
+            confirm: vec!["smash".into()],
+            deny: vec!["touch".into()],
+            ..ActionPolicy::default()
+        },
     );
     let mut arbitrary = Arbitrary(7);
     for _ in 0..3000 {

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     document::PolicySetting,
     limits,
-    model::{ChainRule, Exposed, FacadeRules, PluginGrants, PluginLimits, Policy},
+    model::{ChainRule, Exposed, FacadeRules, PluginGrants, PluginLimits, Policy, StateGrant},
 };
 
 /// Parses a policy in `/plugins`, with a small environment.
@@ -126,6 +126,10 @@ fn secrets_come_from_three_sources() {
     assert_eq!(third.source, SecretSource::Caller);
 }
 
+fn stored(quota: u64, is_per_caller: bool) -> Option<StateGrant> {
+    Some(StateGrant { quota, is_per_caller })
+}
+
 #[test]
 fn env_config_store_and_caller_are_granted() {
     let granted = grants(
@@ -139,12 +143,14 @@ fn env_config_store_and_caller_are_granted() {
     );
     assert_eq!(granted.env["LANG"], "en_US.UTF-8");
     assert_eq!(granted.env["HOST"], "api.example.com");
-    assert_eq!((granted.store, granted.caller), (Some(16 << 20), true));
+    assert_eq!((granted.store, granted.caller), (stored(16 << 20, false), true));
     assert_eq!(granted.config["region"], json!("eu"));
     let nested = json!({"list": [1, 2.5, true], "since": "1979-05-27", "at": "07:32:00"});
     assert_eq!(granted.config["nested"], nested);
-    assert_eq!(grants("store = { quota = \"1GiB\" }").store, Some(1 << 30));
-    assert_eq!(grants("store = {}").store, Some(16 << 20));
+    assert_eq!(grants("store = { quota = \"1GiB\" }").store, stored(1 << 30, false));
+    assert_eq!(grants("store = {}").store, stored(16 << 20, false));
+    assert_eq!(grants("store = { space = \"shared\" }").store, stored(16 << 20, false));
+    assert_eq!(grants("store = { space = \"caller\" }").store, stored(16 << 20, true));
     assert_eq!(grants("store = false").store, None);
 }
 
@@ -186,7 +192,12 @@ fn actions_and_exposure_are_read() {
     assert!(reach.may_invoke("search", "web") && !reach.may_invoke("projects", "list"));
     assert!(policy.rules.elicit);
     assert_eq!(policy.rules.chain, ChainRule::Follow);
-    let terms = ActionPolicy { deny: vec!["purge".into()], confirm: vec!["delete".into()], batch: true };
+    let terms = ActionPolicy {
+        deny: vec!["purge".into()],
+        confirm: vec!["delete".into()],
+        batch: true,
+        ..ActionPolicy::default()
+    };
     assert_eq!(policy.terms, terms);
     let exposed = Exposed {
         name: Some("my-notes".into()),
@@ -212,6 +223,7 @@ const MISTAKES: &[&str] = &[
     "[grants]\nhttp = [{ url = \"https://a.example.com\", method = [\"GET\"] }]",
     "[grants]\nhttp = [\"https://a.example.com\"]\nsecrets = [{ from_env = \"GITHUB_TOKEN\", host = \"a.example.com\", header = \"X\" }]",
     "[grants]\nstore = { quotas = \"1MiB\" }",
+    "[grants]\nstore = { space = \"mine\" }",
     // Types.
     "grants = 5",
     "[grants]\ndirs = \"~/notes\"",

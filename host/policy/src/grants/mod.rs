@@ -24,6 +24,7 @@ mod store;
 use std::path::PathBuf;
 
 use loggia_facade::{Effect, Surface};
+use loggia_schema::UnmetNeed;
 
 use self::{
     caller::CallerGrant, config::ConfigGrant, dirs::DirsGrant, elicit::ElicitGrant, env::EnvGrant,
@@ -87,6 +88,17 @@ pub fn wanted(text: &str) -> Option<WantedGrant<'_>> {
 /// Collects the requests of a plugin.
 pub fn wanted_by(surface: &Surface) -> WantedGrants<'_> {
     WantedGrants::new(surface.wants.iter().map(|want| (want, wanted(&want.grant))).collect())
+}
+
+/// Lists the actions that lack a grant that they need, each with the first one. A grant that this host does not have is
+/// lacking.
+pub fn unmet_needs(surface: &Surface, policy: &Policy) -> Vec<UnmetNeed> {
+    let lacks = |need: &&String| wanted(need).is_none_or(|wanted| !wanted.is_granted(policy));
+    let unmet = surface.actions.iter().filter_map(|action| {
+        let grant = action.needs.iter().find(lacks)?;
+        Some(UnmetNeed { action: action.name.clone(), grant: grant.clone() })
+    });
+    unmet.collect()
 }
 
 /// Returns the paths that the section names. Ignores all problems, so that it works for invalid policies.

@@ -1,5 +1,7 @@
 //! `store`: durable state of the plugin.
 
+use std::ops::RangeInclusive;
+
 use loggia_facade::Effect;
 use loggia_text::units;
 
@@ -10,13 +12,17 @@ use crate::{
         key::{Key, names},
         problem::Problems,
     },
-    model::Policy,
+    model::{Policy, StateGrant},
 };
 
 /// Default quota in bytes.
 const QUOTA: u64 = 16 << 20;
 /// Maximum quota in bytes.
 const MAX_QUOTA: u64 = 1 << 30;
+const QUOTAS: RangeInclusive<u64> = 1..=MAX_QUOTA;
+
+/// Spaces, and whether each caller has one.
+const SPACES: &[(&str, bool)] = &[("shared", false), ("caller", true)];
 
 /// `grants.store`.
 pub(super) struct StoreGrant;
@@ -27,26 +33,50 @@ const KEY: Key = Key {
     default: Some("false"),
     means: "durable state of the plugin, stored by the host; `true` grants the default quota",
     example: r#"{ quota = "64MiB" }"#,
-    inner: &[Key {
-        name: "quota",
-        kind: "size",
-        default: Some("\"16MiB\""),
-        means: "maximum size of the state; at most 1GiB",
-        example: "\"64MiB\"",
-        inner: &[],
-    }],
+    inner: &[
+        Key {
+            name: "quota",
+            kind: "size",
+            default: Some("\"16MiB\""),
+            means: "maximum size of the state of all callers; at most 1GiB",
+            example: "\"64MiB\"",
+            inner: &[],
+        },
+        Key {
+            name: "space",
+            kind: "word",
+            default: Some("\"shared\""),
+            means: "`\"shared\"`: one state for all callers, and each caller's own where the plugin asks for it; \
+                    `\"caller\"`: each caller's own only, so that nobody reads what another stored. Anonymous callers \
+                    have none then. Changing it does not move what is stored",
+            example: "\"caller\"",
+            inner: &[],
+        },
+    ],
 };
 
-fn read(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
+fn read(field: &Field<'_>, problems: &mut Problems) -> Option<StateGrant> {
     if !field.is_table() {
         let expected = "true, false, or a table like { quota = \"16MiB\" }";
-        return field.flag_as(expected, problems)?.then_some(QUOTA);
+        let granted = StateGrant { quota: QUOTA, is_per_caller: false };
+        return field.flag_as(expected, problems)?.then_some(granted);
     }
     let fields = field.fields(names(KEY.inner), problems)?;
-    let Some(field) = fields.get("quota") else { return Some(QUOTA) };
+    let quota = match fields.get("quota") {
+        Some(field) => read_quota(&field, problems),
+        None => Some(QUOTA),
+    };
+    let is_per_caller = match fields.get("space") {
+        Some(field) => field.word(SPACES, problems)?,
+        None => false,
+    };
+    Some(StateGrant { quota: quota?, is_per_caller })
+}
+
+fn read_quota(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
     let text = field.text_as("a size in quotes, like \"16MiB\"", problems)?;
     match units::parse_bytes(&text.value) {
-        Ok(bytes) if (1..=MAX_QUOTA).contains(&bytes) => return Some(bytes),
+        Ok(bytes) if QUOTAS.contains(&bytes) => return Some(bytes),
         Ok(_) => {
             let max = units::format_bytes(MAX_QUOTA);
             let reason = format!("must be greater than 0 and at most {max} (got {})", text.quoted());
@@ -60,7 +90,7 @@ fn read(field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
 /// Returns the quota that a plugin requests, if it is a size that can be granted.
 fn wanted_quota(want: &WantedGrant<'_>) -> Option<u64> {
     let quota = want.word().and_then(|word| units::parse_bytes(word).ok());
-    quota.filter(|bytes| (1..=MAX_QUOTA).contains(bytes))
+    quota.filter(|bytes| QUOTAS.contains(bytes))
 }
 
 impl Grant for StoreGrant {
@@ -77,13 +107,16 @@ impl Grant for StoreGrant {
     }
 
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
-        policy.grants.store.is_some_and(|quota| quota >= wanted_quota(want).unwrap_or(0))
+        policy.grants.store.is_some_and(|granted| granted.quota >= wanted_quota(want).unwrap_or(0))
     }
 
     fn explain(&self, policy: &Policy, worst: Effect) -> Vec<String> {
-        let text = policy.grants.store.map(|quota| match worst {
-            Effect::Read => "read its durable state; none of its actions changes it".to_owned(),
-            _ => format!("store up to {} of durable state", units::format_bytes(quota)),
+        let text = policy.grants.store.map(|granted| {
+            let space = if granted.is_per_caller { ", each caller's own" } else { "" };
+            match worst {
+                Effect::Read => format!("read its durable state{space}; none of its actions changes it"),
+                _ => format!("store up to {} of durable state{space}", units::format_bytes(granted.quota)),
+            }
         });
         text.into_iter().collect()
     }

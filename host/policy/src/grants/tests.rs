@@ -1,7 +1,61 @@
 //! Tests of the table: requests of plugins for grants.
 
+use std::sync::Arc;
+
+use loggia_facade::{Action, Object};
+
 use super::*;
 use crate::{file::tests::parse, model::Policy};
+
+fn needing(name: &str, needs: &[&str]) -> Action {
+    Action {
+        name: name.to_owned(),
+        summary: "Works.".to_owned(),
+        effect: Effect::Read,
+        idempotent: false,
+        open_world: false,
+        long_running: false,
+        details: false,
+        aliases: Vec::new(),
+        needs: needs.iter().map(|&need| need.to_owned()).collect(),
+        group: None,
+        params: Arc::new(Object::new()),
+        data: None,
+        examples: Vec::new(),
+    }
+}
+
+#[test]
+fn actions_without_a_needed_grant_are_listed() {
+    let text = String::new;
+    let surface = Surface {
+        name: "notes".to_owned(),
+        title: text(),
+        version: text(),
+        summary: text(),
+        instructions: None,
+        default_action: None,
+        actions: vec![
+            needing("plain", &[]),
+            needing("embed", &["config: embeddings"]),
+            needing("both", &["store", "config: embeddings"]),
+            needing("odd", &["gpu"]),
+        ],
+        wants: Vec::new(),
+    };
+    let check = |policy: &str, expected: &[(&str, &str)]| {
+        let unmet = unmet_needs(&surface, &parse(policy).unwrap());
+        let unmet: Vec<_> = unmet.iter().map(|unmet| (&*unmet.action, &*unmet.grant)).collect();
+        assert_eq!(unmet, expected, "{policy}");
+    };
+    check("", &[("embed", "config: embeddings"), ("both", "store"), ("odd", "gpu")]);
+    check("[grants]\nconfig.web = 1", &[("embed", "config: embeddings"), ("both", "store"), ("odd", "gpu")]);
+    check(
+        "[grants]\nstore = true",
+        &[("embed", "config: embeddings"), ("both", "config: embeddings"), ("odd", "gpu")],
+    );
+    check("[grants]\nstore = true\nconfig.embeddings = { url = \"x\" }", &[("odd", "gpu")]);
+}
 
 #[test]
 fn requests_name_a_grant_and_optionally_a_detail() {

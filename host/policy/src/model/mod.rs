@@ -24,7 +24,7 @@ pub use self::{
     access_scope::{AccessScope, InvalidScope},
     exposure::Exposed,
     facade_rules::{BreakerConfig, ChainRule, FacadeRules, InvokeReach, InvokeRule, WallClocks},
-    plugin_grants::{DirGrant, PluginGrants},
+    plugin_grants::{DirGrant, PluginGrants, StateGrant},
     plugin_limits::{CallBudget, CompileLimits, PluginLimits},
     policy::{Policy, PolicyPaths, StatedRules},
 };

@@ -16,10 +16,19 @@ pub struct PluginGrants {
     pub env: BTreeMap<String, String>,
     /// Settings of the plugin, by name.
     pub config: BTreeMap<String, Value>,
-    /// Quota of durable state, in bytes.
-    pub store: Option<u64>,
+    /// Durable state.
+    pub store: Option<StateGrant>,
     /// True if the plugin may read the opaque id of the caller.
     pub caller: bool,
+}
+
+/// Durable state of a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateGrant {
+    /// Quota of all callers together, in bytes.
+    pub quota: u64,
+    /// True if what the plugin takes for the shared space is each caller's own.
+    pub is_per_caller: bool,
 }
 
 impl PluginGrants {

@@ -12,18 +12,21 @@ use crate::{LoadError, meter::CpuMeter};
 /// The store of a plugin.
 pub(crate) struct StateCapability {
     store: StateStore,
+    is_per_caller: bool,
 }
 
 impl Capability for StateCapability {
     type CallState = StateAccess;
 
     fn configure(context: &ConfigureContext<'_>) -> Result<Option<Self>, LoadError> {
-        Ok(context.store.clone().map(|store| Self { store }))
+        let is_per_caller = context.grants.store.is_some_and(|granted| granted.is_per_caller);
+        Ok(context.store.clone().map(|store| Self { store, is_per_caller }))
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) -> StateAccess {
         StateAccess {
             store: self.store.clone(),
+            is_per_caller: self.is_per_caller,
             may_commit: context.effect != Effect::Read,
             scope: context.scope.clone(),
             meter: Arc::clone(context.meter),
@@ -43,6 +46,8 @@ pub(crate) enum SpaceChoice {
 /// State of a plugin, as far as one call may use it.
 pub(crate) struct StateAccess {
     store: StateStore,
+    /// The shared space is each caller's own.
+    is_per_caller: bool,
     /// False for a `read` action.
     may_commit: bool,
     /// Key of the caller's own space.
@@ -88,12 +93,19 @@ impl StateAccess {
 
     fn space(&self, space: SpaceChoice) -> Result<StateSpace, Failure> {
         match (space, &self.scope) {
-            (SpaceChoice::Shared, _) => Ok(StateSpace::Shared),
+            (SpaceChoice::Shared, _) if !self.is_per_caller => Ok(StateSpace::Shared),
+            // A plugin may use the same key in both spaces, so they stay apart.
+            (SpaceChoice::Shared, Some(ScopeKey(key))) => Ok(StateSpace::Caller(key.map(|byte| !byte))),
             (SpaceChoice::Caller, Some(ScopeKey(key))) => Ok(StateSpace::Caller(*key)),
-            (SpaceChoice::Caller, None) => {
+            (_, None) => {
                 let failure =
                     Failure::new(code::DENIED, "access denied: this caller has no state of its own");
-                Err(failure.hint("anonymous callers have none; the shared state can be used"))
+                Err(failure.hint(match space {
+                    SpaceChoice::Shared => {
+                        "anonymous callers have none, and the policy grants no shared state"
+                    }
+                    SpaceChoice::Caller => "anonymous callers have none; the shared state can be used",
+                }))
             }
         }
     }

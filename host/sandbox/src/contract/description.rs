@@ -15,8 +15,10 @@ use super::extras::RawExtras;
 pub(crate) struct RawDescription {
     /// The surface, its actions without their schemas.
     pub surface: Surface,
-    /// Extras of the description, then those of each action. Ignored, but they must not differ between two readings.
-    pub extras: Vec<RawExtras>,
+    /// Extras of the description. Ignored, but they must not differ between two readings.
+    pub extras: RawExtras,
+    /// Extras of each action.
+    pub action_extras: Vec<RawExtras>,
 }
 
 impl RawDescription {
@@ -31,6 +33,21 @@ impl RawDescription {
         texts + instructions.as_ref().map_or(0, String::len) + actions.sum::<usize>() + wants.sum::<usize>()
     }
 }
+
+/// Parses what the extras of an action say about it. Unknown names are ignored. The error says which text is wrong and why.
+pub(crate) fn parse_action_extras(extras: &RawExtras, action: &mut Action) -> Result<(), String> {
+    let Some((_, text)) = extras.iter().find(|(name, _)| name == NEEDS) else { return Ok(()) };
+    if text.len() > NEEDS_BYTES {
+        return Err(format!("{NEEDS}: {} bytes, at most {NEEDS_BYTES}", text.len()));
+    }
+    action.needs = serde_json::from_str(text).map_err(|_| format!("{NEEDS}: it is not a list of texts"))?;
+    Ok(())
+}
+
+/// Extra of an action: a list of the grants without which it cannot work.
+const NEEDS: &str = "needs";
+/// Maximum size of its JSON text.
+const NEEDS_BYTES: usize = 4096;
 
 /// Answer of `schema`: JSON texts of one action.
 #[derive(Debug, PartialEq)]

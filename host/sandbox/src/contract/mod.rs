@@ -22,7 +22,7 @@ mod reply;
 mod request;
 
 pub(crate) use call::PluginCall;
-pub(crate) use description::{RawDescription, RawSchema};
+pub(crate) use description::{RawDescription, RawSchema, parse_action_extras};
 pub(crate) use failure::{RawFailure, failure_extra};
 pub(crate) use next::RawNext;
 pub(crate) use reply::{RawContent, RawReply};

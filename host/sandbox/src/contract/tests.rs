@@ -1,4 +1,6 @@
-use loggia_facade::{Block, Detail};
+use std::sync::Arc;
+
+use loggia_facade::{Action, Block, Detail, Effect};
 use serde_json::{Value, json};
 
 use super::{extras::RawExtras, next::parse_next, reply::check_media_type, *};
@@ -113,4 +115,39 @@ fn answers_and_requests_with_malformed_json_are_refused() {
     let refused = |params: &str| request(params).parse().err().map(|failure| failure.to_string());
     assert_eq!(refused("{}"), None);
     assert_eq!(refused("[]").as_deref(), Some("invalid_params: `params` is not a JSON object"));
+}
+
+#[test]
+fn needs_of_an_action_are_a_list_of_texts() {
+    let check = |text: &str, expected: Result<&[&str], &str>| {
+        let mut action = Action {
+            name: String::new(),
+            summary: String::new(),
+            effect: Effect::Read,
+            idempotent: false,
+            open_world: false,
+            long_running: false,
+            details: false,
+            aliases: Vec::new(),
+            needs: Vec::new(),
+            group: None,
+            params: Arc::default(),
+            data: None,
+            examples: Vec::new(),
+        };
+        let extras = vec![("other".to_owned(), "?".to_owned()), ("needs".to_owned(), text.to_owned())];
+        let parsed = parse_action_extras(&extras, &mut action);
+        match expected {
+            Ok(needs) => {
+                assert_eq!((parsed, action.needs), (Ok(()), needs.iter().map(|&n| n.into()).collect()))
+            }
+            Err(reason) => assert!(parsed.clone().unwrap_err().contains(reason), "{text:.20}: {parsed:?}"),
+        }
+    };
+    check(r#"["config: index", "store"]"#, Ok(&["config: index", "store"]));
+    check("[]", Ok(&[]));
+    check(r#""store""#, Err("not a list of texts"));
+    check("[1]", Err("not a list of texts"));
+    check("[", Err("not a list of texts"));
+    check(&format!("[{:?}]", "x".repeat(5000)), Err("at most 4096"));
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::{
     contract::{build::Contract, host_rules::HostRules},
     model::{
+        action_policy::UnmetNeed,
         host_action::{HOST_ACTIONS, HostAction},
         limits,
         view::ToolView,
@@ -41,6 +42,13 @@ impl Contract {
         if self.policy.deny.iter().any(|denied| denied.eq_ignore_ascii_case(name)) {
             let reason = format!("access denied: the operator does not allow `{}`", show::name(name));
             return Failure::new(code::DENIED, format!("{reason}. {}", self.available(view)));
+        }
+        let unmet = self.policy.unmet.iter().find(|unmet| unmet.action.eq_ignore_ascii_case(name));
+        if let Some(UnmetNeed { action, grant }) = unmet {
+            let message =
+                format!("not configured: `{action}` needs the grant `{grant}`. {}", self.available(view));
+            return Failure::new(code::UNAVAILABLE, message)
+                .hint("The operator adds it to the plugin's policy file, under [grants].");
         }
         if name.eq_ignore_ascii_case(HostAction::Batch.name()) && !self.policy.batch {
             let reason = "access denied: the policy does not allow `batch`";

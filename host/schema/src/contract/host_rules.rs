@@ -64,6 +64,7 @@ impl HostRules {
             long_running: false,
             details: host_action == HostAction::Describe,
             aliases: Vec::new(),
+            needs: Vec::new(),
             group: None,
             params: Arc::new(params),
             data: None,

@@ -4,7 +4,11 @@ use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     contract::build::Contract,
-    model::{action_policy::ActionPolicy, action_set::ActionSet, bounds::SurfaceProblems},
+    model::{
+        action_policy::{ActionPolicy, UnmetNeed},
+        action_set::ActionSet,
+        bounds::SurfaceProblems,
+    },
     text::{near, show},
 };
 
@@ -14,7 +18,7 @@ impl Contract {
     /// # Errors
     ///
     /// If the policy names an action that the facade does not have, because an operator who misspells an action would
-    /// believe it denied; or if it denies all actions.
+    /// believe it denied; or if it leaves no action.
     pub fn with_policy(mut self, terms: ActionPolicy) -> Result<Self, SurfaceProblems> {
         let mut problems = Vec::new();
         for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm)] {
@@ -29,14 +33,24 @@ impl Contract {
                 ));
             }
         }
-        let denied: HashSet<&str> = terms.deny.iter().map(String::as_str).collect();
+        let unmet = terms.unmet.iter().map(|unmet| &unmet.action);
+        let denied: HashSet<&str> = terms.deny.iter().chain(unmet).map(String::as_str).collect();
         if !problems.is_empty() {
             return Err(SurfaceProblems(problems));
         }
         if self.surface.actions.iter().all(|action| denied.contains(action.name.as_str())) {
-            let problem =
-                "the policy's `actions.deny` leaves no action: remove the plugin from the folder instead";
-            return Err(SurfaceProblems(vec![problem.to_owned()]));
+            let problem = match terms.unmet.first() {
+                None => {
+                    "the policy's `actions.deny` leaves no action: remove the plugin from the folder instead"
+                        .to_owned()
+                }
+                Some(UnmetNeed { action, grant }) => format!(
+                    "the policy leaves no action: `{}` needs the grant `{}`",
+                    show::name(action),
+                    show::name(grant)
+                ),
+            };
+            return Err(SurfaceProblems(vec![problem]));
         }
         if !denied.is_empty() {
             let mut surface = (*self.surface).clone();
@@ -99,10 +113,35 @@ mod tests {
     }
 
     #[test]
+    fn actions_without_their_grant_are_not_configured() {
+        let unmet = |actions: &[&str]| {
+            let needs = |action: &&str| UnmetNeed { action: (*action).into(), grant: "config: index".into() };
+            under(ActionPolicy { unmet: actions.iter().map(needs).collect(), ..ActionPolicy::default() })
+        };
+        let contract = unmet(&["search"]).unwrap();
+        assert!(contract.surface().action("search").is_none());
+        let call = json!({"action": "Search", "query": "x"}).as_object().unwrap().clone();
+        let failure = contract.route(call, &ToolView::all_actions()).unwrap_err().failure;
+        assert_eq!((&*failure.code, failure.hint.is_some()), ("unavailable", true), "{failure:?}");
+        let start = "not configured: `search` needs the grant `config: index`. Available actions: ";
+        assert!(failure.message.starts_with(start), "{}", failure.message);
+        let all: Vec<String> = fixture::notes().actions.into_iter().map(|action| action.name).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        assert_eq!(
+            unmet(&all).unwrap_err().to_string(),
+            format!("the policy leaves no action: `{}` needs the grant `config: index`", all[0])
+        );
+    }
+
+    #[test]
     fn policies_that_name_unknown_actions_are_refused() {
         let problems = |terms| under(terms).unwrap_err().to_string();
-        let misspelt =
-            ActionPolicy { deny: vec!["delte".into()], confirm: vec!["purge".into()], batch: false };
+        let misspelt = ActionPolicy {
+            deny: vec!["delte".into()],
+            confirm: vec!["purge".into()],
+            batch: false,
+            ..ActionPolicy::default()
+        };
         assert_eq!(
             problems(misspelt),
             "the policy's `actions.deny` names \"delte\", which `notes` does not have; did you mean \"delete\"?\n\

@@ -5,8 +5,19 @@
 pub struct ActionPolicy {
     /// Actions that are neither published nor run.
     pub deny: Vec<String>,
+    /// Actions that are neither published nor run because the policy lacks a grant that they need.
+    pub unmet: Vec<UnmetNeed>,
     /// Actions that need a person's confirmation.
     pub confirm: Vec<String>,
     /// Whether `batch` is available.
     pub batch: bool,
+}
+
+/// A grant that an action needs and the policy lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnmetNeed {
+    /// The action.
+    pub action: String,
+    /// The grant, as the plugin names it: `config: embeddings`.
+    pub grant: String,
 }

@@ -102,6 +102,10 @@ pub(crate) fn check_surface(surface: &Surface, most: &SurfaceLimits) -> Vec<Stri
             limits::ACTION_SUMMARY,
             false,
         );
+        check_count(&mut out, &subject, "needed grants", action.needs.len(), limits::WANTS);
+        for need in &action.needs {
+            check_text(&mut out, &format!("a needed grant of {subject}"), need, limits::ACTION_SUMMARY, true);
+        }
         if let Some(group) = &action.group {
             check_text(&mut out, &format!("the group of {subject}"), group, limits::GROUP, false);
             if !is_clean(group) {

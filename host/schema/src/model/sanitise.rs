@@ -29,6 +29,7 @@ pub fn sanitise_surface(surface: Surface) -> Surface {
             .into_iter()
             .map(|action| Action {
                 summary: block(action.summary),
+                needs: action.needs.into_iter().map(line).collect(),
                 group: action.group.map(line),
                 params: sanitise_object(action.params),
                 data: action.data.map(|mut data| {

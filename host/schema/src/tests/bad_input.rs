@@ -150,7 +150,12 @@ fn contracts() -> Vec<Contract> {
     ));
     let mut runs = fixture::notes();
     runs.actions[1].long_running = true;
-    let all = ActionPolicy { batch: true, deny: vec!["delete".into()], confirm: vec!["add".into()] };
+    let all = ActionPolicy {
+        batch: true,
+        deny: vec!["delete".into()],
+        confirm: vec!["add".into()],
+        ..ActionPolicy::default()
+    };
     [
         (Arc::new(fixture::notes()), ActionPolicy::default()),
         (Arc::new(runs), all),

@@ -15,6 +15,7 @@ pub(crate) fn action(name: &str, params: Value) -> Action {
         long_running: false,
         details: false,
         aliases: Vec::new(),
+        needs: Vec::new(),
         group: None,
         params: Arc::new(params.as_object().unwrap().clone()),
         data: None,

@@ -342,7 +342,8 @@ fn callers_find_only_their_actions() {
 fn denied_actions_are_not_found() {
     let deny: Vec<String> =
         api_surface(1200).actions.into_iter().map(|action| action.name).skip(70).collect();
-    let terms = ActionPolicy { deny, confirm: vec!["gists_list".into()], batch: false };
+    let terms =
+        ActionPolicy { deny, confirm: vec!["gists_list".into()], batch: false, ..ActionPolicy::default() };
     let contract = hub(1200).with_policy(terms).unwrap();
     let view = ToolView::all_actions();
     let reply = describe(&contract, json!({"query": "repository"}), &view).unwrap();

@@ -152,6 +152,8 @@ fn read_policies<'a>(plugins: &'a [LoadedPlugin], folder: &Path) -> anyhow::Resu
         if let Ok((entry, _)) = &plugin.loaded {
             // The rules of a workflow follow from its steps, too.
             policy.rules = entry.rules.clone();
+            // Only the plugin knows what its actions need.
+            policy.terms.unmet = entry.contract.policy().unmet.clone();
         }
         known.push(KnownPlugin { plugin, policy });
     }

@@ -75,8 +75,10 @@ fn render_actions(explanation: &PolicyExplanation, page: &mut Page) {
             ActionRule::Allowed => None,
             ActionRule::Confirmed => Some("requires confirmation"),
             ActionRule::Denied => Some("denied: neither listed nor callable"),
+            ActionRule::Unmet => Some("neither listed nor callable"),
         };
-        let says: Vec<&str> = ruled.effect.into_iter().chain(rule).collect();
+        let needs = ruled.needs.as_ref().map(|grant| format!("needs the grant `{grant}`"));
+        let says: Vec<&str> = ruled.effect.into_iter().chain(rule).chain(needs.as_deref()).collect();
         (ruled.action.clone(), says.join("; "))
     });
     page.rows(2, &rows.collect::<Vec<_>>());

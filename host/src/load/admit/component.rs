@@ -9,12 +9,15 @@ use std::{
 
 use loggia_facade::Surface;
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
-use loggia_policy::model::{Exposed, Policy, PolicyPaths, limit_names::ARTIFACT};
+use loggia_policy::{
+    grants::unmet_needs,
+    model::{Exposed, Policy, PolicyPaths, limit_names::ARTIFACT},
+};
 use loggia_sandbox::{
     ArtifactDigest, CodeCache, LoadError, PluginArtifact, SandboxConfig, SandboxEngine, WasmFacade,
     cache::LoadedComponent, compile::CompilerCommand,
 };
-use loggia_schema::Contract;
+use loggia_schema::{ActionPolicy, Contract};
 use loggia_state::{StateError, StateFolder};
 
 use super::{
@@ -136,7 +139,8 @@ impl PluginAdmitter {
             compiled,
             took: begun.elapsed(),
         };
-        let contract = contract.with_policy(policy.terms)?;
+        let terms = ActionPolicy { unmet: unmet_needs(&surface, &policy), ..policy.terms.clone() };
+        let contract = contract.with_policy(terms)?;
         let state = self.states.open(&contract.surface().name, &policy.grants)?;
         let contract = state.add_login_codes(contract)?;
         let logins = state.caller_logins();

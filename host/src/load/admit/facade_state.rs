@@ -91,7 +91,7 @@ impl FacadeStates {
             return Ok(FacadeState::default());
         }
         let folder = self.folder()?;
-        let store = grants.store.map(|quota| folder.store(name, quota)).transpose()?;
+        let store = grants.store.map(|granted| folder.store(name, granted.quota)).transpose()?;
         let state = match grants.needs_credentials() {
             true => self.open_credentials(name)?,
             false => {

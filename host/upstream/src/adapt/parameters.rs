@@ -135,6 +135,7 @@ pub(super) fn is_accepted(params: &Object) -> bool {
         actions: vec![Action {
             name: "action".into(),
             summary: "A tool.".into(),
+            needs: Vec::new(),
             group: None,
             effect: Effect::Write,
             idempotent: false,

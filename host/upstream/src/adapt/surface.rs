@@ -192,6 +192,7 @@ fn action(
     Action {
         name,
         summary,
+        needs: Vec::new(),
         group: None,
         effect: effect.effect,
         idempotent: effect.idempotent,

@@ -39,6 +39,7 @@ fn peers(facade: &str, action: &str) -> Result<Action, Failure> {
         long_running: false,
         details: false,
         aliases: Vec::new(),
+        needs: Vec::new(),
         group: None,
         params: Arc::new(params.as_object().cloned().unwrap_or_default()),
         data: None,

@@ -12,9 +12,9 @@ use crate::{
 };
 
 pub(super) fn description(given: types::Description) -> RawDescription {
-    let mut extras = vec![given.extras];
+    let mut action_extras = Vec::new();
     let actions = given.actions.into_iter().map(|mut given| {
-        extras.push(std::mem::take(&mut given.extras));
+        action_extras.push(std::mem::take(&mut given.extras));
         action(given)
     });
     let surface = Surface {
@@ -27,7 +27,7 @@ pub(super) fn description(given: types::Description) -> RawDescription {
         actions: actions.collect(),
         wants: given.wants.into_iter().map(want).collect(),
     };
-    RawDescription { surface, extras }
+    RawDescription { surface, extras: given.extras, action_extras }
 }
 
 fn action(action: types::Action) -> Action {
@@ -44,6 +44,7 @@ fn action(action: types::Action) -> Action {
         long_running: action.long_running,
         details: action.details,
         aliases: action.aliases,
+        needs: Vec::new(),
         group: None,
         params: Object::new().into(),
         data: None,

@@ -42,13 +42,19 @@ fn explain_actions(subject: &PolicySubject<'_>) -> Vec<ExplainedAction> {
             action: action.name.clone(),
             effect: Some(Effect::as_str(action.effect)),
             rule: if confirmed(&action.name) { ActionRule::Confirmed } else { ActionRule::Allowed },
+            needs: None,
         });
-    let ruled = |name: &String, rule| ExplainedAction { action: name.clone(), effect: None, rule };
+    let ruled =
+        |name: &String, rule| ExplainedAction { action: name.clone(), effect: None, rule, needs: None };
     // Without a plugin, only the policy names actions.
     let named = terms.confirm.iter().filter(|name| subject.surface.is_none() && !terms.deny.contains(name));
     let named = named.map(|name| ruled(name, ActionRule::Confirmed));
     let denied = terms.deny.iter().map(|name| ruled(name, ActionRule::Denied));
-    published.chain(named).chain(denied).collect()
+    let unmet = terms.unmet.iter().map(|unmet| ExplainedAction {
+        needs: Some(unmet.grant.clone()),
+        ..ruled(&unmet.action, ActionRule::Unmet)
+    });
+    published.chain(named).chain(denied).chain(unmet).collect()
 }
 
 fn changed_limits(policy: &Policy) -> Vec<ChangedLimit> {

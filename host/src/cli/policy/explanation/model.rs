@@ -90,10 +90,13 @@ pub struct GrantedRight {
 pub struct ExplainedAction {
     /// Action name.
     pub action: String,
-    /// Effect; unknown for denied actions.
+    /// Effect; unknown for actions that are not published.
     pub effect: Option<&'static str>,
     /// Rule of the policy.
     pub rule: ActionRule,
+    /// Grant that an unmet action needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
 }
 
 /// Rule of a policy for an action.
@@ -106,6 +109,8 @@ pub enum ActionRule {
     Confirmed,
     /// Neither listed nor callable.
     Denied,
+    /// Neither listed nor callable, because the policy lacks a grant that it needs.
+    Unmet,
 }
 
 /// A limit that the policy changes.

@@ -19,6 +19,7 @@ pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, boo
         long_running: false,
         details: false,
         aliases: vec![],
+        needs: Vec::new(),
         group: None,
         params: Arc::new(Object::new()),
         data: None,

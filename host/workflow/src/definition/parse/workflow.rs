@@ -129,6 +129,7 @@ fn validate_parameters(place: &NodePlace<'_>, schema: Object, report: &mut Parse
         long_running: false,
         details: false,
         aliases: Vec::new(),
+        needs: Vec::new(),
         group: None,
         data: None,
         examples: Vec::new(),
