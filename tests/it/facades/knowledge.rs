@@ -63,7 +63,10 @@ async fn semantic_search_needs_an_endpoint() -> Result<()> {
     client.envelope("knowledge", json!({"action": "add", "text": GUIDE})).await?;
     let refused = client.envelope("knowledge", json!({"action": "embed"})).await?;
     assert_eq!(refused["code"], "unavailable", "{refused}");
-    assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("config.embeddings")), "{refused}");
+    assert!(
+        refused["error"].as_str().is_some_and(|error| error.contains("`config: embeddings`")),
+        "{refused}"
+    );
     client.end().await?;
 
     let web = embeddings().await?;

@@ -20,10 +20,10 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 10] = [
         "memories",
         "facts, preferences, decisions, and how they are related",
         "`store`",
-        "`http`, `config`: meaning; `invoke`: import",
+        "`http`, `config`: meaning, `embed`; `invoke`: import",
         650_000,
     ),
-    ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning", 620_000),
+    ("knowledge", "documents, found as passages", "`store`", "`http`, `config`: meaning, `embed`", 620_000),
     ("conversations", "conversations, stored verbatim", "`store`", "", 600_000),
     (
         "projects",
@@ -36,7 +36,7 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 10] = [
         "search",
         "the web, and all of these at once",
         "`invoke` or `http`, `config`",
-        "`http`, `config`: meaning",
+        "`http`, `config`: meaning, `semantic`, `web`",
         600_000,
     ),
     (
