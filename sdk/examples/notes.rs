@@ -23,7 +23,7 @@ impl Notes {
         text: String,
         #[param(default, hint = "reuse tags that `list` shows")] tags: Vec<String>,
     ) -> Result<Note> {
-        Ok(Note { id: "n_1".into(), text, tags })
+        Ok(Note { id: "n_0001".into(), text, tags })
     }
 
     /// Find notes that hold all the words.

@@ -17,8 +17,8 @@ use crate::{Failure, Level, Result, host};
 ///     fn list(&self, call: &Call) -> Result<Vec<String>> {
 ///         call.progress(0.0, None, Some("reading"));
 ///         Ok(match call.detail() {
-///             Detail::Minimal => vec!["n_1".into()],
-///             _ => vec!["n_1: buy milk".into()],
+///             Detail::Minimal => vec!["n_0001".into()],
+///             _ => vec!["n_0001: buy milk".into()],
 ///         })
 ///     }
 /// }

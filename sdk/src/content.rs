@@ -8,7 +8,7 @@ use crate::{Object, Value};
 /// # use loggia_sdk::prelude::*;
 /// fn chart(png: Vec<u8>) -> Result<Reply<u32>> {
 ///     let chart = Content::image(png, "image/png").audience(Audience::User).priority(1.0);
-///     let table = Content::resource("notes://n_1/table", "a,b\n1,2").mime_type("text/csv").audience(Audience::Assistant);
+///     let table = Content::resource("notes://n_0001/table", "a,b\n1,2").mime_type("text/csv").audience(Audience::Assistant);
 ///     Ok(Reply::new(7).content(chart).content(table))
 /// }
 /// # let reply = chart(vec![1]).unwrap();

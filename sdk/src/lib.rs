@@ -18,7 +18,7 @@
 //!     #[action(write)]
 //!     fn add(&self, /// What the note says.
 //!                   #[param(length = 1..=4000)] text: String) -> Result<Note> {
-//!         Ok(Note { id: "n_1".into(), text })
+//!         Ok(Note { id: "n_0001".into(), text })
 //!     }
 //! }
 //!
@@ -108,11 +108,11 @@ pub use host::Level;
 /// #     /// Get one.
 /// #     #[action(read)]
 /// #     fn get(&self) -> Result<Note> {
-/// #         Ok(Note { id: "n_1".into(), text: "Milk.".into(), history: Vec::new() })
+/// #         Ok(Note { id: "n_0001".into(), text: "Milk.".into(), history: Vec::new() })
 /// #     }
 /// # }
 /// # let data = Host::new().detail(Detail::Minimal).call(&Notes, "get", json!({})).unwrap().data;
-/// # assert_eq!(data, json!({"id": "n_1"}));
+/// # assert_eq!(data, json!({"id": "n_0001"}));
 /// ```
 ///
 pub use loggia_sdk_macros::detail;

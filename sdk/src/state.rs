@@ -37,7 +37,7 @@
 //! let host = Host::new().store(&Store::new());
 //! host.call(&Notes, "add", json!({"text": "Milk."})).unwrap();
 //! let reply = host.call(&Notes, "list", json!({})).unwrap();
-//! assert_eq!(reply.data, json!([{"id": "n_1", "text": "Milk."}]));
+//! assert_eq!(reply.data, json!([{"id": "n_0001", "text": "Milk."}]));
 //! ```
 //!
 //! | | |
@@ -54,6 +54,7 @@ mod cell;
 mod collection;
 mod counter;
 mod data;
+mod ids;
 mod listing;
 mod newest;
 mod rows;
@@ -64,6 +65,7 @@ pub use cell::{Cell, Slot};
 pub use collection::Collection;
 pub use counter::{Count, Counter};
 pub use data::{Change, Entries, Entry, Expect, Operation};
+pub use ids::{id_with_number, number_in_id};
 pub use listing::{Item, Listing};
 pub use rows::Rows;
 pub use transaction::{Transaction, transaction};

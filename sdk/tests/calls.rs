@@ -185,8 +185,8 @@ fn the_test_host_grants_and_records() {
     let host = Host::new()
         .detail(Detail::Full)
         .time_left(Duration::from_secs(5))
-        .caller("c_1")
-        .idempotency_key("k_1")
+        .caller("c_0001")
+        .idempotency_key("k_0001")
         .config("region", "eu")
         .peer(Peer::new("issues", "Issues", "Work to do.").action("list", "List.", Effect::Read))
         .answer("issues", "list", |params| Ok(Reply::new(json!({"of": params["state"]}))));
@@ -194,7 +194,7 @@ fn the_test_host_grants_and_records() {
     assert_eq!(
         reply.data,
         json!({
-            "detail": "Full", "caller": "c_1", "key": "k_1", "time": true, "region": "eu", "peers": ["issues"],
+            "detail": "Full", "caller": "c_0001", "key": "k_0001", "time": true, "region": "eu", "peers": ["issues"],
             "answers": [{"of": "open"}, "access denied: the policy does not grant `invoke` of `issues:close`"],
         })
     );

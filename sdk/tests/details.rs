@@ -32,7 +32,7 @@ struct Note {
 fn note() -> Note {
     let log = vec!["made".to_owned()];
     Note {
-        note_id: "n_1".into(),
+        note_id: "n_0001".into(),
         body_text: "milk".into(),
         change_log: log,
         draft: None,
@@ -236,7 +236,7 @@ impl Shelf {
             path: "/".into(),
             notes: vec![note()],
             newest: Some(Box::new(note())),
-            by_id: BTreeMap::from([("n_1".to_owned(), note())]),
+            by_id: BTreeMap::from([("n_0001".to_owned(), note())]),
         })
     }
 
@@ -330,7 +330,7 @@ fn each_level_shows_the_fields_marked_for_it() {
 
 #[test]
 fn serialised_data_is_complete() {
-    let whole = json!({"noteId": "n_1", "bodyText": "milk", "log": ["made"]});
+    let whole = json!({"noteId": "n_0001", "bodyText": "milk", "log": ["made"]});
     let reply = Host::new().detail(Detail::Minimal).call(&Shelf, "kept", json!({})).unwrap();
     assert_eq!(reply.data, json!([serde_json::to_string(&whole).unwrap(), whole]));
     assert_eq!(serde_json::to_value(note()).unwrap(), whole, "and so is what is written after a call");

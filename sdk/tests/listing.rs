@@ -54,8 +54,8 @@ fn the_newest_come_first_without_deleted_ones() {
         for n in 1..=250 {
             NOTES.create("n_", |_| note(if n % 2 == 0 { "even" } else { "odd" })).unwrap();
         }
-        NOTES.remove("n_250").unwrap();
-        NOTES.remove("n_100").unwrap();
+        NOTES.remove("n_0250").unwrap();
+        NOTES.remove("n_0100").unwrap();
         let (mut seen, mut cursor) = (Vec::new(), None);
         loop {
             let page = NOTES.newest("n_", cursor.as_deref(), 7, |note| note.text == "even").unwrap();
@@ -67,14 +67,14 @@ fn the_newest_come_first_without_deleted_ones() {
             }
         }
         let expected: Vec<String> =
-            (1..=124).rev().map(|n| 2 * n).filter(|n| *n != 100).map(|n| format!("n_{n}")).collect();
+            (1..=124).rev().map(|n| 2 * n).filter(|n| *n != 100).map(|n| format!("n_{n:04}")).collect();
         assert_eq!(seen, expected);
-        for cursor in ["n_", "n_x", "7", "m_7"] {
+        for cursor in ["n_", "n_x", "7", "m_0007"] {
             assert_eq!(NOTES.newest("n_", Some(cursor), 7, |_| true).unwrap_err().code, "invalid_params");
         }
-        assert_eq!(NOTES.newest("n_", Some("n_1"), 7, |_| true).unwrap().items, []);
-        let beyond = NOTES.newest("n_", Some("n_18446744073709551615"), 1, |_| true).unwrap();
-        assert_eq!(ids(beyond.items), ["n_249"]);
+        assert_eq!(NOTES.newest("n_", Some("n_0001"), 7, |_| true).unwrap().items, []);
+        let beyond = NOTES.newest("n_", Some("n_P18446744073709551615"), 1, |_| true).unwrap();
+        assert_eq!(ids(beyond.items), ["n_0249"]);
     });
 }
 

@@ -69,10 +69,10 @@ fn ids_are_any_text_that_fits_a_key() {
 fn new_ids_never_come_again() {
     with(|_| {
         let made = |text: &str| NOTES.create("n_", |id| note(&format!("{text} {id}"))).unwrap().text;
-        assert_eq!((made("a"), made("b")), ("a n_1".into(), "b n_2".into()));
-        NOTES.remove("n_2").unwrap();
-        assert_eq!(made("c"), "c n_3");
-        assert_eq!(ids(NOTES.list().unwrap()), ["n_1", "n_3"]);
+        assert_eq!((made("a"), made("b")), ("a n_0001".into(), "b n_0002".into()));
+        NOTES.remove("n_0002").unwrap();
+        assert_eq!(made("c"), "c n_0003");
+        assert_eq!(ids(NOTES.list().unwrap()), ["n_0001", "n_0003"]);
     });
 }
 
@@ -83,8 +83,8 @@ fn collections_with_similar_names_do_not_collide() {
         NOTE.create("x", |_| note("")).unwrap();
         NOTES.create("y", |_| note("")).unwrap();
         Cell::<u32>::new("notes").set(&7).unwrap();
-        assert_eq!(ids(NOTES.list().unwrap()), ["y1"]);
-        assert_eq!(ids(NOTE.list().unwrap()), ["x1"]);
+        assert_eq!(ids(NOTES.list().unwrap()), ["y0001"]);
+        assert_eq!(ids(NOTE.list().unwrap()), ["x0001"]);
     });
 }
 
@@ -160,7 +160,7 @@ fn callers_have_separate_state_and_anonymous_ones_none() {
     ann.run(|| MINE.create("n_", note)).unwrap();
     assert_eq!(bob.run(|| MINE.list()), Ok(vec![]));
     assert_eq!(ann.run(|| NOTES.list()), Ok(vec![]));
-    assert_eq!(ids(ann.run(|| MINE.list()).unwrap()), ["n_1"]);
+    assert_eq!(ids(ann.run(|| MINE.list()).unwrap()), ["n_0001"]);
     assert_eq!(Host::new().store(&store).run(|| MINE.list()).unwrap_err().code, "denied");
     let mixed = ann.run(|| transaction(|tx| MINE.of(tx).put("a", &note("a")))).unwrap_err();
     assert!(mixed.message.contains("each space has its own"), "{mixed}");

@@ -51,13 +51,13 @@ async def before(client):
         await call(client, "files", "put", path=path, content=content)
     await call(client, "memories", "add", title="Prefers green tea", body="Without sugar.", tags=["taste"])
     await call(client, "memories", "add", title="Has a small kitchen")
-    await call(client, "memories", "link", id="m_1", to="m_2", relation="made in")
-    assert ids(await call(client, "memories", "search", query="sugar")) == ["m_1"]
+    await call(client, "memories", "link", id="m_0001", to="m_0002", relation="made in")
+    assert ids(await call(client, "memories", "search", query="sugar")) == ["m_0001"]
     await call(client, "knowledge", "add", text=GUIDE, source="guide.md")
     found = await call(client, "knowledge", "search", query="how hot should the water be for tea")
     assert "80 degrees" in found["data"][0]["text"], found
     await call(client, "conversations", "append", role="user", text="How hot should the water be?")
-    await call(client, "conversations", "append", conversation="c_1", role="assistant", text="80 degrees.")
+    await call(client, "conversations", "append", conversation="c_0001", role="assistant", text="80 degrees.")
     both = await call(client, "search", "hybrid", query="tea")
     assert {hit["source"] for hit in both["data"]} >= {"memories", "knowledge"}, both
     await call(client, "memories", "embed", fails="unavailable")
@@ -86,21 +86,21 @@ async def after(client, trip, changes):
     await call(client, "files", "roundtrip_commit", manifest_id=trip, changes=changes, mode="replace")
     got = await call(client, "files", "get", path="/data/c.md")
     assert got["data"]["text"] == NEW["/data/c.md"], got
-    got = await call(client, "memories", "get", id="m_1")
-    assert got["data"]["links"] == [{"id": "m_2", "relation": "made in"}], got
-    await call(client, "memories", "update", id="m_1", body="With honey.")
-    assert ids(await call(client, "memories", "search", query="honey")) == ["m_1"]
-    await call(client, "memories", "pin", id="m_2")
-    assert ids(await call(client, "memories", "list", detail="minimal")) == ["m_2", "m_1"]
+    got = await call(client, "memories", "get", id="m_0001")
+    assert got["data"]["links"] == [{"id": "m_0002", "relation": "made in"}], got
+    await call(client, "memories", "update", id="m_0001", body="With honey.")
+    assert ids(await call(client, "memories", "search", query="honey")) == ["m_0001"]
+    await call(client, "memories", "pin", id="m_0002")
+    assert ids(await call(client, "memories", "list", detail="minimal")) == ["m_0002", "m_0001"]
     found = await call(client, "knowledge", "search", query="cups")
     assert found["data"][0]["source"] == "guide.md", found
-    await call(client, "knowledge", "chunk", id="k_1", size=200)
-    said = await call(client, "conversations", "append", conversation="c_1", role="user", text="Thank you.")
+    await call(client, "knowledge", "chunk", id="k_0001", size=200)
+    said = await call(client, "conversations", "append", conversation="c_0001", role="user", text="Thank you.")
     assert said["data"]["messages"] == 3, said
-    assert (await call(client, "conversations", "search", query="degrees"))["data"][0]["conversation"] == "c_1"
-    await call(client, "conversations", "export", conversation="c_1", format="json")
+    assert (await call(client, "conversations", "search", query="degrees"))["data"][0]["conversation"] == "c_0001"
+    await call(client, "conversations", "export", conversation="c_0001", format="json")
     await call(client, "search", "web", fails="unavailable", query="tea")
-    await call(client, "knowledge", "get", fails="not_found", id="k_2")
+    await call(client, "knowledge", "get", fails="not_found", id="k_0002")
 
 
 async def main():

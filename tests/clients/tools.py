@@ -41,7 +41,7 @@ async def session(client, number):
     await ask(client, "read", fails="denied", call="memories.pin", arguments=one)
     near = await ask(client, "execute", fails="not_found", call="memory.add", arguments={"title": title})
     assert "`memories`" in near["hint"], near
-    await ask(client, "read", fails="not_found", call="memories.get", arguments={"id": "m_99"})
+    await ask(client, "read", fails="not_found", call="memories.get", arguments={"id": "m_0099"})
     # Nobody can be asked.
     await ask(client, "execute", fails="denied", call="memories.delete", arguments=one)
     path = f"/notes/{number}.md"

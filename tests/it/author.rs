@@ -131,11 +131,11 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
         }
         panic!("never {expected}: {}", said.lock().expect("not poisoned"));
     };
-    becomes("n_1").await;
+    becomes("n_0001").await;
     assert_eq!(client.names().await?, ["notes"]);
 
-    fs::write(&lib, text.replace("\"n_1\"", "\"n_2\""))?;
-    becomes("n_2").await;
+    fs::write(&lib, text.replace("\"n_0001\"", "\"n_0002\""))?;
+    becomes("n_0002").await;
 
     fs::write(&lib, "this does not compile")?;
     eventually(async || {
@@ -143,10 +143,10 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
         if said.contains("earlier builds keep serving") { Ok(()) } else { Err(said.clone()) }
     })
     .await;
-    assert_eq!(id().await.as_deref(), Ok("n_2"));
+    assert_eq!(id().await.as_deref(), Ok("n_0002"));
 
-    fs::write(&lib, text.replace("\"n_1\"", "\"n_3\""))?;
-    becomes("n_3").await;
+    fs::write(&lib, text.replace("\"n_0001\"", "\"n_0003\""))?;
+    becomes("n_0003").await;
 
     let elsewhere = tempfile::tempdir()?;
     fs::rename(&source, elsewhere.path().join("notes"))?;
@@ -199,7 +199,7 @@ async fn build_makes_callable_plugins() -> Result<()> {
         Ok((output.status.code(), String::from_utf8(output.stdout)?.trim().to_owned()))
     };
     let found = call(&["search", "query=milk", "limit=1"]).await?;
-    let data = r#"[{"id":"n_1","text":"milk","tags":[]}]"#;
+    let data = r#"[{"id":"n_0001","text":"milk","tags":[]}]"#;
     let expected =
         format!(r#"{{"ok":true,"action":"search","data":{data},"count":1,"resolved_inputs":{{"limit":1}}}}"#);
     assert_eq!(found, (Some(0), expected));

@@ -35,7 +35,7 @@ const ID: usize = 64;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     pub source: Source,
-    /// Unique among all sources: `memories/m_7`.
+    /// Unique among all sources: `memories/m_0007`.
     pub id: String,
     pub title: String,
     /// Location within the item, or the state of a task.

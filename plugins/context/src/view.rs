@@ -28,7 +28,7 @@ pub struct ContextView {
 /// Something that may help with the task.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Suggestion {
-    /// For picking: `memories/m_7`, `knowledge/k_1#3` (passage), `conversations/c_4#12` (message).
+    /// For picking: `memories/m_0007`, `knowledge/k_0001#3` (passage), `conversations/c_0004#12` (message).
     pub id: String,
     pub source: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -3,7 +3,7 @@
 use loggia_sdk::prelude::*;
 
 use crate::{
-    kept::{self, CONVERSATIONS, Conversation, Message, Role},
+    kept::{self, CONVERSATIONS, Conversation, Message, PREFIX, Role},
     places::NUMBERS,
 };
 
@@ -73,7 +73,7 @@ pub fn append(
         let conversations = CONVERSATIONS.of(tx);
         let (id, mut now) = match conversation {
             Some(id) => (id.to_owned(), conversations.get(id)?.ok_or_else(|| unknown(id))?),
-            None => (conversations.next_id("c_")?, Conversation { created: at, ..Conversation::default() }),
+            None => (conversations.next_id(PREFIX)?, Conversation { created: at, ..Conversation::default() }),
         };
         let before = now.clone();
         let mut numbers = NUMBERS.of(tx).get()?.unwrap_or_default();

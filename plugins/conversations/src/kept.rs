@@ -2,8 +2,8 @@
 //!
 //! | | under | |
 //! |---|---|---|
-//! | [`CONVERSATIONS`] | its id, `c_1` | title, times, number of messages |
-//! | [`MESSAGES`] | conversation and position, `c_1/12` | a message: a page is read by computed keys |
+//! | [`CONVERSATIONS`] | its id, `c_0001` | title, times, number of messages |
+//! | [`MESSAGES`] | conversation and position, `c_0001/12` | a message: a page is read by computed keys |
 //! | [`places`] | 256 numbers a row | location of a message by its number, for hits of the index |
 //! | [`RECENT`], [`ARCHIVED`] | the newest message's number, counted down | a conversation's id: the most recently active first |
 //!
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use loggia_sdk::{
     prelude::*,
-    state::{Collection, Transaction},
+    state::{Collection, Transaction, number_in_id},
 };
 use ranking::Index;
 
@@ -97,9 +97,12 @@ pub struct Message {
     pub at: u64,
 }
 
+/// Prefix of ids.
+pub const PREFIX: &str = "c_";
+
 /// The number in a conversation's id.
 pub fn number(id: &str) -> Option<u32> {
-    id.strip_prefix("c_")?.parse().ok()
+    number_in_id(PREFIX, id)?.try_into().ok()
 }
 
 /// Failure for an unknown conversation.

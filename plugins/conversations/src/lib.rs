@@ -36,7 +36,7 @@ impl Conversations {
         &self,
         call: &Call,
         /// Id; without it a new one is created.
-        #[param(length = 1..=16, example = "c_1")]
+        #[param(length = 1..=16, example = "c_0001")]
         conversation: Option<String>,
         #[param(length = 1..=100)] messages: Option<Vec<Said>>,
         role: Option<Role>,
@@ -69,7 +69,7 @@ impl Conversations {
     /// Read messages: the newest, or from a position on.
     ///
     /// With detail `minimal` no texts, `standard` the first 1,000 characters of each, `full` all.
-    #[action(read, details, alias = "read", example = r#"{"conversation": "c_1", "from": 1}"#)]
+    #[action(read, details, alias = "read", example = r#"{"conversation": "c_0001", "from": 1}"#)]
     fn get(
         &self,
         call: &Call,
@@ -104,7 +104,7 @@ impl Conversations {
     }
 
     /// Archive a conversation, or restore it.
-    #[action(write, idempotent, example = r#"{"conversation": "c_1"}"#)]
+    #[action(write, idempotent, example = r#"{"conversation": "c_0001"}"#)]
     fn archive(
         &self,
         #[param(length = 1..=16)] conversation: String,
@@ -118,7 +118,7 @@ impl Conversations {
     /// Return a whole conversation as Markdown or JSON, in parts if it is long.
     ///
     /// The text is a resource; with detail `full` it is in the data instead.
-    #[action(read, details, example = r#"{"conversation": "c_1", "format": "json"}"#)]
+    #[action(read, details, example = r#"{"conversation": "c_0001", "format": "json"}"#)]
     fn export(
         &self,
         call: &Call,

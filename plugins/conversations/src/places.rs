@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use loggia_sdk::{
     prelude::*,
-    state::{Cell, Collection, Transaction},
+    state::{Cell, Collection, Transaction, id_with_number},
 };
 
-use crate::kept::Role;
+use crate::kept::{PREFIX, Role};
 
 /// Allocated numbers.
 pub static NUMBERS: Cell<Numbers> = Cell::new("numbers");
@@ -45,7 +45,7 @@ pub struct Place(pub u32, pub u32, pub Role);
 
 impl Place {
     pub fn conversation(self) -> String {
-        format!("c_{}", self.0)
+        id_with_number(PREFIX, self.0.into())
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use loggia_sdk::prelude::*;
+use loggia_sdk::{prelude::*, state::id_with_number};
 use ranking::Hit;
 
 use crate::{
-    kept::{self, CONVERSATIONS, Conversation, Role, WORDS},
+    kept::{self, CONVERSATIONS, Conversation, PREFIX, Role, WORDS},
     places::{Place, Places},
 };
 
@@ -135,7 +135,7 @@ fn learn(known: &mut HashMap<u32, Option<Conversation>>, found: &[(&Hit, Place)]
     new.dedup();
     new.retain(|talk| !known.contains_key(talk));
     for part in new.chunks(500) {
-        let ids: Vec<String> = part.iter().map(|talk| format!("c_{talk}")).collect();
+        let ids: Vec<String> = part.iter().map(|talk| id_with_number(PREFIX, (*talk).into())).collect();
         known.extend(part.iter().copied().zip(CONVERSATIONS.get_many(&ids)?));
     }
     Ok(())

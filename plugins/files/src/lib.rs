@@ -324,7 +324,7 @@ impl Files {
     /// Other files can be created, but not overwritten.
     #[action(
         write,
-        example = r##"{"manifest_id": "rt_1", "changes": [{"path": "/notes/a.md", "content": "# A\n"}]}"##
+        example = r##"{"manifest_id": "rt_0001", "changes": [{"path": "/notes/a.md", "content": "# A\n"}]}"##
     )]
     fn roundtrip_commit(
         &self,

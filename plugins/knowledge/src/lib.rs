@@ -86,7 +86,7 @@ impl Knowledge {
     /// Show a document, or one of its passages.
     ///
     /// With detail `standard` an excerpt and the outline, with `full` the text.
-    #[action(read, details, example = r#"{"id": "k_1", "chunk": 3}"#)]
+    #[action(read, details, example = r#"{"id": "k_0001", "chunk": 3}"#)]
     fn get(
         &self,
         call: &Call,
@@ -149,7 +149,7 @@ impl Knowledge {
         idempotent,
         long_running,
         needs = "config: embeddings",
-        example = r#"{"id": "k_1"}"#
+        example = r#"{"id": "k_0001"}"#
     )]
     fn embed(
         &self,
@@ -162,7 +162,7 @@ impl Knowledge {
     }
 
     /// Split a document into passages of another size.
-    #[action(write, idempotent, example = r#"{"id": "k_1", "size": 800}"#)]
+    #[action(write, idempotent, example = r#"{"id": "k_0001", "size": 800}"#)]
     fn chunk(
         &self,
         #[param(length = 1..=40)] id: String,
@@ -194,7 +194,7 @@ impl Knowledge {
     }
 
     /// Delete a document permanently.
-    #[action(destructive, alias = "rm", example = r#"{"id": "k_1"}"#)]
+    #[action(destructive, alias = "rm", example = r#"{"id": "k_0001"}"#)]
     fn delete(&self, #[param(length = 1..=40)] id: String) -> Result<Shown> {
         store::delete(&id).map(Shown::named)
     }

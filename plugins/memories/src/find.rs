@@ -1,6 +1,6 @@
 //! Reading: lists, and searches by words, by meaning and by both.
 
-use loggia_sdk::{prelude::*, serde_json};
+use loggia_sdk::{prelude::*, serde_json, state::id_with_number};
 use ranking::{Found, Mode};
 
 use crate::{
@@ -114,7 +114,7 @@ pub fn search(
     };
     let mut shown = Shown::new(query, detail);
     for hits in hits.chunks(PART) {
-        let ids: Vec<String> = hits.iter().map(|hit| format!("{PREFIX}{}", hit.number)).collect();
+        let ids: Vec<String> = hits.iter().map(|hit| id_with_number(PREFIX, hit.number.into())).collect();
         for (hit, memory) in hits.iter().zip(read(&ids)?) {
             let Some(memory) = memory.filter(|memory| filter.takes(memory)) else { continue };
             shown.push(memory, Some(rounded(hit.score)))?;

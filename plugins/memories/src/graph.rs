@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use loggia_sdk::{prelude::*, serde_json};
+use loggia_sdk::{prelude::*, serde_json, state::id_with_number};
 use ranking::{Mode, excerpt};
 
 use crate::{
@@ -72,7 +72,7 @@ pub fn graph(start: &Start, depth: u32, limit: usize, detail: Detail) -> Result<
         }
         Start::Query(query) => {
             let hits = ranking::find(&INDEX, &VECTORS, query, Mode::Hybrid)?.hits;
-            let ids: Vec<String> = hits.iter().map(|hit| format!("{PREFIX}{}", hit.number)).collect();
+            let ids: Vec<String> = hits.iter().map(|hit| id_with_number(PREFIX, hit.number.into())).collect();
             let found = read(&ids[..ids.len().min(3 * STARTS)])?;
             walk.take(found.into_iter().filter(visible).take(STARTS).collect())
         }

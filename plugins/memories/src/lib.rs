@@ -58,7 +58,7 @@ impl Memories {
     }
 
     /// Read a whole memory.
-    #[action(read, example = r#"{"id": "m_1"}"#)]
+    #[action(read, example = r#"{"id": "m_0001"}"#)]
     fn get(&self, #[param(length = 1..=32)] id: String) -> Result<Memory> {
         MEMORIES.get(&id)?.ok_or_else(|| memory::missing(&id))
     }
@@ -116,7 +116,7 @@ impl Memories {
     }
 
     /// Change a memory: only the given fields.
-    #[action(write, idempotent, open_world, example = r#"{"id": "m_1", "body": "Black, with milk."}"#)]
+    #[action(write, idempotent, open_world, example = r#"{"id": "m_0001", "body": "Black, with milk."}"#)]
     #[allow(clippy::too_many_arguments)]
     fn update(
         &self,
@@ -149,13 +149,13 @@ impl Memories {
     }
 
     /// Delete a memory permanently.
-    #[action(destructive, example = r#"{"id": "m_1"}"#)]
+    #[action(destructive, example = r#"{"id": "m_0001"}"#)]
     fn delete(&self, #[param(length = 1..=32)] id: String) -> Result<Listed> {
         Ok(keep::delete(&id)?.changed())
     }
 
     /// Put a memory first in every list, or back.
-    #[action(write, idempotent, example = r#"{"id": "m_1"}"#)]
+    #[action(write, idempotent, example = r#"{"id": "m_0001"}"#)]
     fn pin(
         &self,
         #[param(length = 1..=32)] id: String,
@@ -165,7 +165,7 @@ impl Memories {
     }
 
     /// Hide a memory from lists and searches, or restore it.
-    #[action(write, idempotent, example = r#"{"id": "m_1"}"#)]
+    #[action(write, idempotent, example = r#"{"id": "m_0001"}"#)]
     fn archive(
         &self,
         #[param(length = 1..=32)] id: String,
@@ -175,7 +175,7 @@ impl Memories {
     }
 
     /// Link a memory to another.
-    #[action(write, idempotent, example = r#"{"id": "m_1", "to": "m_2", "relation": "contradicts"}"#)]
+    #[action(write, idempotent, example = r#"{"id": "m_0001", "to": "m_0002", "relation": "contradicts"}"#)]
     fn link(
         &self,
         #[param(length = 1..=32)] id: String,
@@ -196,7 +196,7 @@ impl Memories {
     /// Read memories and the relations between them.
     ///
     /// Begins at one memory, at those that match a query, or at the newest.
-    #[action(read, open_world, example = r#"{"id": "m_1", "depth": 2}"#)]
+    #[action(read, open_world, example = r#"{"id": "m_0001", "depth": 2}"#)]
     fn graph(
         &self,
         call: &Call,

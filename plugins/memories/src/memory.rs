@@ -3,10 +3,13 @@
 use std::time::SystemTime;
 
 use humantime::format_rfc3339_seconds;
-use loggia_sdk::{prelude::*, state::Collection};
+use loggia_sdk::{
+    prelude::*,
+    state::{Collection, number_in_id},
+};
 use ranking::excerpt;
 
-/// All of them, under `m_1`, `m_2`, …
+/// All of them, under `m_0001`, `m_0002`, …
 pub static MEMORIES: Collection<Memory> = Collection::new("memories");
 
 /// Prefix of ids.
@@ -180,7 +183,7 @@ pub fn read(ids: &[String]) -> Result<Vec<Option<Memory>>> {
 ///
 /// `not_found`: an id without one was never given.
 pub fn number(id: &str) -> Result<u32> {
-    let number = id.strip_prefix(PREFIX).and_then(|number| number.parse().ok());
+    let number = number_in_id(PREFIX, id).and_then(|number| number.try_into().ok());
     number.ok_or_else(|| missing(id))
 }
 

@@ -1,6 +1,9 @@
 //! Changes and reads of tickets.
 
-use loggia_sdk::{prelude::*, state};
+use loggia_sdk::{
+    prelude::*,
+    state::{self, number_in_id},
+};
 
 use crate::ticket::{Channel, OPEN, PREFIX, QUEUE, TICKETS, Ticket, TicketState, Waiting, missing, now};
 
@@ -111,5 +114,5 @@ pub fn close(id: &str, resolution: &str) -> Result<Ticket> {
 }
 
 fn number(id: &str) -> Option<u64> {
-    id.strip_prefix(PREFIX)?.parse().ok()
+    number_in_id(PREFIX, id)
 }

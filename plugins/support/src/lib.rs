@@ -37,13 +37,13 @@ impl Support {
     }
 
     /// Read a ticket.
-    #[action(read, example = r#"{"id": "s_1"}"#)]
+    #[action(read, example = r#"{"id": "s_0001"}"#)]
     fn get(&self, #[param(length = 1..=32)] id: String) -> Result<Ticket> {
         desk::get(&id)
     }
 
     /// Close a ticket.
-    #[action(write, example = r#"{"id": "s_1", "resolution": "Unlocked after a check of identity."}"#)]
+    #[action(write, example = r#"{"id": "s_0001", "resolution": "Unlocked after a check of identity."}"#)]
     fn close(
         &self,
         #[param(length = 1..=32)] id: String,

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use humantime::format_rfc3339_seconds;
 use loggia_sdk::{prelude::*, state::Cell, state::Collection};
 
-/// All tickets, under `s_1`, `s_2`, …
+/// All tickets, under `s_0001`, `s_0002`, …
 pub static TICKETS: Collection<Ticket> = Collection::new("tickets");
 
 /// Prefix of ids.

@@ -27,7 +27,7 @@ use crate::{Failure, Result, failure::code};
 ///     TASKS.insert(&id, &Task { title: "Buy milk".into(), done: false })?;
 ///     TASKS.update(&id, |task| task.done = true)?;
 ///     assert!(TASKS.require(&id)?.done);
-///     assert_eq!(TASKS.require("t_7").err().unwrap().message, "not found: there is no `t_7` in tasks");
+///     assert_eq!(TASKS.require("t_0007").err().unwrap().message, "not found: there is no `t_0007` in tasks");
 ///     TASKS.remove(&id)?;
 ///     Ok(())
 /// }
@@ -103,7 +103,8 @@ impl<T> Collection<T> {
         self.space().transaction(|tx| self.of(tx).remove(id))
     }
 
-    /// Generates an id with this prefix: `n_1`, then `n_2`, and so on. Ids are unique across calls and never reused.
+    /// Generates an id with this prefix: `n_0001`, then `n_0002`, and so on. Ids are unique across calls and never reused;
+    /// as texts, they sort by age.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Collection, Item, Listing, table::decode};
+use super::{Collection, Item, Listing, id_with_number, number_in_id, table::decode};
 use crate::{Failure, Result, failure::code};
 
 /// Number of rows per read.
@@ -23,8 +23,8 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
     ///     TASKS.create("t_", |_| title.to_owned()).unwrap();
     /// }
     /// let page = TASKS.newest("t_", None, 2, |title| title != "bread").unwrap();
-    /// assert_eq!(page.items[0].id, "t_3");
-    /// assert_eq!(page.items[1].id, "t_1");
+    /// assert_eq!(page.items[0].id, "t_0003");
+    /// assert_eq!(page.items[1].id, "t_0001");
     /// assert_eq!(page.cursor, None);
     /// # });
     /// ```
@@ -47,8 +47,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
         let mut items: Vec<Item<T>> = Vec::new();
         while below > 1 {
             let from = below.saturating_sub(part).max(1);
-            let ids: Vec<String> =
-                (from..below).rev().map(|number| [prefix, &number.to_string()].concat()).collect();
+            let ids: Vec<String> = (from..below).rev().map(|number| id_with_number(prefix, number)).collect();
             let rows = match self.get_many(&ids) {
                 // The rows are too large to be read together.
                 Err(failure) if failure.code == code::INVALID_PARAMS && part > 1 => {
@@ -78,8 +77,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
 }
 
 fn number(prefix: &str, id: &str) -> Result<u64> {
-    let number = id.strip_prefix(prefix).and_then(|number| number.parse().ok());
-    number.ok_or_else(|| {
+    number_in_id(prefix, id).ok_or_else(|| {
         Failure::invalid_params(format!("`cursor` is not one: \"{id}\""))
             .hint("Give the `cursor` of the last answer as it is, or none.")
     })

@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Entry, Item, Operation, Transaction,
+    Entry, Item, Operation, Transaction, id_with_number,
     table::{Table, decode, encode},
 };
 use crate::Result;
@@ -52,7 +52,7 @@ impl<'a, T> Rows<'a, T> {
         Ok(there)
     }
 
-    /// A new id with this prefix: `n_1`, then `n_2`.
+    /// A new id with this prefix: `n_0001`, then `n_0002`. As texts, the ids sort by age.
     ///
     /// # Errors
     ///
@@ -60,10 +60,9 @@ impl<'a, T> Rows<'a, T> {
     pub fn next_id(&self, prefix: &str) -> Result<String> {
         let key = self.table.last();
         let last: u64 = self.read(&key)?.map(|json| decode(&key, &json)).transpose()?.unwrap_or_default();
-        let next = last.saturating_add(1).to_string();
-        let id = [prefix, &next].concat();
-        self.tx.put(&key, next);
-        Ok(id)
+        let next = last.saturating_add(1);
+        self.tx.put(&key, next.to_string());
+        Ok(id_with_number(prefix, next))
     }
 
     fn read(&self, key: &str) -> Result<Option<Vec<u8>>> {

@@ -95,7 +95,7 @@ async fn the_same_handoff_is_one_ticket() -> Result<()> {
         let client = client(&folder, era).await?;
         for _ in 0..5 {
             let envelope = client.envelope("banking", transfer("acc_001")).await?;
-            assert_eq!(envelope["data"]["id"], "s_1", "{era:?}: {envelope}");
+            assert_eq!(envelope["data"]["id"], "s_0001", "{era:?}: {envelope}");
         }
         let listed = client.envelope("support", json!({"action": "list"})).await?;
         assert_eq!(listed["count"], 1, "{era:?}: {listed}");

@@ -52,7 +52,7 @@ async fn a_conversation_outlives_its_host() -> Result<()> {
     let begun = call(json!({"action": "append", "messages": messages})).await?;
     let other = call(json!({"action": "append", "role": "user", "text": "How do I bake bread?"})).await?;
     let more = call(json!({
-        "action": "append", "conversation": "c_1", "role": "tool", "name": "maps", "text": "{\"distance\": 12}",
+        "action": "append", "conversation": "c_0001", "role": "tool", "name": "maps", "text": "{\"distance\": 12}",
     }))
     .await?;
     client.end().await?;
@@ -60,11 +60,11 @@ async fn a_conversation_outlives_its_host() -> Result<()> {
     let client = Client::stdio(folder.path(), Era::Stateless).await?;
     let call = |arguments: Value| client.envelope("conversations", arguments);
     let list = call(json!({"action": "list"})).await?;
-    let got = call(json!({"action": "get", "conversation": "c_1"})).await?;
+    let got = call(json!({"action": "get", "conversation": "c_0001"})).await?;
     let found = call(json!({"action": "search", "query": "volcanoes of sicily"})).await?;
-    let archived = call(json!({"action": "archive", "conversation": "c_2"})).await?;
+    let archived = call(json!({"action": "archive", "conversation": "c_0002"})).await?;
     let left = call(json!({"action": "list", "detail": "minimal"})).await?;
-    let missing = call(json!({"action": "get", "conversation": "c_3"})).await?;
+    let missing = call(json!({"action": "get", "conversation": "c_0003"})).await?;
     let all = [begun, other, more, list, got, found, archived, left, missing];
     insta::assert_json_snapshot!(all.map(timeless));
     client.end().await
@@ -79,13 +79,13 @@ async fn an_export_is_a_resource_to_append() -> Result<()> {
     let mut exports = Vec::new();
     for format in ["markdown", "json"] {
         let result = client
-            .call("conversations", json!({"action": "export", "conversation": "c_1", "format": format}))
+            .call("conversations", json!({"action": "export", "conversation": "c_0001", "format": format}))
             .await?;
         let blocks = serde_json::to_value(&result.content)?;
         let resource = &blocks[1]["resource"];
         exports.push(resource["text"].as_str().context("no resource")?.to_owned());
         ensure!(
-            resource["uri"].as_str().is_some_and(|uri| uri.starts_with("conversations://c_1.")),
+            resource["uri"].as_str().is_some_and(|uri| uri.starts_with("conversations://c_0001.")),
             "{blocks}"
         );
     }
@@ -94,7 +94,7 @@ async fn an_export_is_a_resource_to_append() -> Result<()> {
     let document: Value = serde_json::from_str(&exports[1])?;
     let again = json!({"action": "append", "messages": document["messages"], "title": document["title"]});
     client.envelope("conversations", again).await?;
-    assert_eq!(texts(&client, "c_1").await?, texts(&client, "c_2").await?);
+    assert_eq!(texts(&client, "c_0001").await?, texts(&client, "c_0002").await?);
     client.end().await
 }
 
@@ -102,7 +102,7 @@ async fn an_export_is_a_resource_to_append() -> Result<()> {
 async fn append(host: &mut Raw, who: &str, times: usize) -> Result<()> {
     for number in 0..times {
         let text = format!("{who} {number}");
-        let call = json!({"action": "append", "conversation": "c_1", "role": "user", "text": text});
+        let call = json!({"action": "append", "conversation": "c_0001", "role": "user", "text": text});
         loop {
             host.call(1, "conversations", &call).await?;
             let told = host.answer().await?;
@@ -127,7 +127,7 @@ async fn concurrent_appends_keep_every_message_in_order() -> Result<()> {
     tokio::try_join!(append(&mut one, "ann", TIMES), append(&mut other, "bob", TIMES))?;
 
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    let texts = texts(&client, "c_1").await?;
+    let texts = texts(&client, "c_0001").await?;
     assert_eq!(texts.len(), 2 * TIMES + 1);
     let mut by: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (who, number) in texts.iter().filter_map(|text| text.split_once(' ')) {

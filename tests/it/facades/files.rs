@@ -75,11 +75,11 @@ async fn a_preview_shows_differences_and_conflicts() -> Result<()> {
         {"path": "/one/a.md", "content": "# A\nmilk\nbread\n"},
         {"path": "/one/new/c.md", "content": "c\n"},
     ]);
-    let preview = json!({"action": "roundtrip_preview", "manifest_id": "rt_1", "changes": changes});
+    let preview = json!({"action": "roundtrip_preview", "manifest_id": "rt_0001", "changes": changes});
     insta::assert_snapshot!("files_preview", shown(ask(&client, preview).await?));
 
     // And the commit is refused, with the names of the files that changed.
-    let commit = json!({"action": "roundtrip_commit", "manifest_id": "rt_1", "changes": changes});
+    let commit = json!({"action": "roundtrip_commit", "manifest_id": "rt_0001", "changes": changes});
     insta::assert_snapshot!("files_stale", shown(ask(&client, commit).await?));
     assert_eq!(fs::read_to_string(one.join("a.md"))?, "# A\nmilk\n");
     assert!(!one.join("new").exists());
@@ -101,7 +101,7 @@ async fn commits_follow_their_mode_and_keep_the_manifest() -> Result<()> {
     for (mode, files) in modes {
         let changes: Value = files.iter().map(|(path, _)| json!({"path": path, "content": mode})).collect();
         let commit =
-            json!({"action": "roundtrip_commit", "manifest_id": "rt_1", "changes": changes, "mode": mode});
+            json!({"action": "roundtrip_commit", "manifest_id": "rt_0001", "changes": changes, "mode": mode});
         let told = ask(&client, commit).await?;
         let done: Vec<_> = told["data"]["files"].as_array().context("files")?.iter().collect();
         for ((path, fate), file) in files.iter().zip(done) {

@@ -22,7 +22,7 @@ fn timeless(mut envelope: Value) -> Value {
     envelope
 }
 
-/// `k_1/3` for each passage that was found.
+/// `k_0001/3` for each passage that was found.
 fn places(envelope: &Value) -> Vec<String> {
     let found = envelope["data"].as_array().map(Vec::as_slice).unwrap_or_default().iter();
     found.map(|part| format!("{}/{}", part["id"].as_str().unwrap_or_default(), part["chunk"])).collect()
@@ -44,12 +44,12 @@ async fn documents_are_found_by_the_next_host() -> Result<()> {
     let list = call(json!({"action": "list"})).await?;
     let found = call(json!({"action": "search", "query": "brewing coffee", "limit": 2})).await?;
     let baking = call(json!({"action": "search", "query": "baked flour", "detail": "full"})).await?;
-    let got = timeless(call(json!({"action": "get", "id": "k_1"})).await?);
-    let part = call(json!({"action": "get", "id": "k_1", "chunk": 2})).await?;
-    let cut = call(json!({"action": "chunk", "id": "k_2", "size": 200})).await?;
-    let deleted = call(json!({"action": "delete", "id": "k_2"})).await?;
+    let got = timeless(call(json!({"action": "get", "id": "k_0001"})).await?);
+    let part = call(json!({"action": "get", "id": "k_0001", "chunk": 2})).await?;
+    let cut = call(json!({"action": "chunk", "id": "k_0002", "size": 200})).await?;
+    let deleted = call(json!({"action": "delete", "id": "k_0002"})).await?;
     let gone = call(json!({"action": "search", "query": "yeast"})).await?;
-    let missing = call(json!({"action": "get", "id": "k_2"})).await?;
+    let missing = call(json!({"action": "get", "id": "k_0002"})).await?;
     insta::assert_json_snapshot!([
         added, page, again, list, found, baking, got, part, cut, deleted, gone, missing
     ]);
@@ -80,7 +80,7 @@ async fn semantic_search_needs_an_endpoint() -> Result<()> {
     assert_eq!(embedded["data"], json!({"embedded": 3, "left": 0}), "{embedded}");
     // The letters of the second passage, and none of its words.
     let query = "ediug llatsni llatsni tup eht retaw knat ni";
-    for (mode, expected) in [("meaning", Some("k_1/2")), ("hybrid", Some("k_1/2")), ("words", None)] {
+    for (mode, expected) in [("meaning", Some("k_0001/2")), ("hybrid", Some("k_0001/2")), ("words", None)] {
         let found = call(json!({"action": "search", "query": query, "mode": mode})).await?;
         assert_eq!(places(&found).first().map(String::as_str), expected, "{found}");
     }
@@ -139,13 +139,13 @@ async fn the_largest_documents_fit_into_a_call() -> Result<()> {
         (0..).map(|n| format!("Word{} and {}. ", n % 7919, n * 31 % 9973)).take(40_000).collect();
     let added = call(json!({"action": "add", "text": text[..512 * 1024]})).await?;
     ensure!(added["ok"] == true, "{added}");
-    let cut = call(json!({"action": "chunk", "id": "k_1", "size": 1100, "overlap": 550})).await?;
+    let cut = call(json!({"action": "chunk", "id": "k_0001", "size": 1100, "overlap": 550})).await?;
     ensure!(cut["ok"] == true && cut["total"].as_u64() > Some(800), "{cut}");
     let embedded = call(json!({"action": "embed"})).await?;
     assert_eq!(embedded["data"], json!({"embedded": cut["total"], "left": 0}), "{embedded}");
     let found = call(json!({"action": "search", "query": "word7918"})).await?;
     ensure!(found["count"].as_u64() > Some(0), "{found}");
-    let deleted = call(json!({"action": "delete", "id": "k_1"})).await?;
+    let deleted = call(json!({"action": "delete", "id": "k_0001"})).await?;
     ensure!(deleted["ok"] == true, "{deleted}");
     client.end().await
 }

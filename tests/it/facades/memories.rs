@@ -25,16 +25,17 @@ async fn memories_are_there_for_the_next_host() -> Result<()> {
         let added = call(json!({"action": "add", "title": title, "body": body})).await?;
         assert_eq!(added["ok"], true, "{added}");
     }
-    call(json!({"action": "link", "id": "m_1", "to": "m_2", "relation": "has nothing to do with"})).await?;
-    call(json!({"action": "pin", "id": "m_1"})).await?;
+    call(json!({"action": "link", "id": "m_0001", "to": "m_0002", "relation": "has nothing to do with"}))
+        .await?;
+    call(json!({"action": "pin", "id": "m_0001"})).await?;
     client.end().await?;
 
     let client = Client::stdio(folder.path(), Era::Stateless).await?;
     let call = |arguments: Value| client.envelope("memories", arguments);
     assert_eq!(titles(&call(json!({"action": "list"})).await?), ["Prefers tea", "Deploys on Mondays"]);
     let found = call(json!({"action": "search", "query": "deployment", "detail": "minimal"})).await?;
-    assert_eq!(found["data"], json!([{"id": "m_2", "title": "Deploys on Mondays"}]), "{found}");
-    let missing = call(json!({"action": "get", "id": "m_3"})).await?;
+    assert_eq!(found["data"], json!([{"id": "m_0002", "title": "Deploys on Mondays"}]), "{found}");
+    let missing = call(json!({"action": "get", "id": "m_0003"})).await?;
     insta::assert_json_snapshot!(missing);
     client.end().await
 }
@@ -129,18 +130,18 @@ async fn a_graph_file_is_imported_through_files() -> Result<()> {
     let second = call(import).await?;
     let counts = json!({"added": 0, "changed": 0, "linked": 0, "unchanged": 3, "skipped": skipped});
     assert_eq!(second["data"], counts, "{second}");
-    call(json!({"action": "update", "id": "m_1", "append": "Plays jazz"})).await?;
+    call(json!({"action": "update", "id": "m_0001", "append": "Plays jazz"})).await?;
     let graph = call(json!({"action": "graph", "query": "jazz", "detail": "full"})).await?;
     let expected = json!({
         "nodes": [
-            {"id": "m_1", "title": "Ann", "kind": "person", "body": "Likes tea\nPlays jazz"},
-            {"id": "m_2", "title": "Acme", "kind": "company"},
+            {"id": "m_0001", "title": "Ann", "kind": "person", "body": "Likes tea\nPlays jazz"},
+            {"id": "m_0002", "title": "Acme", "kind": "company"},
         ],
-        "edges": [{"from": "m_1", "relation": "works at", "to": "m_2"}],
+        "edges": [{"from": "m_0001", "relation": "works at", "to": "m_0002"}],
     });
     assert_eq!(graph["data"], expected, "{graph}");
-    call(json!({"action": "link", "id": "m_1", "to": "m_2", "linked": false})).await?;
-    let alone = call(json!({"action": "graph", "id": "m_1"})).await?;
+    call(json!({"action": "link", "id": "m_0001", "to": "m_0002", "linked": false})).await?;
+    let alone = call(json!({"action": "graph", "id": "m_0001"})).await?;
     assert_eq!(alone["data"]["edges"], json!([]), "{alone}");
     client.end().await?;
 

@@ -89,11 +89,14 @@ async fn actions_are_found_checked_and_called() -> Result<()> {
     }
     // The example is a call that works.
     let example = got["data"]["examples"][0].clone();
-    assert_eq!(client.envelope("tools", example).await?["data"]["id"], "m_1", "{got}");
+    assert_eq!(client.envelope("tools", example).await?["data"]["id"], "m_0001", "{got}");
 
     let valid = call(&client, "validate", "memories.add", json!({"title": "Tea"})).await?;
     assert_eq!(valid["data"], json!({"call": "memories.add", "valid": true, "effect": "write"}));
-    assert_eq!(call(&client, "execute", "memories.add", json!({"title": "Tea"})).await?["data"]["id"], "m_2");
+    assert_eq!(
+        call(&client, "execute", "memories.add", json!({"title": "Tea"})).await?["data"]["id"],
+        "m_0002"
+    );
     let page = call(&client, "read", "memories.list", json!({"limit": 1})).await?;
     assert!(page["count"] == 1 && page["cursor"].is_string(), "{page}");
     let rest = call(&client, "read", "memories.list", json!({"limit": 1, "cursor": page["cursor"]})).await?;
@@ -113,7 +116,7 @@ async fn refusals_equal_those_of_direct_calls() -> Result<()> {
     for (facade, action, arguments) in [
         ("memories", "add", json!({})),
         ("memories", "add", json!({"title": 7, "tags": "x"})),
-        ("memories", "get", json!({"id": "m_9"})),
+        ("memories", "get", json!({"id": "m_0009"})),
         ("files", "get", json!({"path": "/etc/passwd"})),
         ("files", "list", json!({"depth": "deep"})),
     ] {
@@ -169,8 +172,8 @@ async fn content_passes_through() -> Result<()> {
     add(&folder, "conversations", "[grants]\nstore = true\n");
     let client = ready(&folder).await?;
     call(&client, "execute", "conversations.append", json!({"role": "user", "text": "Hello."})).await?;
-    let arguments = json!({"conversation": "c_1", "format": "markdown"});
-    let direct = json!({"action": "export", "conversation": "c_1", "format": "markdown"});
+    let arguments = json!({"conversation": "c_0001", "format": "markdown"});
+    let direct = json!({"action": "export", "conversation": "c_0001", "format": "markdown"});
     let direct = client.call("conversations", direct).await?;
     let through = json!({"action": "read", "call": "conversations.export", "arguments": arguments});
     let through = client.call("tools", through).await?;
@@ -196,7 +199,7 @@ async fn callers_reach_only_what_their_scopes_allow() -> Result<()> {
         assert!(!found.to_string().contains("delete(") && !found.to_string().contains("files"), "{found}");
         assert_eq!(call(&client, "execute", "memories.add", json!({"title": "Tea"})).await?["ok"], true);
         for action in ["execute", "validate", "get"] {
-            let denied = call(&client, action, "memories.delete", json!({"id": "m_1"})).await;
+            let denied = call(&client, action, "memories.delete", json!({"id": "m_0001"})).await;
             let denied = match action {
                 "get" => {
                     client.envelope("tools", json!({"action": "get", "call": "memories.delete"})).await?
@@ -245,7 +248,7 @@ async fn a_policy_can_offer_less() -> Result<()> {
     assert_eq!(calls, ["memories.add", "memories.get"]);
     assert_eq!(call(&client, "execute", "memories.add", json!({"title": "Tea"})).await?["ok"], true);
     for name in ["memories.delete", "files.get"] {
-        let refused = call(&client, "execute", name, json!({"id": "m_1"})).await?;
+        let refused = call(&client, "execute", name, json!({"id": "m_0001"})).await?;
         assert_eq!(refused["code"], "not_found", "{refused}");
     }
     client.end().await?;
@@ -259,14 +262,14 @@ async fn a_policy_can_offer_less() -> Result<()> {
 #[tokio::test]
 async fn a_confirmed_action_asks_the_person() -> Result<()> {
     let confirm = "[actions]\nconfirm = [\"delete\"]\n";
-    let delete = json!({"id": "m_1", "confirm": true});
+    let delete = json!({"id": "m_0001", "confirm": true});
     for era in ERAS {
         let folder = world(confirm)?;
         let kind = Kind::person([declined(), accepted(json!({"confirm": true}))]);
         let mut client = Client::stdio_as(folder.path(), era, kind).await?;
         client.names().await?;
         call(&client, "execute", "memories.add", json!({"title": "Tea"})).await?;
-        let valid = call(&client, "validate", "memories.delete", json!({"id": "m_1"})).await?;
+        let valid = call(&client, "validate", "memories.delete", json!({"id": "m_0001"})).await?;
         assert_eq!(valid["data"]["confirm"], true, "{valid}");
         let refused = call(&client, "execute", "memories.delete", delete.clone()).await?;
         assert_eq!(refused["code"], "denied", "{refused}");
@@ -283,7 +286,7 @@ async fn a_confirmed_action_asks_the_person() -> Result<()> {
     let refused = call(&client, "execute", "memories.delete", delete).await?;
     let hint = "ask the person; if they agree, call `delete` of the tool `memories` with \"confirm\": true";
     assert_eq!((&refused["code"], &refused["hint"]), (&json!("denied"), &json!(hint)), "{refused}");
-    let direct = json!({"action": "delete", "id": "m_1", "confirm": true});
+    let direct = json!({"action": "delete", "id": "m_0001", "confirm": true});
     assert_eq!(client.envelope("memories", direct).await?["ok"], true);
     client.end().await
 }

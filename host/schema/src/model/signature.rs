@@ -9,6 +9,8 @@ use crate::{
 
 /// Characters of a signature, beyond which nested objects are abbreviated.
 const LONG: usize = 400;
+/// The same for a signature that models read on every turn.
+const BRIEF_LONG: usize = 250;
 /// Enum values that are listed.
 const WORDS: usize = 24;
 /// Levels of nested objects that are listed.
@@ -19,17 +21,18 @@ pub(crate) fn signature(name: &str, parameters: &ValueShape) -> String {
     signature_with(name, parameters, true)
 }
 
-/// Renders a signature without the type `string`, which most parameters have: for texts that models read on every
-/// turn.
+/// Renders a signature for texts that models read on every turn: without the type `string`, which most parameters have,
+/// and without what is said of objects of any members.
 pub(crate) fn brief(name: &str, parameters: &ValueShape) -> String {
     signature_with(name, parameters, false)
 }
 
 fn signature_with(name: &str, parameters: &ValueShape, types_text: bool) -> String {
     let mut out = String::new();
+    let long = if types_text { LONG } else { BRIEF_LONG };
     for levels in (1..=LEVELS).rev() {
         out = format!("{name}({})", member_list(parameters, levels, types_text));
-        if out.len() <= LONG {
+        if out.len() <= long {
             break;
         }
     }
@@ -92,6 +95,7 @@ fn type_text_with(shape: &ValueShape, levels: usize, types_text: bool) -> String
         },
         ValueShape::Record { members: known, others } => match (known.is_empty(), others) {
             (true, None) => "object".into(),
+            (true, Some(others)) if !types_text && **others == ValueShape::Any => "object".into(),
             _ if levels == 0 => "object".into(),
             _ => format!("{{{}}}", member_list(shape, levels, types_text)),
         },

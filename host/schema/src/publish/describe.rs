@@ -1,7 +1,7 @@
 //! The result of the `describe` action, in few tokens.
 
 use loggia_facade::{Detail, Failure, Object};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     contract::{
@@ -20,6 +20,7 @@ use crate::{
         simplify::VALUE_TEXTS,
         view::ToolView,
     },
+    publish::host_parameters,
     text::show,
 };
 
@@ -183,7 +184,12 @@ impl Contract {
                 insert(&mut out, "data", data);
             }
         } else {
-            insert(&mut out, "params", parameters(rules));
+            let mut params = parameters(rules);
+            for member in host_parameters::for_action(self, action) {
+                let ShapeMember { name, shape, text, .. } = member;
+                params.insert(name, json!({"type": type_text(&shape, 3), "description": text}));
+            }
+            insert(&mut out, "params", params);
         }
         let examples: Vec<Value> = if action.examples.is_empty() {
             rules.example(action).cloned().into_iter().collect()

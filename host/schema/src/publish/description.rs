@@ -57,7 +57,9 @@ pub(crate) fn warning(action: &Action) -> &'static str {
 /// Appends the lines that did not fit into the tool's description.
 pub(crate) fn with_spilled(mut text: String, spilled: &[String]) -> String {
     for line in spilled {
-        text.push('\n');
+        if !text.is_empty() {
+            text.push('\n');
+        }
         text.push_str(line);
     }
     text

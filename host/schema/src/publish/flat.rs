@@ -35,9 +35,17 @@ pub(crate) fn publish(part: &ToolPart<'_>) -> PublishedTool {
 
 /// The property that selects the action.
 pub(crate) fn action_property(part: &ToolPart<'_>, text: &str, spilled: &[String]) -> Value {
-    let default = part.default_action.map_or(String::new(), |name| format!(" Default {name}."));
-    let text = with_spilled(format!("{text}{default}"), spilled);
-    json!({"type": "string", "enum": part.names(), "description": text})
+    let default = part.default_action.map(|name| format!("Default {name}."));
+    let texts: Vec<&str> =
+        Some(text).filter(|text| !text.is_empty()).into_iter().chain(default.as_deref()).collect();
+    let text = with_spilled(texts.join(" "), spilled);
+    let mut property = Object::new();
+    property.insert("type".into(), "string".into());
+    property.insert("enum".into(), json!(part.names()));
+    if !text.is_empty() {
+        property.insert("description".into(), text.into());
+    }
+    property.into()
 }
 
 /// The input schema of a tool with an `action` property.

@@ -1,7 +1,7 @@
 //! The forms with separate parameters, `{action, params}`: `signatures` lists the parameters in one line per action,
 //! `names` omits them, and `union` has one schema per action.
 //!
-//! The host's parameters (`detail`, `wait`, `confirm`) are beside `params`.
+//! Of the host's parameters, `confirm` and `login_code` are beside `params`; `union` has all of them there.
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
@@ -16,19 +16,24 @@ use crate::{
         description::{ToolDescription, summaries, warning, with_spilled},
         flat::{action_property, add_host_parameters, root_schema},
         granular::object_schema,
-        host_parameters,
+        host_parameters::{self, DETAIL},
         parameters::ParameterTable,
         part::ToolPart,
         tool::PublishedTool,
     },
 };
 
-/// Description of `action`.
-const ACTION_TEXT: &str = "What to do.";
+/// Description of `action`, whose values say the rest.
+const ACTION_TEXT: &str = "";
+/// Number of actions with `detail`, from which on its values are listed once for all of them.
+const SHARED_DETAIL: usize = 3;
+/// Values of `detail`.
+const DETAIL_TEXT: &str = " detail: minimal|standard|full.";
 
 /// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
 /// `describe`. Of the host's parameters, only `confirm` and `login_code` need a description of their own.
 pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
+    let shares_detail = part.actions.iter().filter(|(_, action)| action.details).count() >= SHARED_DETAIL;
     let actions = part.with_rules().map(|(action, rules)| {
         let (members, others) = match &rules.shape {
             ValueShape::Record { members, others } => (members.clone(), others.clone()),
@@ -36,7 +41,12 @@ pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
         };
         let added = host_parameters::for_action(part.contract, action)
             .into_iter()
-            .filter(|member| !is_beside_params(member));
+            .filter(|member| !is_beside_params(member))
+            .map(|member| match shares_detail && member.name == DETAIL {
+                // A text needs no type.
+                true => ShapeMember { shape: ValueShape::Text(None), ..member },
+                false => member,
+            });
         let shape = ValueShape::Record { members: members.into_iter().chain(added).collect(), others };
         format!("{}{}", warning(action), brief(&action.name, &shape))
     });
@@ -48,10 +58,9 @@ pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
     });
     let ToolDescription { text: description, spilled } =
         ToolDescription::new(part, actions.chain(host_actions));
-    let params = open_object(with_spilled(
-        "As in its signature, untyped: string. More by `describe`.".to_owned(),
-        &spilled,
-    ));
+    let detail = if shares_detail { DETAIL_TEXT } else { "" };
+    let params =
+        open_object(with_spilled(format!("As in its signature, untyped: string.{detail}"), &spilled));
     publish(part, description, action_property(part, ACTION_TEXT, &[]), params, is_beside_params)
 }
 
@@ -59,7 +68,7 @@ pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
 pub(crate) fn names(part: &ToolPart<'_>) -> PublishedTool {
     let ToolDescription { text: description, .. } = ToolDescription::new(part, []);
     let params = open_object("Ask `describe`, with the action in `of`.".to_owned());
-    publish(part, description, action_property(part, ACTION_TEXT, &[]), params, |_| true)
+    publish(part, description, action_property(part, ACTION_TEXT, &[]), params, is_beside_params)
 }
 
 /// Publishes one schema per action.
@@ -79,7 +88,7 @@ pub(crate) fn union(part: &ToolPart<'_>) -> PublishedTool {
     )
 }
 
-/// Whether a host parameter of the `signatures` form is beside `params`.
+/// Whether a host parameter is beside `params`, because no signature explains it.
 fn is_beside_params(member: &ShapeMember) -> bool {
     member.name == "confirm" || member.name == LOGIN_CODE
 }

@@ -20,11 +20,15 @@ pub fn published_tools(snapshot: &CatalogSnapshot) -> Vec<Tool> {
 
 /// Converts one tool to MCP's form.
 pub fn to_tool(published: &PublishedTool) -> Tool {
-    let hints = ToolAnnotations::new()
+    let mut hints = ToolAnnotations::new()
         .read_only(published.read_only)
         .destructive(published.destructive)
-        .idempotent(published.idempotent)
         .open_world(published.open_world);
+    // False is the default, which every client knows, and it says nothing of a tool that only reads. The others are
+    // written out, because some clients require them.
+    if published.idempotent && !published.read_only {
+        hints = hints.idempotent(true);
+    }
     let schema = Arc::clone(&published.input_schema);
     let tool = Tool::new(published.name.clone(), published.description.clone(), schema)
         .with_title(published.title.clone())

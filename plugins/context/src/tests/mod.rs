@@ -18,20 +18,20 @@ fn world() -> Host {
     Host::new()
         .answer("memories", "search", |_| {
             Ok(Reply::new(json!([
-                {"id": "m_7", "title": "Wants to see the Etna", "excerpt": "Said so in May: a volcano, and not from afar.", "score": 1.0},
-                {"id": "m_2", "title": "Prefers trains", "excerpt": "To Sicily by train and ferry.", "score": 0.4},
+                {"id": "m_0007", "title": "Wants to see the Etna", "excerpt": "Said so in May: a volcano, and not from afar.", "score": 1.0},
+                {"id": "m_0002", "title": "Prefers trains", "excerpt": "To Sicily by train and ferry.", "score": 0.4},
             ])))
         })
         .answer("knowledge", "search", |_| {
             Ok(Reply::new(json!([
-                {"id": "k_1", "title": "Sicily", "heading": "Nature > Volcanoes", "chunk": 3, "of": 9,
+                {"id": "k_0001", "title": "Sicily", "heading": "Nature > Volcanoes", "chunk": 3, "of": 9,
                  "text": "The Etna is the highest volcano of Europe.", "score": 0.8},
-                {"id": "k_2", "title": "Trips", "chunk": 1, "of": 1, "text": "To Sicily by train and ferry!", "score": 0.5},
+                {"id": "k_0002", "title": "Trips", "chunk": 1, "of": 1, "text": "To Sicily by train and ferry!", "score": 0.5},
             ])))
         })
         .answer("conversations", "search", |_| {
             Ok(Reply::new(json!([
-                {"conversation": "c_4", "title": "A trip", "position": 12, "role": "user", "text": "How do we get to the Etna?", "score": 2.5},
+                {"conversation": "c_0004", "title": "A trip", "position": 12, "role": "user", "text": "How do we get to the Etna?", "score": 2.5},
             ])))
         })
         .answer("projects", "list", |params| {

@@ -23,7 +23,7 @@ fn a_failing_source_spoils_no_other() {
     ]
     "#);
     let ids = ids(&data);
-    assert!(ids.contains(&"memories/m_7") && ids.contains(&"conversations/c_4#12"), "{ids:?}");
+    assert!(ids.contains(&"memories/m_0007") && ids.contains(&"conversations/c_0004#12"), "{ids:?}");
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn strange_replies_are_survived() {
     let replies = [
         json!(null),
         json!("text"),
-        json!({"hits": [{"id": "m_1", "title": "Sicily"}]}),
+        json!({"hits": [{"id": "m_0001", "title": "Sicily"}]}),
         json!([null, 7, "x", {}, {"id": 7, "title": "Sicily"}, {"id": "", "title": "Sicily"}]),
-        json!([{"id": "m_1"}, {"id": "x".repeat(5000), "title": "Sicily"}]),
+        json!([{"id": "m_0001"}, {"id": "x".repeat(5000), "title": "Sicily"}]),
     ];
     for reply in replies {
         let shown = reply.to_string();
@@ -82,7 +82,7 @@ fn strange_replies_are_survived() {
 fn hidden_characters_are_removed() {
     let host = Host::new().answer("memories", "search", |_| {
         Ok(Reply::new(
-            json!([{"id": "m_1", "title": "Si\u{200b}cily\n\u{e0041}", "excerpt": "a\u{202e}b \u{7} c"}]),
+            json!([{"id": "m_0001", "title": "Si\u{200b}cily\n\u{e0041}", "excerpt": "a\u{202e}b \u{7} c"}]),
         ))
     });
     let data = suggest(&host, trip(1000)).data;

@@ -19,7 +19,7 @@ fn equal_texts_are_suggested_once() {
         .map(|item| format!("{} {}", item["id"], item["also"]))
         .collect();
     assert_eq!(also.len(), 1, "{also:?}");
-    assert!(also[0].contains("memories/m_2") && also[0].contains("knowledge/k_2#1"), "{also:?}");
+    assert!(also[0].contains("memories/m_0002") && also[0].contains("knowledge/k_0002#1"), "{also:?}");
 }
 
 #[test]

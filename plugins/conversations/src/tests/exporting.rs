@@ -24,7 +24,7 @@ const AWKWARD: [&str; 5] = [
 #[test]
 fn markdown_separates_messages_of_any_content() {
     let world = World::with(&[&AWKWARD]);
-    let (reply, text) = exported(&world, json!({"conversation": "c_1"}));
+    let (reply, text) = exported(&world, json!({"conversation": "c_0001"}));
     let heads: Vec<_> = text.lines().filter(|line| line.starts_with("## ")).collect();
     assert_eq!(heads.len(), AWKWARD.len());
     for line in text.split(['\n', '\r']) {
@@ -39,8 +39,8 @@ fn markdown_separates_messages_of_any_content() {
 #[test]
 fn exported_json_can_be_appended() {
     let world = World::with(&[&AWKWARD]);
-    world.data("append", json!({"conversation": "c_1", "role": "tool", "text": "x", "name": "maps"}));
-    let (_, text) = exported(&world, json!({"conversation": "c_1", "format": "json"}));
+    world.data("append", json!({"conversation": "c_0001", "role": "tool", "text": "x", "name": "maps"}));
+    let (_, text) = exported(&world, json!({"conversation": "c_0001", "format": "json"}));
     let document: Value = loggia_sdk::serde_json::from_str(&text).unwrap();
     assert_eq!(document["title"], "# A heading ## 2. assistant, 2026-01-01T00:00:00Z > quoted");
     world.data("append", json!({"title": document["title"], "messages": document["messages"]}));
@@ -50,7 +50,7 @@ fn exported_json_can_be_appended() {
         messages.as_array_mut().unwrap().iter_mut().for_each(|message| message["at"] = "".into());
         messages
     };
-    assert_eq!(without_time(messages("c_1")), without_time(messages("c_2")));
+    assert_eq!(without_time(messages("c_0001")), without_time(messages("c_0002")));
 }
 
 #[test]
@@ -59,10 +59,10 @@ fn a_long_conversation_is_paged() {
     // Half of it is escaped in JSON.
     let text = "\"a".repeat(20_000);
     world.data("append", json!({"messages": vec![json!({"role": "user", "text": text}); 8]}));
-    let again = json!({"conversation": "c_1", "messages": vec![json!({"role": "user", "text": text}); 8]});
+    let again = json!({"conversation": "c_0001", "messages": vec![json!({"role": "user", "text": text}); 8]});
     world.data("append", again);
     for format in ["markdown", "json"] {
-        let mut params = json!({"conversation": "c_1", "format": format});
+        let mut params = json!({"conversation": "c_0001", "format": format});
         let mut messages = 0;
         let mut uris = Vec::new();
         loop {
@@ -90,9 +90,9 @@ fn a_long_conversation_is_paged() {
 #[test]
 fn the_text_may_be_wanted_in_the_data() {
     let world = World::with(&[&["Where?", "There."]]);
-    let reply = world.at(Detail::Full, "export", json!({"conversation": "c_1", "format": "json"}));
+    let reply = world.at(Detail::Full, "export", json!({"conversation": "c_0001", "format": "json"}));
     assert!(reply.content.is_empty());
     assert!(reply.data["text"].as_str().unwrap().contains("\"text\": \"There.\""));
-    let reply = world.at(Detail::Minimal, "export", json!({"conversation": "c_1"}));
-    assert_eq!((reply.data, reply.content.len()), (json!({"conversation": "c_1", "title": "Where?"}), 1));
+    let reply = world.at(Detail::Minimal, "export", json!({"conversation": "c_0001"}));
+    assert_eq!((reply.data, reply.content.len()), (json!({"conversation": "c_0001", "title": "Where?"}), 1));
 }

@@ -19,9 +19,9 @@ fn world() -> World {
 fn messages_are_found_by_their_words_best_first() {
     let world = world();
     let found = |query: &str| places(&world.data("search", json!({"query": query})));
-    assert_eq!(found("volcanoes"), ["c_1/1", "c_1/2"]);
-    assert_eq!(found("volcano sicily"), ["c_1/2", "c_1/1", "c_2/2"]);
-    assert_eq!(found("BAKING"), ["c_3/1"]);
+    assert_eq!(found("volcanoes"), ["c_0001/1", "c_0001/2"]);
+    assert_eq!(found("volcano sicily"), ["c_0001/2", "c_0001/1", "c_0002/2"]);
+    assert_eq!(found("BAKING"), ["c_0003/1"]);
     assert!(found("quantum").is_empty());
     assert!(found("?!").is_empty());
 }
@@ -29,18 +29,18 @@ fn messages_are_found_by_their_words_best_first() {
 #[test]
 fn a_search_is_narrowed() {
     let world = world();
-    world.data("archive", json!({"conversation": "c_2"}));
+    world.data("archive", json!({"conversation": "c_0002"}));
     let found = |mut params: Value| {
         params["query"] = "sicily italy islands".into();
         let mut places = places(&world.data("search", params));
         places.sort_unstable();
         places
     };
-    assert_eq!(found(json!({})), ["c_1/2", "c_2/1", "c_2/2"]);
-    assert_eq!(found(json!({"conversation": "c_2"})), ["c_2/1", "c_2/2"]);
-    assert_eq!(found(json!({"role": "assistant"})), ["c_1/2", "c_2/2"]);
-    assert_eq!(found(json!({"role": "assistant", "archived": true})), ["c_2/2"]);
-    assert_eq!(found(json!({"archived": false})), ["c_1/2"]);
+    assert_eq!(found(json!({})), ["c_0001/2", "c_0002/1", "c_0002/2"]);
+    assert_eq!(found(json!({"conversation": "c_0002"})), ["c_0002/1", "c_0002/2"]);
+    assert_eq!(found(json!({"role": "assistant"})), ["c_0001/2", "c_0002/2"]);
+    assert_eq!(found(json!({"role": "assistant", "archived": true})), ["c_0002/2"]);
+    assert_eq!(found(json!({"archived": false})), ["c_0001/2"]);
     assert_eq!(found(json!({"limit": 1})).len(), 1);
 }
 
@@ -53,9 +53,9 @@ fn a_narrowed_search_looks_beyond_the_best() {
     }
     world.data("append", json!({"role": "tool", "text": "a needle in a haystack, hard to find"}));
     let found = |params| places(&world.data("search", params));
-    assert_eq!(found(json!({"query": "needle", "role": "tool"})), ["c_5/1"]);
-    assert_eq!(found(json!({"query": "needle", "conversation": "c_3", "limit": 50})).len(), 50);
-    assert_eq!(found(json!({"query": "needle", "conversation": "c_5", "role": "user"})), [""; 0]);
+    assert_eq!(found(json!({"query": "needle", "role": "tool"})), ["c_0005/1"]);
+    assert_eq!(found(json!({"query": "needle", "conversation": "c_0003", "limit": 50})).len(), 50);
+    assert_eq!(found(json!({"query": "needle", "conversation": "c_0005", "role": "user"})), [""; 0]);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn changed<'r>(roots: &'r Roots) -> Vec<New<'r>> {
 /// A commit that is decided on.
 fn begun<'r>(world: &'r World, new: &[New]) -> Worker<'r> {
     let roots = &world.files.roots;
-    let sight = commit::look(roots, "rt_1", new, Mode::Replace).unwrap().unwrap();
+    let sight = commit::look(roots, "rt_0001", new, Mode::Replace).unwrap().unwrap();
     commit::decide(roots, new, &sight).unwrap().unwrap().unwrap()
 }
 
@@ -98,7 +98,7 @@ fn the_next_call_finishes_an_interrupted_commit() {
         assert_eq!(world.data("roundtrip_finish", json!({}))["did"], "nothing");
         // The manifest continues with the current contents.
         let changes = json!([{"path": "/docs/x/d.md", "content": "d 3"}]);
-        world.data("roundtrip_commit", json!({"manifest_id": "rt_1", "changes": changes}));
+        world.data("roundtrip_commit", json!({"manifest_id": "rt_0001", "changes": changes}));
         if over {
             assert!(count > 15, "{count}");
             return;
@@ -183,7 +183,7 @@ fn a_failed_commit_reports_that_nothing_changed() {
         {"path": "/notes/a.md", "content": "a 2"},
         {"path": "/notes/new/c.md", "content": "c 2"},
     ]);
-    let failure = world.failure("roundtrip_commit", json!({"manifest_id": "rt_1", "changes": changes}));
+    let failure = world.failure("roundtrip_commit", json!({"manifest_id": "rt_0001", "changes": changes}));
     let expected = "conflict: nothing was changed: a temporary name is taken next to /notes/a.md";
     assert_eq!(failure, expected);
     assert_eq!(contents(&world).len(), 4);
@@ -247,7 +247,7 @@ fn a_commit_taken_over_reports_its_true_outcome() {
     let written_again = |world: &World| {
         settle(&world.files.roots, Duration::ZERO).unwrap();
         let changes = Vec::deserialize(json!([{"path": "/notes/a.md", "content": "a 3"}])).unwrap();
-        commit::commit(&world.files.roots, "rt_1", changes, Mode::Replace, Duration::ZERO).unwrap();
+        commit::commit(&world.files.roots, "rt_0001", changes, Mode::Replace, Duration::ZERO).unwrap();
     };
     assert_eq!(told(written_again), Err("unavailable: interrupted: the files have changed since".to_owned()));
     let undone = "unavailable: interrupted: nothing was changed".to_owned();
@@ -265,13 +265,14 @@ fn no_decision_is_based_on_stale_reads() {
         let roots = &world.files.roots;
         let changes = || Vec::deserialize(json!([{"path": "/notes/b.md", "content": content}])).unwrap();
         let new = changes::read(roots, changes()).unwrap();
-        let sight = world.host().run(|| commit::look(roots, "rt_1", &new, Mode::Replace).unwrap().unwrap());
+        let sight =
+            world.host().run(|| commit::look(roots, "rt_0001", &new, Mode::Replace).unwrap().unwrap());
         let other = json!([{"path": "/notes/a.md", "content": "a 2"}]);
-        world.data("roundtrip_commit", json!({"manifest_id": "rt_2", "changes": other}));
+        world.data("roundtrip_commit", json!({"manifest_id": "rt_0002", "changes": other}));
         assert!(world.host().run(|| commit::decide(roots, &new, &sight).unwrap().is_none()), "{content}");
         let again = world
             .host()
-            .run(|| commit::commit(roots, "rt_1", changes(), Mode::Replace, Duration::ZERO).map(drop));
+            .run(|| commit::commit(roots, "rt_0001", changes(), Mode::Replace, Duration::ZERO).map(drop));
         assert_eq!(again.unwrap_err().message, "differs from the manifest: /notes/a.md has changed");
         assert_eq!(world.read("notes/b.md"), "b");
     }
@@ -286,7 +287,7 @@ fn reads_wait_for_a_pending_round_trip() {
         ("get", json!({"path": "/notes/a.md"})),
         ("search", json!({"pattern": "a"})),
         ("stat", json!({"path": "/notes/a.md"})),
-        ("roundtrip_preview", json!({"manifest_id": "rt_1", "changes": changes})),
+        ("roundtrip_preview", json!({"manifest_id": "rt_0001", "changes": changes})),
     ] {
         let failure = world.reply(action, params).unwrap_err();
         let expected = "unavailable: a round trip was interrupted, and must be finished first";
@@ -365,7 +366,7 @@ fn a_journal_of_another_version_is_reported() {
         world.store.put("journal", head);
         world.store.put(
             "journal/plan",
-            json!({"manifest": {"id": "rt_1", "files": []}, "files": [], "directories": []}),
+            json!({"manifest": {"id": "rt_0001", "files": []}, "files": [], "directories": []}),
         );
         let failure = world.reply("put", json!({"path": "/notes/z", "content": ""})).unwrap_err();
         let shown = format!("{failure} {:?}", failure.hint);

@@ -133,16 +133,19 @@ fn a_commit_renews_an_expiring_manifest() {
     commit(&world, &id, json!([{"path": "/notes/a.md", "content": "b"}])).unwrap();
     minutes(&world, 61);
     let failure = commit(&world, &id, json!([{"path": "/notes/a.md", "content": "c"}])).unwrap_err();
-    assert_eq!(failure.to_string(), "not_found: not found: the manifest `rt_1` has expired or never existed");
+    assert_eq!(
+        failure.to_string(),
+        "not_found: not found: the manifest `rt_0001` has expired or never existed"
+    );
     let next = Next::of("files", "roundtrip_start").param("paths", ["/notes/a.md"]);
     assert_eq!(failure.next, Some(next));
     assert_eq!(world.read("notes/a.md"), "b");
 
     let host = world.host().config("roundtrip_minutes", 5);
     let started = host.call(&world.files, "roundtrip_start", json!({"paths": ["/notes/a.md"]})).unwrap();
-    assert_eq!(started.data["manifest_id"], "rt_2");
+    assert_eq!(started.data["manifest_id"], "rt_0002");
     minutes(&world, 6);
-    let params = json!({"manifest_id": "rt_2", "changes": [{"path": "/notes/a.md", "content": "c"}]});
+    let params = json!({"manifest_id": "rt_0002", "changes": [{"path": "/notes/a.md", "content": "c"}]});
     assert_eq!(host.call(&world.files, "roundtrip_preview", params).unwrap_err().code, "not_found");
 }
 
@@ -181,8 +184,8 @@ fn impossible_commits_are_refused_before_writing() {
         changes(json!([of("/etc/passwd")])),
         changes(json!([of("/notes/../x")])),
         changes(json!([{"path": "/notes/a.md", "content": "?", "encoding": "base64"}])),
-        ("roundtrip_commit", json!({"manifest_id": "rt_9", "changes": [of("/notes/a.md")]})),
-        ("roundtrip_preview", json!({"manifest_id": "rt_9", "changes": [of("/notes/a.md")]})),
+        ("roundtrip_commit", json!({"manifest_id": "rt_0009", "changes": [of("/notes/a.md")]})),
+        ("roundtrip_preview", json!({"manifest_id": "rt_0009", "changes": [of("/notes/a.md")]})),
         ("roundtrip_commit", json!({"manifest_id": id, "changes": [of("/notes/a.md")], "mode": "merge"})),
     ];
     let lines: Vec<_> = cases
@@ -218,8 +221,8 @@ fn without_state_only_round_trips_fail() {
     let changes = json!([{"path": "/notes/a.md", "content": "x"}]);
     for (action, params) in [
         ("roundtrip_start", json!({"paths": ["/notes/a.md"]})),
-        ("roundtrip_preview", json!({"manifest_id": "rt_1", "changes": changes})),
-        ("roundtrip_commit", json!({"manifest_id": "rt_1", "changes": changes})),
+        ("roundtrip_preview", json!({"manifest_id": "rt_0001", "changes": changes})),
+        ("roundtrip_commit", json!({"manifest_id": "rt_0001", "changes": changes})),
         ("roundtrip_finish", json!({})),
     ] {
         let failure = call(action, params).unwrap_err();

@@ -25,15 +25,15 @@ fn each_action_reports_missing_and_invalid_parameters() {
         ("add", json!({"text": "a", "tags": "b"})),
         ("add", json!({"text": "a", "tags": ["b".repeat(65)]})),
         ("get", json!({})),
-        ("get", json!({"id": "k_1", "chunk": 0})),
+        ("get", json!({"id": "k_0001", "chunk": 0})),
         ("list", json!({"limit": 101})),
         ("list", json!({"cursor": "?"})),
         ("search", json!({})),
         ("search", json!({"query": "a", "mode": "sense"})),
         ("search", json!({"query": "a", "limit": 51})),
         ("embed", json!({"id": 1})),
-        ("chunk", json!({"id": "k_1", "size": 10})),
-        ("chunk", json!({"id": "k_1", "size": 400, "overlap": 201})),
+        ("chunk", json!({"id": "k_0001", "size": 10})),
+        ("chunk", json!({"id": "k_0001", "size": 400, "overlap": 201})),
         ("delete", json!({})),
     ];
     let lines: Vec<_> = cases
@@ -47,17 +47,17 @@ fn each_action_reports_missing_and_invalid_parameters() {
 fn missing_documents_are_reported_with_a_hint() {
     let world = World::filled();
     let cases = [
-        ("get", json!({"id": "k_9"})),
-        ("get", json!({"id": "k_1", "chunk": 9})),
-        ("search", json!({"query": "a", "id": "k_9"})),
+        ("get", json!({"id": "k_0009"})),
+        ("get", json!({"id": "k_0001", "chunk": 9})),
+        ("search", json!({"query": "a", "id": "k_0009"})),
         ("search", json!({"query": "a", "mode": "meaning"})),
         ("embed", json!({})),
-        ("chunk", json!({"id": "k_9"})),
-        ("delete", json!({"id": "k_9"})),
-        ("add", json!({"text": "a", "replace": "k_9"})),
+        ("chunk", json!({"id": "k_0009"})),
+        ("delete", json!({"id": "k_0009"})),
+        ("add", json!({"text": "a", "replace": "k_0009"})),
         ("add", json!({"text": GUIDE, "source": "docs/guide.md"})),
         ("add", json!({"text": "Other.", "source": "docs/guide.md"})),
-        ("add", json!({"text": "Other.", "source": "docs/guide.md", "replace": "k_2"})),
+        ("add", json!({"text": "Other.", "source": "docs/guide.md", "replace": "k_0002"})),
         ("add", json!({"text": "# a\n".repeat(1001)})),
     ];
     let lines: Vec<_> = cases
@@ -65,12 +65,12 @@ fn missing_documents_are_reported_with_a_hint() {
         .map(|(action, params)| format!("{action}: {}", told(&world.failure(action, params))))
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
-    let page = world.detailed(Detail::Full, "get", json!({"id": "k_1", "chunk": 4, "limit": 9}));
+    let page = world.detailed(Detail::Full, "get", json!({"id": "k_0001", "chunk": 4, "limit": 9}));
     assert_eq!(page["text"], "### Cleaning\n\nRinse it with vinegar.\n");
     let failure = world.host().detail(Detail::Full).call(
         &Knowledge,
         "get",
-        json!({"id": "k_1", "chunk": 5, "limit": 9}),
+        json!({"id": "k_0001", "chunk": 5, "limit": 9}),
     );
     assert_eq!(failure.unwrap_err().code, "not_found");
 }
@@ -89,13 +89,13 @@ fn without_the_grant_nothing_is_stored() {
 fn a_document_of_too_many_passages_is_refused() {
     let world = World::new();
     world.data("add", json!({"text": "A sentence of some words. ".repeat(10_000)}));
-    let failure = world.failure("chunk", json!({"id": "k_1", "size": 200, "overlap": 100}));
+    let failure = world.failure("chunk", json!({"id": "k_0001", "size": 200, "overlap": 100}));
     assert_eq!(
         told(&failure),
         "invalid_params: it exceeds the limit of 1000 passages\n    \
          Set a larger `size` than 200, or a smaller `overlap`."
     );
-    assert_eq!(world.data("get", json!({"id": "k_1"}))["chunks"].as_u64(), Some(186));
+    assert_eq!(world.data("get", json!({"id": "k_0001"}))["chunks"].as_u64(), Some(186));
 }
 
 #[test]

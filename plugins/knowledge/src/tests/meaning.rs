@@ -41,7 +41,7 @@ fn passages_are_found_by_their_meaning() {
     let found = host.call(&Knowledge, "search", json!({"query": "bake"})).unwrap();
     assert_eq!(found.message.as_deref(), Some("6 of 6 passages have no vector yet: `embed` computes them."));
     assert_eq!(found.next.unwrap().action, "embed");
-    let embedded = host.call(&Knowledge, "embed", json!({"id": "k_2"})).unwrap();
+    let embedded = host.call(&Knowledge, "embed", json!({"id": "k_0002"})).unwrap();
     assert_eq!(embedded.data, json!({"embedded": 2, "left": 0}));
     let embedded = host.call(&Knowledge, "embed", json!({})).unwrap();
     assert_eq!((embedded.data, embedded.message), (json!({"embedded": 4, "left": 0}), None));
@@ -54,9 +54,9 @@ fn passages_are_found_by_their_meaning() {
         (places(&reply.data), reply.message)
     };
     let (meaning, message) = search("meaning");
-    assert_eq!((meaning.len(), meaning[0].as_str(), message), (6, "k_2/2", None));
+    assert_eq!((meaning.len(), meaning[0].as_str(), message), (6, "k_0002/2", None));
     assert_eq!(search("words").0, Vec::<String>::new());
-    assert_eq!(search("hybrid").0[0], "k_2/2");
+    assert_eq!(search("hybrid").0[0], "k_0002/2");
 }
 
 #[test]
@@ -65,14 +65,14 @@ fn vectors_go_with_their_passages() {
     let host = world.endpoint(100);
     let call = |action: &str, params: Value| host.call(&Knowledge, action, params).unwrap();
     call("embed", json!({}));
-    call("chunk", json!({"id": "k_1"}));
+    call("chunk", json!({"id": "k_0001"}));
     assert_eq!(call("embed", json!({})).data["embedded"], 0, "cut as it was");
-    call("chunk", json!({"id": "k_1", "size": 1000}));
+    call("chunk", json!({"id": "k_0001", "size": 1000}));
     assert_eq!(call("embed", json!({})).data["embedded"], 4);
-    call("add", json!({"text": "New.", "replace": "k_2"}));
+    call("add", json!({"text": "New.", "replace": "k_0002"}));
     assert_eq!(call("embed", json!({})).data["embedded"], 1);
-    call("delete", json!({"id": "k_1"}));
-    assert_eq!(places(&call("search", json!({"query": "vinegar", "mode": "meaning"})).data), ["k_2/1"]);
+    call("delete", json!({"id": "k_0001"}));
+    assert_eq!(places(&call("search", json!({"query": "vinegar", "mode": "meaning"})).data), ["k_0002/1"]);
     assert_eq!(world.store.keys().iter().filter(|key| key.starts_with("vectors#")).count(), 1);
 }
 
@@ -81,10 +81,10 @@ fn a_call_reports_how_many_vectors_are_left() {
     let world = World::new();
     world.data("add", json!({"text": "A sentence of some words. ".repeat(10_000), "title": "Long"}));
     let host = world.endpoint(usize::MAX).time_left(std::time::Duration::from_secs(1));
-    let reply = host.call(&Knowledge, "embed", json!({"id": "k_1"})).unwrap();
+    let reply = host.call(&Knowledge, "embed", json!({"id": "k_0001"})).unwrap();
     assert_eq!(reply.data, json!({"embedded": 64, "left": 122}));
     assert_eq!(reply.message.as_deref(), Some("Passages left: 122. Call again."));
-    assert_eq!(reply.next.unwrap().params["id"], "k_1");
+    assert_eq!(reply.next.unwrap().params["id"], "k_0001");
     let reply = world.endpoint(3).call(&Knowledge, "embed", json!({})).unwrap();
     assert_eq!(reply.data, json!({"embedded": 64, "left": 58}));
     assert!(reply.message.unwrap().starts_with("It ended early: "));
@@ -93,7 +93,7 @@ fn a_call_reports_how_many_vectors_are_left() {
     let host = world.endpoint(usize::MAX);
     assert_eq!(host.call(&Knowledge, "embed", json!({})).unwrap().data["left"], 0);
     assert_eq!(host.progress()[0].1, Some(58.0));
-    world.data("delete", json!({"id": "k_1"}));
+    world.data("delete", json!({"id": "k_0001"}));
     assert_eq!(world.store.keys().iter().filter(|key| key.starts_with("vectors#")).count(), 0);
 }
 
@@ -103,7 +103,7 @@ fn a_failing_endpoint_leaves_lexical_search() {
     let call =
         |mode: &str| world.endpoint(0).call(&Knowledge, "search", json!({"query": "vinegar", "mode": mode}));
     let reply = call("hybrid").unwrap();
-    assert_eq!(places(&reply.data), ["k_1/4"]);
+    assert_eq!(places(&reply.data), ["k_0001/4"]);
     assert!(reply.message.unwrap().starts_with("Found by words only: "));
     assert_eq!(call("meaning").unwrap_err().code, "unavailable");
     assert_eq!(call("words").unwrap().message, None);

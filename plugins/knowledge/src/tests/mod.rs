@@ -31,7 +31,7 @@ impl World {
         Self { store: Store::new() }
     }
 
-    /// Adds the guide as `k_1` and the page as `k_2`.
+    /// Adds the guide as `k_0001` and the page as `k_0002`.
     fn filled() -> Self {
         let world = Self::new();
         world.data("add", json!({"text": GUIDE, "source": "docs/guide.md", "tags": ["kitchen", "coffee"]}));
@@ -67,7 +67,7 @@ fn told(failure: &Failure) -> String {
     format!("{failure}\n    {hint}")
 }
 
-/// `k_1/3` for each passage.
+/// `k_0001/3` for each passage.
 fn places(found: &Value) -> Vec<String> {
     let found = found.as_array().unwrap().iter();
     found.map(|part| format!("{}/{}", part["id"].as_str().unwrap(), part["chunk"])).collect()

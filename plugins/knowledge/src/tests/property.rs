@@ -48,18 +48,18 @@ proptest! {
                     kept.insert(id, words);
                 }
                 Step::Replace(id, words) => {
-                    let id = format!("k_{id}");
+                    let id = format!("k_{id:04}");
                     let reply = world.reply("add", json!({"text": said(&words), "title": "x", "replace": id}));
                     prop_assert_eq!(reply.is_ok(), kept.contains_key(&id));
                     kept.entry(id).and_modify(|kept| *kept = words);
                 }
                 Step::Delete(id) => {
-                    let id = format!("k_{id}");
+                    let id = format!("k_{id:04}");
                     let reply = world.reply("delete", json!({"id": id}));
                     prop_assert_eq!(reply.is_ok(), kept.remove(&id).is_some());
                 }
                 Step::Chunk(id, size) => {
-                    let id = format!("k_{id}");
+                    let id = format!("k_{id:04}");
                     let reply = world.reply("chunk", json!({"id": id, "size": size, "overlap": size / 4}));
                     prop_assert_eq!(reply.is_ok(), kept.contains_key(&id));
                 }

@@ -13,12 +13,12 @@ fn lexical_search_ranks_by_relevance() {
     let check = |params: Value, expected: &[&str]| {
         assert_eq!(world.ids("search", params.clone()), expected, "{params}");
     };
-    check(json!({"query": "deploying"}), &["m_2", "m_1"]);
-    check(json!({"query": "monday deploy"}), &["m_1", "m_2"]);
-    check(json!({"query": "WORK"}), &["m_1", "m_4", "m_2"]);
-    check(json!({"query": "work", "tag": "Home"}), &["m_4"]);
-    check(json!({"query": "deploying", "limit": 1}), &["m_2"]);
-    check(json!({"query": "deploying", "mode": "words"}), &["m_2", "m_1"]);
+    check(json!({"query": "deploying"}), &["m_0002", "m_0001"]);
+    check(json!({"query": "monday deploy"}), &["m_0001", "m_0002"]);
+    check(json!({"query": "WORK"}), &["m_0001", "m_0004", "m_0002"]);
+    check(json!({"query": "work", "tag": "Home"}), &["m_0004"]);
+    check(json!({"query": "deploying", "limit": 1}), &["m_0002"]);
+    check(json!({"query": "deploying", "mode": "words"}), &["m_0002", "m_0001"]);
     check(json!({"query": "nothing of it"}), &[]);
     check(json!({"query": "?!"}), &[]);
 }
@@ -44,10 +44,10 @@ fn empty_results_are_explained() {
 #[test]
 fn a_search_uses_the_current_text() {
     let world = World::with(&["Likes tea", "Likes milk"]);
-    world.data("update", json!({"id": "m_1", "title": "Likes coffee"}));
+    world.data("update", json!({"id": "m_0001", "title": "Likes coffee"}));
     assert_eq!(world.ids("search", json!({"query": "tea"})), [""; 0]);
-    assert_eq!(world.ids("search", json!({"query": "coffee"})), ["m_1"]);
-    assert_eq!(world.ids("search", json!({"query": "likes"})), ["m_2", "m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "coffee"})), ["m_0001"]);
+    assert_eq!(world.ids("search", json!({"query": "likes"})), ["m_0002", "m_0001"]);
 }
 
 #[test]
@@ -66,16 +66,16 @@ fn filters_look_past_better_matches() {
     let titles: Vec<String> =
         (0..120).map(|n| format!("Tea {n}||{}", if n == 0 { "rare" } else { "" })).collect();
     let world = World::with(&titles.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(world.ids("search", json!({"query": "tea", "tag": "rare"})), ["m_1"]);
-    assert_eq!(world.ids("list", json!({"tag": "rare"})), ["m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "tea", "tag": "rare"})), ["m_0001"]);
+    assert_eq!(world.ids("list", json!({"tag": "rare"})), ["m_0001"]);
 }
 
 #[test]
 fn pages_hold_each_memory_once() {
     let titles: Vec<String> = (1..=25).map(|n| format!("Memory {n}")).collect();
     let world = World::with(&titles.iter().map(String::as_str).collect::<Vec<_>>());
-    world.data("pin", json!({"id": "m_7"}));
-    world.data("archive", json!({"id": "m_9"}));
+    world.data("pin", json!({"id": "m_0007"}));
+    world.data("archive", json!({"id": "m_0009"}));
     let (mut seen, mut params) = (Vec::new(), json!({"limit": 10}));
     loop {
         let reply = world.reply("list", params.clone()).unwrap();
@@ -85,7 +85,7 @@ fn pages_hold_each_memory_once() {
             None => break,
         }
     }
-    let rest = (1..=25).rev().filter(|n| ![7, 9].contains(n)).map(|n| format!("m_{n}"));
-    let expected: Vec<String> = ["m_7".to_owned()].into_iter().chain(rest).collect();
+    let rest = (1..=25).rev().filter(|n| ![7, 9].contains(n)).map(|n| format!("m_{n:04}"));
+    let expected: Vec<String> = ["m_0007".to_owned()].into_iter().chain(rest).collect();
     assert_eq!(seen, expected);
 }

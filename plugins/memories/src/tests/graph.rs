@@ -14,9 +14,12 @@ fn world() -> World {
     ] {
         world.data("add", json!({"title": title, "kind": kind, "body": format!("{title} exists.")}));
     }
-    for (id, to, relation) in
-        [("m_1", "m_2", "works at"), ("m_2", "m_3", "makes"), ("m_3", "m_4", "need"), ("m_1", "m_5", "knows")]
-    {
+    for (id, to, relation) in [
+        ("m_0001", "m_0002", "works at"),
+        ("m_0002", "m_0003", "makes"),
+        ("m_0003", "m_0004", "need"),
+        ("m_0001", "m_0005", "knows"),
+    ] {
         world.data("link", json!({"id": id, "to": to, "relation": relation}));
     }
     world
@@ -40,37 +43,37 @@ fn a_graph_grows_with_its_depth() {
         let reply = world.reply("graph", params.clone()).unwrap();
         assert_eq!(shown(&reply), expected, "{params}");
     };
-    check(json!({"id": "m_1", "depth": 0}), "Ann |  | Linked to 2 more, beyond `depth`.");
+    check(json!({"id": "m_0001", "depth": 0}), "Ann |  | Linked to 2 more, beyond `depth`.");
     check(
-        json!({"id": "m_1"}),
-        "Ann, Acme, Bob | m_1 works at m_2, m_1 knows m_5 | Linked to 1 more, beyond `depth`.",
+        json!({"id": "m_0001"}),
+        "Ann, Acme, Bob | m_0001 works at m_0002, m_0001 knows m_0005 | Linked to 1 more, beyond `depth`.",
     );
     check(
-        json!({"id": "m_1", "depth": 3}),
-        "Ann, Acme, Bob, Bikes, Tyres | m_1 works at m_2, m_1 knows m_5, m_2 makes m_3, m_3 need m_4 | ",
+        json!({"id": "m_0001", "depth": 3}),
+        "Ann, Acme, Bob, Bikes, Tyres | m_0001 works at m_0002, m_0001 knows m_0005, m_0002 makes m_0003, m_0003 need m_0004 | ",
     );
     // Against the direction of the relations.
     check(
-        json!({"id": "m_4", "depth": 2}),
-        "Tyres, Bikes, Acme | m_3 need m_4, m_2 makes m_3 | Linked to 1 more, beyond `depth`.",
+        json!({"id": "m_0004", "depth": 2}),
+        "Tyres, Bikes, Acme | m_0003 need m_0004, m_0002 makes m_0003 | Linked to 1 more, beyond `depth`.",
     );
     check(
-        json!({"id": "m_1", "depth": 3, "limit": 3}),
-        "Ann, Acme, Bob | m_1 works at m_2, m_1 knows m_5 | There are more memories than `limit`.",
+        json!({"id": "m_0001", "depth": 3, "limit": 3}),
+        "Ann, Acme, Bob | m_0001 works at m_0002, m_0001 knows m_0005 | There are more memories than `limit`.",
     );
-    check(json!({"query": "tyres"}), "Tyres, Bikes | m_3 need m_4 | Linked to 1 more, beyond `depth`.");
+    check(json!({"query": "tyres"}), "Tyres, Bikes | m_0003 need m_0004 | Linked to 1 more, beyond `depth`.");
     check(json!({"query": "zebra"}), " |  | No memory matches.");
     check(
         json!({"depth": 0}),
-        "Bob, Tyres, Bikes, Acme, Ann | m_3 need m_4, m_2 makes m_3, m_1 works at m_2, m_1 knows m_5 | ",
+        "Bob, Tyres, Bikes, Acme, Ann | m_0003 need m_0004, m_0002 makes m_0003, m_0001 works at m_0002, m_0001 knows m_0005 | ",
     );
     check(
         json!({"depth": 0, "limit": 2}),
         "Bob, Tyres |  | There are more memories than `limit`. Linked to 2 more, beyond `depth`.",
     );
-    world.data("archive", json!({"id": "m_2"}));
-    check(json!({"id": "m_1", "depth": 3}), "Ann, Bob | m_1 knows m_5 | ");
-    check(json!({"id": "m_2", "depth": 0}), "Acme |  | Linked to 2 more, beyond `depth`.");
+    world.data("archive", json!({"id": "m_0002"}));
+    check(json!({"id": "m_0001", "depth": 3}), "Ann, Bob | m_0001 knows m_0005 | ");
+    check(json!({"id": "m_0002", "depth": 0}), "Acme |  | Linked to 2 more, beyond `depth`.");
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn nodes_follow_the_requested_detail() {
     let levels = [Detail::Minimal, Detail::Standard, Detail::Full];
     let graphs = levels.map(|level| {
         let host = world.host().detail(level);
-        format!("{:#}", host.call(&Memories, "graph", json!({"id": "m_4"})).unwrap().data)
+        format!("{:#}", host.call(&Memories, "graph", json!({"id": "m_0004"})).unwrap().data)
     });
     insta::assert_snapshot!(graphs.join("\n"));
 }
@@ -100,7 +103,7 @@ fn a_large_graph_fits_the_hosts_limit() {
         let text = part.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
         assert!(world.data("import", json!({"text": text}))["skipped"].is_null());
     }
-    for id in ["m_1", "m_2", "m_3"] {
+    for id in ["m_0001", "m_0002", "m_0003"] {
         world.data("update", json!({"id": id, "body": "\u{1}".repeat(32_768)}));
     }
     let host = world.host().detail(Detail::Full);

@@ -35,32 +35,32 @@ fn a_graph_file_becomes_memories() {
     let reply = world.reply("import", json!({"text": FILE})).unwrap();
     insta::assert_snapshot!(format!("{:#}", reply.data));
     assert_eq!(reply.next.unwrap().action, "graph");
-    let ann = timeless(world.data("get", json!({"id": "m_2"})));
+    let ann = timeless(world.data("get", json!({"id": "m_0002"})));
     insta::assert_snapshot!(format!("{ann:#}"));
-    let acme = world.data("get", json!({"id": "m_1"}));
+    let acme = world.data("get", json!({"id": "m_0001"}));
     assert_eq!((&acme["kind"], &acme["body"]), (&json!("company"), &json!("Makes bikes.")));
-    assert_eq!(world.ids("search", json!({"query": "graz"})), ["m_2"]);
-    assert_eq!(world.ids("search", json!({"query": "company bikes"})), ["m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "graz"})), ["m_0002"]);
+    assert_eq!(world.ids("search", json!({"query": "company bikes"})), ["m_0001"]);
 }
 
 #[test]
 fn a_second_import_adds_nothing() {
     let world = World::default();
     assert_eq!(counts(&world.import(FILE)), [2, 0, 2, 0, 7]);
-    let before: Vec<Value> = ["m_1", "m_2"].map(|id| world.data("get", json!({"id": id}))).into();
+    let before: Vec<Value> = ["m_0001", "m_0002"].map(|id| world.data("get", json!({"id": id}))).into();
     assert_eq!(counts(&world.import(FILE)), [0, 0, 0, 4, 7]);
-    let after: Vec<Value> = ["m_1", "m_2"].map(|id| world.data("get", json!({"id": id}))).into();
+    let after: Vec<Value> = ["m_0001", "m_0002"].map(|id| world.data("get", json!({"id": id}))).into();
     assert_eq!(before, after);
-    assert_eq!(world.ids("list", json!({})), ["m_2", "m_1"]);
+    assert_eq!(world.ids("list", json!({})), ["m_0002", "m_0001"]);
     // A later file adds what is new in it.
     let more = r#"{"type":"entity","name":"Acme","entityType":"shop","observations":["Opens at 9"]}
 {"type":"entity","name":"Acme","observations":["Closes at 5"]}
 {"type":"relation","from":"Ann Smith","to":"Acme","relationType":"founded"}"#;
     assert_eq!(counts(&world.import(more)), [0, 2, 1, 0, 0]);
-    let acme = world.data("get", json!({"id": "m_2"}));
+    let acme = world.data("get", json!({"id": "m_0002"}));
     assert_eq!((&acme["kind"], &acme["body"]), (&json!("company"), &json!("Opens at 9\nCloses at 5")));
-    assert_eq!(world.ids("search", json!({"query": "opens closes"})), ["m_2"]);
-    world.data("delete", json!({"id": "m_2"}));
+    assert_eq!(world.ids("search", json!({"query": "opens closes"})), ["m_0002"]);
+    world.data("delete", json!({"id": "m_0002"}));
     assert_eq!(world.ids("search", json!({"query": "opens closes acme shop company"})), [""; 0]);
 }
 
@@ -70,9 +70,9 @@ fn an_entity_may_come_in_parts() {
     let parts = r#"{"type":"entity","name":"Ann","entityType":"person","observations":["one"]}
 {"type":"entity","name":"Ann","entityType":"person","observations":["two"]}"#;
     assert_eq!(counts(&world.import(parts)), [1, 1, 0, 0, 0]);
-    assert_eq!(world.data("get", json!({"id": "m_1"}))["body"], "one\ntwo");
-    assert_eq!(world.ids("search", json!({"query": "one two"})), ["m_1"]);
-    world.data("delete", json!({"id": "m_1"}));
+    assert_eq!(world.data("get", json!({"id": "m_0001"}))["body"], "one\ntwo");
+    assert_eq!(world.ids("search", json!({"query": "one two"})), ["m_0001"]);
+    world.data("delete", json!({"id": "m_0001"}));
     assert_eq!(world.ids("search", json!({"query": "one two ann person"})), [""; 0]);
 }
 
@@ -99,8 +99,8 @@ fn large_files_are_imported_in_parts() {
     let imported = world.import(&lines.join("\n"));
     // A memory has at most 200 links, and a body 32,768 characters.
     assert_eq!(counts(&imported), [301, 0, 200, 0, 50]);
-    assert_eq!(imported["skipped"][0]["why"], "m_1 has 200 links already");
-    assert_eq!(world.ids("search", json!({"query": "w11999"})), ["m_300"]);
+    assert_eq!(imported["skipped"][0]["why"], "m_0001 has 200 links already");
+    assert_eq!(world.ids("search", json!({"query": "w11999"})), ["m_0300"]);
     let again = world.import(&lines.join("\n"));
     assert_eq!(counts(&again)[..4], [0, 0, 0, 501]);
 }
@@ -110,7 +110,7 @@ fn conflicts_repeat_parts_of_an_import() {
     let world = World::default();
     world.store.conflicts(3);
     assert_eq!(counts(&world.import(FILE)), [2, 0, 2, 0, 7]);
-    assert_eq!(world.ids("list", json!({})), ["m_2", "m_1"]);
+    assert_eq!(world.ids("list", json!({})), ["m_0002", "m_0001"]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ impl World {
 #[test]
 fn long_memories_can_always_be_added() {
     let world = World::large(50);
-    assert_eq!(world.ids("search", json!({"query": format!("{:05x}", 49 * 5400 + 7)})), ["m_50"]);
+    assert_eq!(world.ids("search", json!({"query": format!("{:05x}", 49 * 5400 + 7)})), ["m_0050"]);
 }
 
 #[test]
@@ -53,13 +53,13 @@ fn a_hub_of_long_memories_can_be_deleted() {
     let body = "\u{1}".repeat(32_768);
     for number in 2..=101 {
         world.data("add", json!({"title": "spoke", "body": body}));
-        world.data("link", json!({"id": "m_1", "to": format!("m_{number}")}));
+        world.data("link", json!({"id": "m_0001", "to": format!("m_{number:04}")}));
     }
-    world.data("delete", json!({"id": "m_1"}));
-    assert_eq!(world.data("get", json!({"id": "m_2"})).get("links"), None);
-    assert_eq!(world.data("get", json!({"id": "m_101"})).get("links"), None);
+    world.data("delete", json!({"id": "m_0001"}));
+    assert_eq!(world.data("get", json!({"id": "m_0002"})).get("links"), None);
+    assert_eq!(world.data("get", json!({"id": "m_0101"})).get("links"), None);
     for number in 2..=51 {
-        world.data("pin", json!({"id": format!("m_{number}")}));
+        world.data("pin", json!({"id": format!("m_{number:04}")}));
     }
     assert_eq!(world.ids("list", json!({"limit": 5})).len(), 55);
 }

@@ -41,21 +41,21 @@ fn semantic_search_needs_no_common_word() {
     let host = world.embedding();
     let embedded = host.call(&Memories, "embed", json!({})).unwrap();
     assert_eq!(embedded.data, json!({"embedded": 3, "left": 0}));
-    assert_eq!(found(&host, json!({"query": "beverage"})), ["m_1"]);
-    assert_eq!(found(&host, json!({"query": "tunes", "mode": "meaning"}))[0], "m_2");
+    assert_eq!(found(&host, json!({"query": "beverage"})), ["m_0001"]);
+    assert_eq!(found(&host, json!({"query": "tunes", "mode": "meaning"}))[0], "m_0002");
     assert_eq!(found(&host, json!({"query": "tunes", "mode": "words"})), [""; 0]);
     // Words and meaning together are more than either.
-    assert_eq!(found(&host, json!({"query": "a journey with jazz"}))[..2], ["m_2", "m_3"]);
+    assert_eq!(found(&host, json!({"query": "a journey with jazz"}))[..2], ["m_0002", "m_0003"]);
 }
 
 #[test]
 fn only_those_without_a_vector_are_sent() {
     let world = World::with(&["Drinks tea", "Plays jazz"]);
     let host = world.embedding();
-    host.call(&Memories, "embed", json!({"id": "m_2"})).unwrap();
+    host.call(&Memories, "embed", json!({"id": "m_0002"})).unwrap();
     let reply = host.call(&Memories, "search", json!({"query": "jazz"})).unwrap();
     let message = "Without a vector: 1. `embed` computes it.";
-    assert_eq!((ids(&reply.data), reply.message.as_deref()), (vec!["m_2".to_owned()], Some(message)));
+    assert_eq!((ids(&reply.data), reply.message.as_deref()), (vec!["m_0002".to_owned()], Some(message)));
     host.call(&Memories, "embed", json!({})).unwrap();
     host.call(&Memories, "embed", json!({})).unwrap();
     let sent: Vec<Value> = host
@@ -71,8 +71,8 @@ fn semantic_search_finds_new_and_changed_memories() {
     let world = World::default();
     let host = world.embedding();
     host.call(&Memories, "add", json!({"title": "Drinks tea"})).unwrap();
-    assert_eq!(found(&host, json!({"query": "thirst", "mode": "meaning"})), ["m_1"]);
-    host.call(&Memories, "update", json!({"id": "m_1", "title": "Plays jazz"})).unwrap();
+    assert_eq!(found(&host, json!({"query": "thirst", "mode": "meaning"})), ["m_0001"]);
+    host.call(&Memories, "update", json!({"id": "m_0001", "title": "Plays jazz"})).unwrap();
     let scores = |query: &str| {
         let reply = host.call(&Memories, "search", json!({"query": query, "mode": "meaning"})).unwrap();
         reply.data[0]["score"].as_f64().unwrap()
@@ -92,7 +92,7 @@ fn memories_are_stored_without_the_endpoint() {
     let added = host.call(&Memories, "add", json!({"title": "Drinks tea"})).unwrap();
     insta::assert_snapshot!(added.message.unwrap());
     let reply = host.call(&Memories, "search", json!({"query": "tea"})).unwrap();
-    assert_eq!(ids(&reply.data), ["m_1"]);
+    assert_eq!(ids(&reply.data), ["m_0001"]);
     insta::assert_snapshot!(reply.message.unwrap());
     assert_eq!(host.call(&Memories, "embed", json!({})).unwrap_err().code, "unavailable");
 }
@@ -101,7 +101,7 @@ fn memories_are_stored_without_the_endpoint() {
 fn without_an_endpoint_search_is_lexical() {
     let world = World::with(&["Drinks tea"]);
     let reply = world.reply("search", json!({"query": "tea"})).unwrap();
-    assert_eq!((ids(&reply.data), reply.message), (vec!["m_1".to_owned()], None));
+    assert_eq!((ids(&reply.data), reply.message), (vec!["m_0001".to_owned()], None));
     for (action, params) in [("embed", json!({})), ("search", json!({"query": "tea", "mode": "meaning"}))] {
         let failure = world.reply(action, params).unwrap_err();
         assert_eq!(failure.to_string(), "unavailable: not configured: meaning needs an embeddings endpoint");
@@ -132,7 +132,7 @@ fn vectors_of_many_rows_are_written_in_parts() {
     // One in each row changed while the endpoint was unavailable.
     let plain = world.host();
     for number in (1..=416).step_by(32) {
-        plain.call(&Memories, "update", json!({"id": format!("m_{number}"), "title": "new"})).unwrap();
+        plain.call(&Memories, "update", json!({"id": format!("m_{number:04}"), "title": "new"})).unwrap();
     }
     assert_eq!(host.call(&Memories, "embed", json!({})).unwrap().data, json!({"embedded": 13, "left": 0}));
 }

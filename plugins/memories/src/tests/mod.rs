@@ -24,7 +24,7 @@ struct World {
 }
 
 impl World {
-    /// Creates memories `m_1`, `m_2`, … with these titles, each optionally with a body and a tag after a bar:
+    /// Creates memories `m_0001`, `m_0002`, … with these titles, each optionally with a body and a tag after a bar:
     /// `Tea|green|taste`.
     fn with(memories: &[&str]) -> Self {
         let world = Self::default();

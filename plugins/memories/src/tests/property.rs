@@ -47,13 +47,13 @@ proptest! {
         for step in steps {
             let (action, params, there) = match step.clone() {
                 Step::Add(words) => ("add", json!({"title": "x", "body": said(&words)}), true),
-                Step::Update(id, words) => ("update", json!({"id": format!("m_{id}"), "body": said(&words)}), kept.contains_key(&id)),
-                Step::Delete(id) => ("delete", json!({"id": format!("m_{id}")}), kept.contains_key(&id)),
-                Step::Pin(id, pinned) => ("pin", json!({"id": format!("m_{id}"), "pinned": pinned}), kept.contains_key(&id)),
-                Step::Archive(id, archived) => ("archive", json!({"id": format!("m_{id}"), "archived": archived}), kept.contains_key(&id)),
+                Step::Update(id, words) => ("update", json!({"id": format!("m_{id:04}"), "body": said(&words)}), kept.contains_key(&id)),
+                Step::Delete(id) => ("delete", json!({"id": format!("m_{id:04}")}), kept.contains_key(&id)),
+                Step::Pin(id, pinned) => ("pin", json!({"id": format!("m_{id:04}"), "pinned": pinned}), kept.contains_key(&id)),
+                Step::Archive(id, archived) => ("archive", json!({"id": format!("m_{id:04}"), "archived": archived}), kept.contains_key(&id)),
                 Step::Link(id, to, linked) => (
                     "link",
-                    json!({"id": format!("m_{id}"), "to": format!("m_{to}"), "linked": linked}),
+                    json!({"id": format!("m_{id:04}"), "to": format!("m_{to:04}"), "linked": linked}),
                     id != to && kept.contains_key(&id) && kept.contains_key(&to),
                 ),
             };
@@ -76,7 +76,7 @@ proptest! {
                 let mut expected: Vec<String> = kept
                     .iter()
                     .filter(|(_, (words, put_away))| words.contains(&word) && *put_away == archived)
-                    .map(|(id, _)| format!("m_{id}"))
+                    .map(|(id, _)| format!("m_{id:04}"))
                     .collect();
                 expected.sort_unstable();
                 prop_assert_eq!(found, expected, "{}", text);
@@ -84,13 +84,13 @@ proptest! {
             let mut listed = world.ids("list", json!({"archived": archived, "limit": 200}));
             listed.sort_unstable();
             let mut expected: Vec<String> =
-                kept.iter().filter(|(_, (_, put_away))| *put_away == archived).map(|(id, _)| format!("m_{id}")).collect();
+                kept.iter().filter(|(_, (_, put_away))| *put_away == archived).map(|(id, _)| format!("m_{id:04}")).collect();
             expected.sort_unstable();
             prop_assert_eq!(listed, expected);
         }
         // Links are symmetric, and their targets exist.
         for id in kept.keys() {
-            let id = format!("m_{id}");
+            let id = format!("m_{id:04}");
             let memory = world.data("get", json!({"id": id}));
             for link in memory["links"].as_array().into_iter().flatten() {
                 let other = world.data("get", json!({"id": link["id"]}));
@@ -98,7 +98,7 @@ proptest! {
             }
         }
         for id in kept.keys() {
-            world.data("delete", json!({"id": format!("m_{id}")}));
+            world.data("delete", json!({"id": format!("m_{id:04}")}));
         }
         prop_assert_eq!(world.ids("search", json!({"query": WORDS.join(" ")})), [""; 0]);
     }

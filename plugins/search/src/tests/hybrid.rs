@@ -33,7 +33,7 @@ fn only_requested_sources_are_called_once_each() {
     let host = world();
     let params = json!({"query": "etna", "sources": ["conversations", "memories", "memories"]});
     let found = host.call(&Search, "hybrid", params).unwrap().data;
-    assert_eq!(names(&found), ["conversations c_4", "memories m_7", "memories m_2"]);
+    assert_eq!(names(&found), ["conversations c_0004", "memories m_0007", "memories m_0002"]);
     assert_eq!(host.requests().len(), 2);
 }
 
@@ -57,7 +57,7 @@ fn a_text_in_two_sources_is_listed_once() {
         same,
         [(
             json!("files"),
-            json!(["knowledge k_1, Nature > Volcanoes, passage 3, https://example.com/sicily"])
+            json!(["knowledge k_0001, Nature > Volcanoes, passage 3, https://example.com/sicily"])
         )]
     );
 }
@@ -80,11 +80,11 @@ fn one_thing_does_not_fill_the_list() {
 #[test]
 fn failing_sources_are_skipped_with_their_reasons() {
     let host = Host::new()
-        .answer("memories", "search", |_| Ok(Reply::new(json!([{"id": "m_1", "title": "Milk"}]))))
+        .answer("memories", "search", |_| Ok(Reply::new(json!([{"id": "m_0001", "title": "Milk"}]))))
         .answer("conversations", "search", |_| Err(Failure::timed_out("timed out")))
         .answer("files", "search", |_| Err(Failure::internal("x".repeat(1000))));
     let reply = host.call(&Search, "hybrid", json!({"query": "milk"})).unwrap();
-    assert_eq!(names(&reply.data), ["memories m_1"]);
+    assert_eq!(names(&reply.data), ["memories m_0001"]);
     let message = reply.message.unwrap().replace(&"x".repeat(159), "(x × 159)");
     assert_eq!(
         message,

@@ -19,19 +19,19 @@ fn world() -> Host {
     Host::new()
         .answer("memories", "search", |_| {
             Ok(Reply::new(json!([
-                {"id": "m_7", "title": "Wants to see the Etna", "excerpt": "Said so in May: a volcano, and not from afar.", "score": 1.0},
-                {"id": "m_2", "title": "Prefers trains", "excerpt": "To Sicily by train and ferry.", "score": 0.4},
+                {"id": "m_0007", "title": "Wants to see the Etna", "excerpt": "Said so in May: a volcano, and not from afar.", "score": 1.0},
+                {"id": "m_0002", "title": "Prefers trains", "excerpt": "To Sicily by train and ferry.", "score": 0.4},
             ])))
         })
         .answer("knowledge", "search", |_| {
             Ok(Reply::new(json!([
-                {"id": "k_1", "title": "Sicily", "source": "https://example.com/sicily", "heading": "Nature > Volcanoes",
+                {"id": "k_0001", "title": "Sicily", "source": "https://example.com/sicily", "heading": "Nature > Volcanoes",
                  "chunk": 3, "of": 9, "lines": [20, 24], "text": "The Etna is the highest volcano of Europe.", "score": 0.8},
             ])))
         })
         .answer("conversations", "search", |_| {
             Ok(Reply::new(json!([
-                {"conversation": "c_4", "title": "A trip", "position": 12, "role": "user", "text": "How do we get to the Etna?", "score": 2.5},
+                {"conversation": "c_0004", "title": "A trip", "position": 12, "role": "user", "text": "How do we get to the Etna?", "score": 2.5},
             ])))
         })
         .answer("files", "search", |_| {
@@ -42,7 +42,7 @@ fn world() -> Host {
         })
 }
 
-/// `memories m_7`, …
+/// `memories m_0007`, …
 fn names(data: &Value) -> Vec<String> {
     let name = |hit: &Value| format!("{} {}", hit["source"].as_str().unwrap(), hit["id"].as_str().unwrap());
     data.as_array().unwrap().iter().map(name).collect()

@@ -16,21 +16,21 @@ fn each_source_is_read_by_its_own_fields() {
     };
     check(
         Source::Memories,
-        json!({"id": "m_1", "title": "Tea", "excerpt": "Green.", "tags": ["taste"], "score": 1}),
-        ["m_1", "Tea", "", "Green."],
-        r#"get {"id":"m_1"}"#,
+        json!({"id": "m_0001", "title": "Tea", "excerpt": "Green.", "tags": ["taste"], "score": 1}),
+        ["m_0001", "Tea", "", "Green."],
+        r#"get {"id":"m_0001"}"#,
     );
     check(
         Source::Memories,
-        json!({"id": "m_1", "title": "Tea"}),
-        ["m_1", "Tea", "", ""],
-        r#"get {"id":"m_1"}"#,
+        json!({"id": "m_0001", "title": "Tea"}),
+        ["m_0001", "Tea", "", ""],
+        r#"get {"id":"m_0001"}"#,
     );
     check(
         Source::Knowledge,
-        json!({"id": "k_1", "title": "Tea", "heading": "A > B", "chunk": 3, "of": 4, "lines": [1, 2], "source": "tea.md", "text": "Hot."}),
-        ["k_1", "Tea", "A > B, passage 3, tea.md", "Hot."],
-        r#"get {"id":"k_1","chunk":3}"#,
+        json!({"id": "k_0001", "title": "Tea", "heading": "A > B", "chunk": 3, "of": 4, "lines": [1, 2], "source": "tea.md", "text": "Hot."}),
+        ["k_0001", "Tea", "A > B, passage 3, tea.md", "Hot."],
+        r#"get {"id":"k_0001","chunk":3}"#,
     );
     check(
         Source::Knowledge,
@@ -40,9 +40,9 @@ fn each_source_is_read_by_its_own_fields() {
     );
     check(
         Source::Conversations,
-        json!({"conversation": "c_1", "title": "Tea", "position": 12, "role": "user", "text": "Hot?"}),
-        ["c_1", "Tea", "message 12, user", "Hot?"],
-        r#"get {"conversation":"c_1","from":12}"#,
+        json!({"conversation": "c_0001", "title": "Tea", "position": 12, "role": "user", "text": "Hot?"}),
+        ["c_0001", "Tea", "message 12, user", "Hot?"],
+        r#"get {"conversation":"c_0001","from":12}"#,
     );
     check(
         Source::Files,
@@ -73,17 +73,17 @@ fn odd_answers_are_passed_over() {
 #[test]
 fn calls_that_open_a_result_have_short_arguments() {
     let of = |chunk: Value| {
-        let record = json!([{"id": "k_1", "title": "x", "chunk": chunk}]);
+        let record = json!([{"id": "k_0001", "title": "x", "chunk": chunk}]);
         Value::Object(Source::Knowledge.read(&record).remove(0).open.params)
     };
-    assert_eq!(of(json!(3)), json!({"id": "k_1", "chunk": 3}));
+    assert_eq!(of(json!(3)), json!({"id": "k_0001", "chunk": 3}));
     for odd in [
         json!("x".repeat(100_000)),
         json!({"a": "x".repeat(100_000)}),
         json!(["x".repeat(100_000)]),
         json!(""),
     ] {
-        assert_eq!(of(odd), json!({"id": "k_1"}));
+        assert_eq!(of(odd), json!({"id": "k_0001"}));
     }
 }
 

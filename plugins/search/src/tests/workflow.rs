@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn results_open_in_their_source() {
     let host = world().answer("conversations", "get", |params| {
-        assert_eq!(Value::Object(params.clone()), json!({"conversation": "c_4", "from": 12}));
-        Ok(Reply::new(json!({"conversation": "c_4", "messages": []})))
+        assert_eq!(Value::Object(params.clone()), json!({"conversation": "c_0004", "from": 12}));
+        Ok(Reply::new(json!({"conversation": "c_0004", "messages": []})))
     });
     // The default action.
     assert_eq!(testing::describe(&Search)["default_action"], "hybrid");
@@ -16,5 +16,5 @@ fn results_open_in_their_source() {
     let next = reply.next.unwrap();
     let open = host::Request::new(next.facade.unwrap(), next.action);
     let open = next.params.into_iter().fold(open, |open, (name, value)| open.param(name, value));
-    assert_eq!(host.run(|| open.call()).unwrap().data["conversation"], "c_4");
+    assert_eq!(host.run(|| open.call()).unwrap().data["conversation"], "c_0004");
 }

@@ -59,10 +59,10 @@ fn a_ticket_is_opened_and_closed() {
     let steps = [
         ("request_handoff", json!({"reason": "acc_001 is locked."})),
         ("request_handoff", json!({"reason": "Lost card.", "channel": "call"})),
-        ("get", json!({"id": "s_2"})),
-        ("close", json!({"id": "s_1", "resolution": "Unlocked."})),
-        ("get", json!({"id": "s_1"})),
-        ("get", json!({"id": "s_2"})),
+        ("get", json!({"id": "s_0002"})),
+        ("close", json!({"id": "s_0001", "resolution": "Unlocked."})),
+        ("get", json!({"id": "s_0001"})),
+        ("get", json!({"id": "s_0002"})),
         ("list", json!({})),
         ("list", json!({"closed": true})),
     ];
@@ -80,22 +80,22 @@ fn the_same_reason_is_one_ticket() {
     assert_eq!(first.data, second.data);
     assert_eq!(
         second.message.unwrap(),
-        "An agent will answer in the chat: ticket s_1, place 1 in the queue. It was requested before."
+        "An agent will answer in the chat: ticket s_0001, place 1 in the queue. It was requested before."
     );
-    data(&store, "close", json!({"id": "s_1", "resolution": "Done."}));
-    assert_eq!(request().data["id"], "s_2", "a closed ticket is not reopened");
+    data(&store, "close", json!({"id": "s_0001", "resolution": "Done."}));
+    assert_eq!(request().data["id"], "s_0002", "a closed ticket is not reopened");
 }
 
 #[test]
 fn wrong_calls_are_explained() {
     let store = Store::new();
     data(&store, "request_handoff", json!({"reason": "r"}));
-    data(&store, "close", json!({"id": "s_1", "resolution": "Done."}));
+    data(&store, "close", json!({"id": "s_0001", "resolution": "Done."}));
     let calls = [
         ("request_handoff", json!({"reason": "  "})),
-        ("get", json!({"id": "s_9"})),
-        ("close", json!({"id": "s_9", "resolution": "x"})),
-        ("close", json!({"id": "s_1", "resolution": "x"})),
+        ("get", json!({"id": "s_0009"})),
+        ("close", json!({"id": "s_0009", "resolution": "x"})),
+        ("close", json!({"id": "s_0001", "resolution": "x"})),
         ("list", json!({"cursor": "x"})),
         ("list", json!({"cursor": "x", "closed": true})),
     ];
@@ -115,7 +115,7 @@ fn the_queue_is_bounded() {
     unavailable: 200 tickets are open, and no more are accepted
         Tell the person to try again later. An agent closes tickets with `close`.
     ");
-    data(&store, "close", json!({"id": "s_3", "resolution": "Done."}));
+    data(&store, "close", json!({"id": "s_0003", "resolution": "Done."}));
     assert_eq!(data(&store, "request_handoff", json!({"reason": "one more"}))["position"], OPEN);
 }
 
@@ -126,12 +126,12 @@ fn pages_follow_the_queue() {
         data(&store, "request_handoff", json!({"reason": format!("reason {number}")}));
     }
     let first = call(&store, "list", json!({"limit": 5})).unwrap();
-    assert_eq!(ids(&first), ["s_1", "s_2", "s_3", "s_4", "s_5"]);
+    assert_eq!(ids(&first), ["s_0001", "s_0002", "s_0003", "s_0004", "s_0005"]);
     // The ticket of the cursor is closed between two pages.
     let cursor = first.page.as_ref().and_then(|page| page.cursor.clone()).unwrap();
     data(&store, "close", json!({"id": cursor, "resolution": "Done."}));
     let second = call(&store, "list", json!({"limit": 10, "cursor": cursor})).unwrap();
-    assert_eq!(ids(&second), ["s_6", "s_7", "s_8", "s_9", "s_10", "s_11", "s_12"]);
+    assert_eq!(ids(&second), ["s_0006", "s_0007", "s_0008", "s_0009", "s_0010", "s_0011", "s_0012"]);
     assert_eq!(second.page.unwrap().cursor, None);
 }
 
@@ -141,6 +141,6 @@ fn conflicts_only_cost_a_retry() {
     store.conflicts(3);
     data(&store, "request_handoff", json!({"reason": "r"}));
     store.conflicts(3);
-    data(&store, "close", json!({"id": "s_1", "resolution": "Done."}));
+    data(&store, "close", json!({"id": "s_0001", "resolution": "Done."}));
     assert_eq!(store.keys().iter().filter(|key| key.starts_with("tickets/s_")).count(), 1);
 }

@@ -15,7 +15,7 @@ fn parameter_refusal() -> Failure {
     let mut failure = Failure::invalid_params("`title` is required").hint("Add `title`.");
     failure.expected = Some("add(title: string)".to_owned());
     failure.example = Some(json!({"action": "add", "title": "Tea"}));
-    failure.next = Some(Next::of("memories", "get").param("id", "m_1"));
+    failure.next = Some(Next::of("memories", "get").param("id", "m_0001"));
     failure
 }
 
@@ -23,12 +23,12 @@ fn parameter_refusal() -> Failure {
 fn a_reply_passes_through_whole() {
     let host = world().detail(Detail::Full).idempotency_key("once");
     let reply =
-        host.call(&Tools, "execute", json!({"call": "memories.get", "arguments": {"id": "m_1"}})).unwrap();
+        host.call(&Tools, "execute", json!({"call": "memories.get", "arguments": {"id": "m_0001"}})).unwrap();
     assert_eq!(reply.content.len(), 1);
     insta::assert_snapshot!(show_reply(&reply));
     let request = &host.requests()[0];
     assert_eq!((&*request.facade, &*request.action), ("memories", "get"));
-    assert_eq!(Value::Object(request.params.clone()), json!({"id": "m_1"}));
+    assert_eq!(Value::Object(request.params.clone()), json!({"id": "m_0001"}));
     assert_eq!((request.detail, request.idempotency_key.as_deref()), (Detail::Full, Some("once")));
 }
 
@@ -40,7 +40,7 @@ fn detail_among_the_arguments_counts() {
         (Detail::Standard, Value::Null, Detail::Standard),
     ] {
         let host = world().detail(given);
-        let params = json!({"call": "memories.get", "arguments": {"id": "m_1", "detail": inner}});
+        let params = json!({"call": "memories.get", "arguments": {"id": "m_0001", "detail": inner}});
         host.call(&Tools, "read", params).unwrap();
         assert_eq!(host.requests()[0].detail, expected, "{given:?} {inner}");
         assert_eq!(host.requests()[0].params.contains_key("detail"), inner.is_null());
@@ -60,7 +60,7 @@ fn a_failure_passes_through_whole() {
         assert_eq!(host.call(&Tools, "execute", json!({"call": "memories.add"})).unwrap_err(), refused);
     }
     // The action exists, so the failure is its own.
-    let refused = Failure::not_found("not found: no memory `m_9`");
+    let refused = Failure::not_found("not found: no memory `m_0009`");
     let host = world().refuse("memories", "get", refused.clone());
     assert_eq!(host.call(&Tools, "read", json!({"call": "memories.get"})).unwrap_err(), refused);
 }

@@ -57,12 +57,12 @@ fn world() -> Host {
             "moveFile",
             Schema::new(rename).effect(Effect::Write).signature("moveFile(newPath?: string)"),
         )
-        .answer("memories", "add", |params| Ok(Reply::new(json!({"id": "m_1", "title": params["title"]}))))
+        .answer("memories", "add", |params| Ok(Reply::new(json!({"id": "m_0001", "title": params["title"]}))))
         .answer("memories", "get", |_| {
-            Ok(Reply::new(json!({"id": "m_1"}))
+            Ok(Reply::new(json!({"id": "m_0001"}))
                 .message("One memory.")
                 .page(Page::of(1).total(9).cursor("c"))
-                .next(Next::action("delete").param("id", "m_1").reason("to forget it"))
+                .next(Next::action("delete").param("id", "m_0001").reason("to forget it"))
                 .content(Content::text("more")))
         })
         .answer("memories", "delete", |_| Ok(Reply::new(Value::Null)))
