@@ -40,7 +40,7 @@ pub fn rank(task: &str, candidates: Vec<Candidate>) -> Vec<Ranked> {
         let own: Vec<usize> = (0..relevant.len()).filter(|at| relevant[*at].source == source).collect();
         if source.is_ranked() { own } else { by_score(own) }
     });
-    let lists: Vec<Vec<usize>> = [words].into_iter().chain(own).collect();
+    let lists: Vec<_> = [words].into_iter().chain(own).map(|list| (list, 1.0)).collect();
     let mut ranked: Vec<Ranked> = Vec::new();
     let mut seen: Vec<BTreeSet<String>> = Vec::new();
     for (at, score) in ranking::fuse(&lists) {

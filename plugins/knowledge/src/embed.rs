@@ -25,7 +25,7 @@ pub struct Embedded {
 
 /// Computes the missing vectors of one document, or of all.
 pub fn embed(id: Option<&str>, call: &Call) -> Result<Reply<Embedded>> {
-    let embedder = Embedder::required()?;
+    let embedder = Embedder::configured()?;
     let documents = match id {
         Some(id) => vec![find(id)?],
         None => every(&mut |_| true)?,

@@ -45,7 +45,7 @@ pub struct Knowledge;
 /// neighbours.
 #[facade(
     needs("store", "to store the documents"),
-    wants("http: an embeddings endpoint", "to find passages by meaning")
+    wants("http: an embeddings endpoint", "for better meaning, and in other languages than English")
 )]
 impl Knowledge {
     /// Add a document: Markdown, HTML or plain text.

@@ -67,7 +67,7 @@ struct Said {
 
 /// All hits, best first.
 fn hits(query: &Query) -> Result<(Vec<Hit>, Option<Said>)> {
-    let Found { hits, lacking, failure } = ranking::find(&WORDS, &VECTORS, &query.text, query.mode)?;
+    let Found { hits, guessed, lacking, failure } = ranking::find(&WORDS, &VECTORS, &query.text, query.mode)?;
     let said = match failure {
         Some(failure) => {
             Some(Said { message: format!("Found by words only: {}", failure.message), next: None })
@@ -76,6 +76,10 @@ fn hits(query: &Query) -> Result<(Vec<Hit>, Option<Said>)> {
             let all = WORDS.count()?;
             let message = format!("{lacking} of {all} passages have no vector yet: `embed` computes them.");
             Some(Said { message, next: Some(Next::action("embed")) })
+        }
+        None if guessed => {
+            let message = "No passage has these words: these are the nearest in meaning.".to_owned();
+            Some(Said { message, next: None })
         }
         None => None,
     };

@@ -117,6 +117,7 @@ fn put(
     let new: Vec<String> = passages.iter().map(|passage| document.said(passage)).collect();
     let new: Vec<(u32, &str)> = document.numbers().zip(new.iter().map(String::as_str)).collect();
     WORDS.change(tx, &before.map(|before| numbered(before, &old)).unwrap_or_default(), &new)?;
+    VECTORS.follow(tx, &new)?;
     tx.put(&document.key(), document.id.as_bytes());
     DOCUMENTS.of(tx).put(&document.id, &document)?;
     Ok(document)

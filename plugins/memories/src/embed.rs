@@ -24,11 +24,12 @@ pub struct Embedded {
     pub left: usize,
 }
 
-/// Computes a memory's vector right after a change; if that fails, `embed` does it later.
+/// Requests a memory's vector right after a change; if that fails, `embed` does it later. The built-in model's vector
+/// was written with the change.
 pub fn follow(memory: &Memory) -> Option<String> {
     let embedder = match Embedder::configured() {
-        Ok(None) => return None,
-        Ok(Some(embedder)) => embedder,
+        Ok(embedder) if embedder.is_built_in() => return None,
+        Ok(embedder) => embedder,
         Err(failure) => return Some(failure.message.clone()),
     };
     let failed = |failure: Failure| format!("Without a vector: {}. `embed` retries.", failure.message);
@@ -37,7 +38,7 @@ pub fn follow(memory: &Memory) -> Option<String> {
 
 /// Computes the missing vectors, of all memories or of one.
 pub fn embed(call: &Call, id: Option<&str>) -> Result<Reply<Embedded>> {
-    let embedder = Embedder::required()?;
+    let embedder = Embedder::configured()?;
     let open = match id {
         Some(id) => vec![MEMORIES.get(id)?.ok_or_else(|| missing(id))?.id],
         None => without(&VECTORS.numbers(&embedder)?)?,

@@ -107,10 +107,11 @@ pub fn search(
     limit: usize,
     detail: Detail,
 ) -> Result<Reply<Vec<Listed>>> {
-    let Found { hits, lacking, failure } = ranking::find(&INDEX, &VECTORS, query, mode)?;
+    let Found { hits, guessed, lacking, failure } = ranking::find(&INDEX, &VECTORS, query, mode)?;
     let message = match failure {
         Some(failure) => Some(format!("By words only: {}.", failure.message)),
-        None => (lacking > 0).then(|| format!("Without a vector: {lacking}. `embed` computes it.")),
+        None if lacking > 0 => Some(format!("Without a vector: {lacking}. `embed` computes it.")),
+        None => guessed.then(|| "No memory has these words: these are the nearest in meaning.".to_owned()),
     };
     let mut shown = Shown::new(query, detail);
     for hits in hits.chunks(PART) {
@@ -135,7 +136,7 @@ fn why_nothing(matches: bool) -> Result<String> {
             "Memories match, but none of those asked for: try without `tag` or `kind`, or the other `archived`."
         }
         false if INDEX.count()? == 0 => "There are no memories yet: `add` one.",
-        false => "No memory has these words: try others.",
+        false => "No memory has these words or their meaning: try others.",
     };
     Ok(said.to_owned())
 }

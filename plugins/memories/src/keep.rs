@@ -36,7 +36,9 @@ const UNLINKED: usize = 4;
 pub fn add(text: &Text) -> Result<Memory> {
     state::transaction(|tx| {
         let memory = MEMORIES.of(tx).create(PREFIX, |id| Memory::new(id, text))?;
-        INDEX.add(tx, &[(number(&memory.id)?, &memory.text())])?;
+        let texts = [(number(&memory.id)?, &*memory.text())];
+        INDEX.add(tx, &texts)?;
+        VECTORS.follow(tx, &texts)?;
         Ok(memory)
     })
 }
@@ -53,7 +55,7 @@ pub struct Update {
     pub tags: Option<Vec<String>>,
 }
 
-/// Changes a memory's text; its vector is then outdated.
+/// Changes a memory's text, and its vector or removes it.
 pub fn update(id: &str, update: &Update) -> Result<Memory> {
     let number = number(id)?;
     let Update { title, kind, body, append, remove, tags } = update;
@@ -75,6 +77,7 @@ pub fn update(id: &str, update: &Update) -> Result<Memory> {
         if new != old {
             INDEX.replace(tx, number, &old, &new)?;
             VECTORS.remove(tx, &[number])?;
+            VECTORS.follow(tx, &[(number, &new)])?;
         }
         Ok(())
     })

@@ -30,7 +30,7 @@ pub struct Memories;
 /// per line of the body, and relations to others (`link`, `graph`).
 #[facade(
     needs("store", "to store them"),
-    wants("http: an embeddings endpoint", "to find memories by meaning"),
+    wants("http: an embeddings endpoint", "for better meaning, and in other languages than English"),
     wants("invoke: files:get", "to import files")
 )]
 impl Memories {

@@ -157,12 +157,19 @@ impl Index {
     ///
     /// The state's.
     pub fn search(&self, query: &str) -> Result<Vec<Hit>> {
+        Ok(self.weighed(query)?.0)
+    }
+
+    /// Like [`search`](Self::search), and the score of a text of average length that has each word of the query once.
+    pub(crate) fn weighed(&self, query: &str) -> Result<(Vec<Hit>, f32)> {
         let wanted = distinct(terms(query).into_iter().take(QUERY));
         let totals = self.read()?;
         let average = totals.words as f32 / totals.texts.max(1) as f32;
         let mut scores = vec![0.0_f32; totals.last as usize + 1];
+        let mut whole = 0.0;
         for postings in self.postings(&wanted, &totals.blocks)? {
             let rarity = ranking_words::rarity(postings.len(), totals.texts);
+            whole += rarity;
             for (number, posting) in postings {
                 // A text that was added after the totals were read is left to the next search.
                 if let Some(score) = scores.get_mut(number as usize) {
@@ -172,7 +179,7 @@ impl Index {
         }
         let numbered = (0..).zip(scores);
         let hits = numbered.filter(|(_, score)| *score > 0.0).map(|(number, score)| Hit { number, score });
-        Ok(Hit::sorted(hits))
+        Ok((Hit::sorted(hits), whole))
     }
 
     /// Postings of each word.

@@ -22,6 +22,7 @@
 use std::{cmp::Ordering, collections::BinaryHeap};
 
 mod embedder;
+mod endpoint;
 mod excerpt;
 mod find;
 mod index;

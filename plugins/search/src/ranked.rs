@@ -19,10 +19,12 @@ const MEANT: usize = 63;
 const PARTS: usize = 3;
 /// Share of common words above which two texts count as duplicates.
 const ALIKE: f32 = 0.9;
+/// Weight of the order by the built-in model's meaning, relative to that of the others.
+const BUILT_IN: f32 = 0.5;
 /// Contribution of a list's first rank to a fusion.
 const FIRST: f32 = 1.0 / 61.0;
 
-/// Ranks by words, by each source's own order and, if configured, by meaning.
+/// Ranks by words, by each source's own order and by meaning.
 pub fn hybrid(
     query: &str,
     sources: Option<&[crate::Source]>,
@@ -33,15 +35,14 @@ pub fn hybrid(
     let mut gathered = gather(query, sources, limit.max(LEAST))?;
     let mut lists = by_words(query, &gathered.candidates);
     let mut most = 2.0;
-    if let Some(embedder) = embedder {
-        let best: Vec<usize> = fuse(&lists).into_iter().map(|(at, _)| at).take(MEANT).collect();
-        match by_meaning(&embedder, query, &gathered.candidates, &best) {
-            Ok(meant) => {
-                lists.push(meant.into_iter().map(|(at, _)| at).collect());
-                most = 3.0;
-            }
-            Err(failure) => gathered.passed_over.push(("meaning", failure.message.clone())),
+    let best: Vec<usize> = fuse(&lists).into_iter().map(|(at, _)| at).take(MEANT).collect();
+    match by_meaning(&embedder, query, &gathered.candidates, &best) {
+        Ok(meant) => {
+            let share = if embedder.is_built_in() { BUILT_IN } else { 1.0 };
+            lists.push((meant.into_iter().map(|(at, _)| at).collect(), share));
+            most += share;
         }
+        Err(failure) => gathered.passed_over.push(("meaning", failure.message.clone())),
     }
     let fused: Vec<(usize, f32)> =
         fuse(&lists).into_iter().map(|(at, score)| (at, score / (most * FIRST))).collect();
@@ -55,7 +56,7 @@ pub fn semantic(
     limit: usize,
     detail: Detail,
 ) -> Result<Reply<Vec<Found>>> {
-    let embedder = Embedder::required()?;
+    let embedder = Embedder::configured()?;
     let gathered = gather(query, sources, limit.max(LEAST))?;
     let lists = by_words(query, &gathered.candidates);
     let best: Vec<usize> = fuse(&lists).into_iter().map(|(at, _)| at).take(MEANT).collect();
@@ -64,7 +65,7 @@ pub fn semantic(
 }
 
 /// One list of all by their words, and the own list of each source that has one. Each candidate is in at least one.
-fn by_words(query: &str, candidates: &[Candidate]) -> Vec<Vec<usize>> {
+fn by_words(query: &str, candidates: &[Candidate]) -> Vec<(Vec<usize>, f32)> {
     let texts: Vec<String> = candidates.iter().map(compared).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let scores = ranking::rank(query, &texts);
@@ -79,7 +80,7 @@ fn by_words(query: &str, candidates: &[Candidate]) -> Vec<Vec<usize>> {
         own
     });
     let own: Vec<Vec<usize>> = own.collect();
-    [words].into_iter().chain(own).filter(|list| !list.is_empty()).collect()
+    [words].into_iter().chain(own).filter(|list| !list.is_empty()).map(|list| (list, 1.0)).collect()
 }
 
 /// These candidates by meaning, best first.

@@ -41,12 +41,15 @@ async fn memories_are_there_for_the_next_host() -> Result<()> {
 }
 
 #[tokio::test]
-async fn semantic_search_needs_an_endpoint() -> Result<()> {
+async fn an_endpoint_replaces_the_built_in_model() -> Result<()> {
     let folder = folder("memories", STORE);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     client.envelope("memories", json!({"action": "add", "title": "tea time"})).await?;
-    let refused = client.envelope("memories", json!({"action": "embed"})).await?;
-    insta::assert_json_snapshot!(refused);
+    client.envelope("memories", json!({"action": "add", "title": "boiler was serviced"})).await?;
+    let near =
+        client.envelope("memories", json!({"action": "search", "query": "heating maintenance"})).await?;
+    insta::assert_json_snapshot!(near);
+    client.envelope("memories", json!({"action": "delete", "id": "m_2"})).await?;
     client.end().await?;
 
     let web = embeddings().await?;

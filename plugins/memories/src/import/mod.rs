@@ -156,6 +156,7 @@ impl Imported {
             }
             INDEX.change(tx, &texts(&old), &texts(&new))?;
             VECTORS.remove(tx, &old.iter().map(|(number, _)| *number).collect::<Vec<_>>())?;
+            VECTORS.follow(tx, &texts(&new))?;
             Ok((done, added))
         })?;
         let (done, added) = done;

@@ -1,4 +1,4 @@
-//! Meaning, by an endpoint that knows three subjects.
+//! Meaning, by an endpoint that knows three subjects, and by the built-in model.
 
 use loggia_sdk::http::{self, Response};
 
@@ -98,15 +98,28 @@ fn memories_are_stored_without_the_endpoint() {
 }
 
 #[test]
-fn without_an_endpoint_search_is_lexical() {
-    let world = World::with(&["Drinks tea"]);
-    let reply = world.reply("search", json!({"query": "tea"})).unwrap();
-    assert_eq!((ids(&reply.data), reply.message), (vec!["m_0001".to_owned()], None));
-    for (action, params) in [("embed", json!({})), ("search", json!({"query": "tea", "mode": "meaning"}))] {
-        let failure = world.reply(action, params).unwrap_err();
-        assert_eq!(failure.to_string(), "unavailable: not configured: meaning needs an embeddings endpoint");
-        assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("config.embeddings")));
-    }
+fn the_built_in_model_needs_no_endpoint() {
+    let world = World::with(&["Drinks green tea", "Rent is due on the third", "Boiler was serviced in May"]);
+    let found = |query: &str| ids(&world.reply("search", json!({"query": query})).unwrap().data);
+    assert_eq!(found("favourite beverage")[0], "m_1");
+    assert_eq!(found("maintenance of the heating")[0], "m_3");
+    assert_eq!(found("rent")[0], "m_2");
+    world.data("update", json!({"id": "m_1", "title": "Afraid of dogs"}));
+    assert_eq!(found("scared of the puppy")[0], "m_1");
+    assert_eq!(world.data("search", json!({"query": "beverage", "mode": "words"})), json!([]));
+}
+
+/// As in the state of a version without the model, or after an endpoint was removed.
+#[test]
+fn missing_built_in_vectors_are_computed_by_embed() {
+    let world = World::default();
+    let host = world.embedding();
+    host.call(&Memories, "add", json!({"title": "Drinks tea"})).unwrap();
+    let reply = world.reply("search", json!({"query": "beverage"})).unwrap();
+    let message = "Without a vector: 1. `embed` computes it.";
+    assert_eq!((ids(&reply.data), reply.message.as_deref()), (vec![], Some(message)));
+    assert_eq!(world.data("embed", json!({})), json!({"embedded": 1, "left": 0}));
+    assert_eq!(world.ids("search", json!({"query": "beverage"})), ["m_1"]);
 }
 
 #[test]

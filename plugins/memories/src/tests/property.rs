@@ -71,7 +71,8 @@ proptest! {
         }
         for archived in [false, true] {
             for (word, text) in WORDS.iter().enumerate() {
-                let mut found = world.ids("search", json!({"query": text, "archived": archived, "limit": 100}));
+                let params = json!({"query": text, "mode": "words", "archived": archived, "limit": 100});
+                let mut found = world.ids("search", params);
                 found.sort_unstable();
                 let mut expected: Vec<String> = kept
                     .iter()

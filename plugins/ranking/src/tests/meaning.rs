@@ -41,7 +41,7 @@ fn texts_are_batched_and_vectors_stay_in_order() {
     let host = host("letters", letters);
     let texts: Vec<String> = (1..=70).map(|n| ["a".repeat(n), "b".into()].concat()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let vectors = host.run(|| Embedder::required()?.embed(&texts)).unwrap();
+    let vectors = host.run(|| Embedder::configured()?.embed(&texts)).unwrap();
     let expected: Vec<Vector> = (1..=70).map(|n| Vector::new(&[n as f32, 1.0, 0.0]).unwrap()).collect();
     assert_eq!(vectors, expected);
     let sent = host.sent();
@@ -55,7 +55,7 @@ fn nearest_neighbours_are_ranked_within_one_model() {
     let store = Store::new();
     let host = host("letters", letters).store(&store);
     let keep = || -> Result<Vec<(u32, f32)>> {
-        let embedder = Embedder::required()?;
+        let embedder = Embedder::configured()?;
         let texts = [(7, "aaa"), (8, "ab"), (9, "c")];
         let vectors = embedder.embed(&texts.map(|(_, text)| text))?;
         let numbered: Vec<_> = texts.iter().map(|(number, _)| *number).zip(vectors).collect();
@@ -69,7 +69,7 @@ fn nearest_neighbours_are_ranked_within_one_model() {
         assert!((score - expected).abs() < 0.01, "{score}, not {expected}");
     }
     let numbers = |host: &Host| {
-        host.run(|| VECTORS.numbers(&Embedder::required()?)).unwrap().into_iter().collect::<Vec<_>>()
+        host.run(|| VECTORS.numbers(&Embedder::configured()?)).unwrap().into_iter().collect::<Vec<_>>()
     };
     assert_eq!(numbers(&host), [7, 8, 9]);
     host.run(|| state::transaction(|tx| VECTORS.remove(tx, &[8, 100]))).unwrap();
@@ -80,8 +80,9 @@ fn nearest_neighbours_are_ranked_within_one_model() {
 #[test]
 fn malformed_endpoint_responses_are_reported() {
     let check = |answer: Value, expected: &str| {
-        let failure =
-            host("m", move |_| answer.clone()).run(|| Embedder::required()?.embed(&["a", "b"])).unwrap_err();
+        let failure = host("m", move |_| answer.clone())
+            .run(|| Embedder::configured()?.embed(&["a", "b"]))
+            .unwrap_err();
         assert!(failure.message.contains(expected), "{failure}");
     };
     check(json!({"data": [{"index": 0, "embedding": [1]}]}), "1 for 2 texts");
@@ -98,12 +99,28 @@ fn malformed_endpoint_responses_are_reported() {
 }
 
 #[test]
-fn without_an_endpoint_the_missing_configuration_is_named() {
-    let failure = Host::new().run(Embedder::required).unwrap_err();
-    insta::assert_snapshot!(format!("{failure}\n{}", failure.hint.as_deref().unwrap_or_default()));
-    assert!(Host::new().run(Embedder::configured).unwrap().is_none());
-    let host = Host::new().config("embeddings", json!({"url": URL, "mode": "m"}));
-    assert_eq!(host.run(Embedder::configured).unwrap_err().code, "internal");
+fn without_an_endpoint_the_built_in_model_is_used() {
+    let host = Host::new().store(&Store::new());
+    let found = host.run(|| {
+        let texts = [(1, "Drinks green tea"), (2, "Deploys on Thursdays"), (3, "привет")];
+        state::transaction(|tx| VECTORS.follow(tx, &texts))?;
+        let embedder = Embedder::configured()?;
+        let query = embedder.embed(&["favourite beverage"])?.remove(0);
+        assert_eq!(VECTORS.numbers(&embedder)?.len(), 3, "also of a text without known words");
+        VECTORS.nearest(&embedder, &query)
+    });
+    let found = found.unwrap();
+    assert!(found[0].number == 1 && found[0].score > 0.4, "{found:?}");
+    assert!(found.iter().all(|hit| hit.number != 3 || hit.score == 0.0), "{found:?}");
+}
+
+#[test]
+fn an_endpoint_is_asked_after_the_transaction() {
+    let host = host("m", letters).store(&Store::new());
+    host.run(|| state::transaction(|tx| VECTORS.follow(tx, &[(1, "a")]))).unwrap();
+    assert_eq!(host.sent().len(), 0);
+    let malformed = Host::new().config("embeddings", json!({"url": URL, "mode": "m"}));
+    assert_eq!(malformed.run(Embedder::configured).unwrap_err().code, "internal");
 }
 
 #[test]
@@ -114,7 +131,7 @@ fn endpoint_errors_are_reported_with_a_hint() {
             URL,
             move |_| Ok(Response::new(status)),
         );
-        let failure = host.run(|| Embedder::required()?.embed(&["text"])).unwrap_err();
+        let failure = host.run(|| Embedder::configured()?.embed(&["text"])).unwrap_err();
         assert!(failure.hint.as_deref().unwrap_or_default().contains(expected), "{status}");
     };
     check(400, "config.embeddings.longest");
@@ -127,7 +144,7 @@ fn endpoint_errors_are_reported_with_a_hint() {
 #[test]
 fn texts_are_truncated_to_the_configured_length() {
     let host = host("letters", letters).config("embeddings", json!({"url": URL, "model": "m", "longest": 8}));
-    host.run(|| Embedder::required()?.embed(&["abäöüc"])).unwrap();
+    host.run(|| Embedder::configured()?.embed(&["abäöüc"])).unwrap();
     let body: Value = serde_json::from_slice(&host.sent()[0].body).unwrap();
     assert_eq!(body["input"], json!(["abäöü"]));
 }

@@ -1,5 +1,6 @@
 //! The index compared with the texts themselves.
 
+mod evaluation;
 mod meaning;
 mod parts;
 mod words;

@@ -46,12 +46,14 @@ fn semantic_matches_come_first() {
 }
 
 #[test]
-fn without_an_endpoint_the_missing_configuration_is_reported() {
+fn without_an_endpoint_the_built_in_model_ranks() {
     let host = world();
-    let failure = host.call(&Search, "semantic", json!({"query": "x"})).unwrap_err();
-    assert_eq!(failure.code, "unavailable");
-    assert!(failure.hint.as_ref().unwrap().contains("config.embeddings"), "{failure:?}");
-    assert!(host.requests().is_empty());
+    let first = |query: &str| {
+        names(&host.call(&Search, "semantic", json!({"query": query})).unwrap().data)[0].clone()
+    };
+    assert_eq!(first("how to bake a loaf"), "files /notes/bread.md");
+    assert_ne!(first("climbing a volcano"), "files /notes/bread.md");
+    assert!(host.sent().is_empty());
 }
 
 #[test]
