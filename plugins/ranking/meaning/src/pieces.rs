@@ -36,15 +36,17 @@ pub fn pieces(word: &str, find: impl Fn(u32) -> Option<usize>) -> Vec<usize> {
     let mut places = Vec::new();
     let mut from = 0;
     while from < letters.len().min(WORD) {
-        let mut hash = if from == 0 { BASIS } else { hashed(hashed(BASIS, '#'), '#') };
-        let mut longest = None;
-        for (at, letter) in letters.iter().enumerate().skip(from).take(LONGEST) {
-            hash = hashed(hash, *letter);
-            longest = find(hash).map(|place| (place, at + 1)).or(longest);
-        }
-        let Some((place, to)) = longest else { return Vec::new() };
+        let start = if from == 0 { BASIS } else { hashed(hashed(BASIS, '#'), '#') };
+        let begin = |hash: &mut u32, letter: &char| {
+            *hash = hashed(*hash, *letter);
+            Some(*hash)
+        };
+        let hashes: Vec<u32> = letters[from..].iter().take(LONGEST).scan(start, begin).collect();
+        // Most words are tokens themselves, and found at once.
+        let longest = hashes.iter().enumerate().rev().find_map(|(at, hash)| Some((at, find(*hash)?)));
+        let Some((at, place)) = longest else { return Vec::new() };
         places.push(place);
-        from = to;
+        from += at + 1;
     }
     places
 }
