@@ -143,14 +143,7 @@ impl Knowledge {
     }
 
     /// Compute missing vectors, so that `search` finds passages by meaning.
-    #[action(
-        write,
-        open_world,
-        idempotent,
-        long_running,
-        needs = "config: embeddings",
-        example = r#"{"id": "k_0001"}"#
-    )]
+    #[action(write, open_world, idempotent, long_running, example = r#"{"id": "k_0001"}"#)]
     fn embed(
         &self,
         call: &Call,

@@ -247,7 +247,7 @@ impl Memories {
     }
 
     /// Compute missing vectors, so that memories are found by meaning.
-    #[action(write, idempotent, open_world, long_running, needs = "config: embeddings")]
+    #[action(write, idempotent, open_world, long_running)]
     fn embed(
         &self,
         call: &Call,

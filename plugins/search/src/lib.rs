@@ -43,12 +43,7 @@ impl Search {
     }
 
     /// The same, ranked by meaning.
-    #[action(
-        read,
-        open_world,
-        needs = "config: embeddings",
-        example = r#"{"query": "where did we want to go in spring?"}"#
-    )]
+    #[action(read, open_world, example = r#"{"query": "where did we want to go in spring?"}"#)]
     fn semantic(
         &self,
         call: &Call,

@@ -49,7 +49,7 @@ async fn an_endpoint_replaces_the_built_in_model() -> Result<()> {
     let near =
         client.envelope("memories", json!({"action": "search", "query": "heating maintenance"})).await?;
     insta::assert_json_snapshot!(near);
-    client.envelope("memories", json!({"action": "delete", "id": "m_2"})).await?;
+    client.envelope("memories", json!({"action": "delete", "id": "m_0002"})).await?;
     client.end().await?;
 
     let web = embeddings().await?;

@@ -51,23 +51,10 @@ async fn members_of_a_team_have_their_own_state() -> Result<()> {
 
 #[tokio::test]
 async fn actions_without_their_setting_are_not_published() -> Result<()> {
-    for (name, action, grants, setting) in [
-        (
-            "memories",
-            "embed",
-            "store = true\n",
-            "config.embeddings = { url = \"http://127.0.0.1:9/\", model = \"m\" }",
-        ),
-        (
-            "knowledge",
-            "embed",
-            "store = true\n",
-            "config.embeddings = { url = \"http://127.0.0.1:9/\", model = \"m\" }",
-        ),
-        ("search", "semantic", "", "config.embeddings = { url = \"http://127.0.0.1:9/\", model = \"m\" }"),
-    ] {
+    let setting = "http = [\"http://127.0.0.1:9\"]\nconfig.web = { url = \"http://127.0.0.1:9/search\" }";
+    for (name, action, grant, setting) in [("search", "web", "config: web", setting)] {
         for (setting, published) in [("", false), (setting, true)] {
-            let folder = folder(name, &format!("[grants]\n{grants}{setting}\n"));
+            let folder = folder(name, &format!("[grants]\n{setting}\n"));
             let client = Client::stdio(folder.path(), Era::Stateful).await?;
             let told = client.envelope(name, json!({"action": "describe"})).await?;
             let actions = told["data"]["actions"].as_array().cloned().unwrap_or_default();
@@ -78,7 +65,7 @@ async fn actions_without_their_setting_are_not_published() -> Result<()> {
             assert_eq!(described, published, "{name}: {told}");
             if !published {
                 let refused = client.envelope(name, json!({"action": action})).await?;
-                let start = format!("not configured: `{action}` needs the grant `config: embeddings`.");
+                let start = format!("not configured: `{action}` needs the grant `{grant}`.");
                 assert_eq!(refused["code"], "unavailable", "{refused}");
                 assert!(
                     refused["error"].as_str().is_some_and(|error| error.starts_with(&start)),

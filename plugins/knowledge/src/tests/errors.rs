@@ -47,13 +47,13 @@ fn each_action_reports_missing_and_invalid_parameters() {
 fn missing_documents_are_reported_with_a_hint() {
     let world = World::filled();
     let cases = [
-        ("get", json!({"id": "k_9"})),
-        ("get", json!({"id": "k_1", "chunk": 9})),
-        ("search", json!({"query": "a", "id": "k_9"})),
-        ("embed", json!({"id": "k_9"})),
-        ("chunk", json!({"id": "k_9"})),
-        ("delete", json!({"id": "k_9"})),
-        ("add", json!({"text": "a", "replace": "k_9"})),
+        ("get", json!({"id": "k_0009"})),
+        ("get", json!({"id": "k_0001", "chunk": 9})),
+        ("search", json!({"query": "a", "id": "k_0009"})),
+        ("embed", json!({"id": "k_0009"})),
+        ("chunk", json!({"id": "k_0009"})),
+        ("delete", json!({"id": "k_0009"})),
+        ("add", json!({"text": "a", "replace": "k_0009"})),
         ("add", json!({"text": GUIDE, "source": "docs/guide.md"})),
         ("add", json!({"text": "Other.", "source": "docs/guide.md"})),
         ("add", json!({"text": "Other.", "source": "docs/guide.md", "replace": "k_0002"})),

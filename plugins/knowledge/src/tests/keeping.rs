@@ -134,11 +134,11 @@ fn the_largest_documents_are_kept_replaced_and_deleted() {
     let sections =
         |word: &str| -> String { (0..1000).map(|n| format!("# {word} {n}\n\nSays {word}{n}.\n")).collect() };
     assert_eq!(world.data("add", json!({"text": sections("one")}))["chunks"], 1000);
-    world.data("add", json!({"text": sections("two"), "replace": "k_1"}));
+    world.data("add", json!({"text": sections("two"), "replace": "k_0001"}));
     let found = |query: &str| places(&world.data("search", json!({"query": query, "mode": "words"})));
     assert_eq!(found("one999"), [""; 0]);
-    assert_eq!(found("two999"), ["k_1/1000"]);
-    world.data("delete", json!({"id": "k_1"}));
+    assert_eq!(found("two999"), ["k_0001/1000"]);
+    world.data("delete", json!({"id": "k_0001"}));
     let words: String = (0..).map(|n| format!("Wort{} {}. ", n % 7919, n * 31 % 9973)).take(40_000).collect();
     let text = &words[..512 * 1024];
     assert_eq!(world.data("add", json!({"text": text}))["id"], "k_0002");

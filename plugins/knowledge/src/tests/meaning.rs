@@ -114,9 +114,9 @@ fn the_built_in_model_finds_related_passages() {
     let world = World::filled();
     let reply = world.reply("search", json!({"query": "oven loaf"})).unwrap();
     let message = "No passage has these words: these are the nearest in meaning.";
-    assert_eq!((places(&reply.data)[0].as_str(), reply.message.as_deref()), ("k_2/2", Some(message)));
+    assert_eq!((places(&reply.data)[0].as_str(), reply.message.as_deref()), ("k_0002/2", Some(message)));
     assert_eq!(world.data("embed", json!({})), json!({"embedded": 0, "left": 0}));
-    world.data("add", json!({"text": "The car has winter tyres.", "replace": "k_2"}));
-    assert_eq!(places(&world.data("search", json!({"query": "automobile"}))), ["k_2/1"]);
-    assert_eq!(places(&world.data("search", json!({"query": "washing with acid"})))[0], "k_1/4");
+    world.data("add", json!({"text": "The car has winter tyres.", "replace": "k_0002"}));
+    assert_eq!(places(&world.data("search", json!({"query": "automobile"}))), ["k_0002/1"]);
+    assert_eq!(places(&world.data("search", json!({"query": "washing with acid"})))[0], "k_0001/4");
 }

@@ -20,13 +20,13 @@ fn titles_and_headings_count_for_passages() {
         params["mode"] = json!("words");
         assert_eq!(places(&world.data("search", params.clone())), expected, "{params}");
     };
-    check(json!({"query": "cleaning"}), &["k_1/4"]);
-    check(json!({"query": "bread yeast"}), &["k_2/1", "k_2/2"]);
-    check(json!({"query": "water", "tag": "coffee"}), &["k_1/2"]);
-    check(json!({"query": "water", "tag": "kitchen", "limit": 1}), &["k_2/1"]);
-    check(json!({"query": "water", "id": "k_2"}), &["k_2/1"]);
-    check(json!({"query": "water", "id": "k_2", "tag": "coffee"}), &[]);
-    check(json!({"query": "guide"}), &["k_1/1", "k_1/4", "k_1/2", "k_1/3"]);
+    check(json!({"query": "cleaning"}), &["k_0001/4"]);
+    check(json!({"query": "bread yeast"}), &["k_0002/1", "k_0002/2"]);
+    check(json!({"query": "water", "tag": "coffee"}), &["k_0001/2"]);
+    check(json!({"query": "water", "tag": "kitchen", "limit": 1}), &["k_0002/1"]);
+    check(json!({"query": "water", "id": "k_0002"}), &["k_0002/1"]);
+    check(json!({"query": "water", "id": "k_0002", "tag": "coffee"}), &[]);
+    check(json!({"query": "guide"}), &["k_0001/1", "k_0001/4", "k_0001/2", "k_0001/3"]);
 }
 
 #[test]

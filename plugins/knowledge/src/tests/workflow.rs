@@ -9,11 +9,11 @@ fn a_document_lives_from_add_to_delete() {
     assert_eq!(again.next.as_ref().unwrap().params["id"], "k_0001");
 
     let text = GUIDE.replace("vinegar", "lemon juice").replace("# Guide", "# New guide");
-    let replaced = world.data("add", json!({"text": text, "source": "docs/guide.md", "replace": "k_1"}));
-    assert_eq!(replaced, json!({"id": "k_1", "title": "Guide", "chunks": 4}));
+    let replaced = world.data("add", json!({"text": text, "source": "docs/guide.md", "replace": "k_0001"}));
+    assert_eq!(replaced, json!({"id": "k_0001", "title": "Guide", "chunks": 4}));
     assert_eq!(world.data("search", json!({"query": "vinegar", "mode": "words"})), json!([]));
-    assert_eq!(places(&world.data("search", json!({"query": "lemons"}))), ["k_1/4"]);
-    let shown = world.detailed(Detail::Full, "get", json!({"id": "k_1"}));
+    assert_eq!(places(&world.data("search", json!({"query": "lemons"}))), ["k_0001/4"]);
+    let shown = world.detailed(Detail::Full, "get", json!({"id": "k_0001"}));
     assert_eq!(
         (&shown["source"], &shown["tags"][1]),
         (&json!("docs/guide.md"), &json!("coffee")),

@@ -14,11 +14,11 @@ fn lexical_search_ranks_by_relevance() {
         params["mode"] = json!("words");
         assert_eq!(world.ids("search", params.clone()), expected, "{params}");
     };
-    check(json!({"query": "deploying"}), &["m_2", "m_1"]);
-    check(json!({"query": "monday deploy"}), &["m_1", "m_2"]);
-    check(json!({"query": "WORK"}), &["m_1", "m_4", "m_2"]);
-    check(json!({"query": "work", "tag": "Home"}), &["m_4"]);
-    check(json!({"query": "deploying", "limit": 1}), &["m_2"]);
+    check(json!({"query": "deploying"}), &["m_0002", "m_0001"]);
+    check(json!({"query": "monday deploy"}), &["m_0001", "m_0002"]);
+    check(json!({"query": "WORK"}), &["m_0001", "m_0004", "m_0002"]);
+    check(json!({"query": "work", "tag": "Home"}), &["m_0004"]);
+    check(json!({"query": "deploying", "limit": 1}), &["m_0002"]);
     check(json!({"query": "nothing of it"}), &[]);
     check(json!({"query": "?!"}), &[]);
 }
@@ -46,11 +46,11 @@ fn empty_results_are_explained() {
 #[test]
 fn a_search_uses_the_current_text() {
     let world = World::with(&["Likes tea", "Likes milk"]);
-    world.data("update", json!({"id": "m_1", "title": "Likes coffee"}));
+    world.data("update", json!({"id": "m_0001", "title": "Likes coffee"}));
     let found = |query: &str| world.ids("search", json!({"query": query, "mode": "words"}));
     assert_eq!(found("tea"), [""; 0]);
-    assert_eq!(found("coffee"), ["m_1"]);
-    assert_eq!(found("likes"), ["m_2", "m_1"]);
+    assert_eq!(found("coffee"), ["m_0001"]);
+    assert_eq!(found("likes"), ["m_0002", "m_0001"]);
 }
 
 #[test]

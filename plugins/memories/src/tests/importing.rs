@@ -99,8 +99,8 @@ fn large_files_are_imported_in_parts() {
     let imported = world.import(&lines.join("\n"));
     // A memory has at most 200 links, and a body 32,768 characters.
     assert_eq!(counts(&imported), [301, 0, 200, 0, 50]);
-    assert_eq!(imported["skipped"][0]["why"], "m_1 has 200 links already");
-    assert_eq!(world.ids("search", json!({"query": "w11999", "mode": "words"})), ["m_300"]);
+    assert_eq!(imported["skipped"][0]["why"], "m_0001 has 200 links already");
+    assert_eq!(world.ids("search", json!({"query": "w11999", "mode": "words"})), ["m_0300"]);
     let again = world.import(&lines.join("\n"));
     assert_eq!(counts(&again)[..4], [0, 0, 0, 501]);
 }

@@ -22,7 +22,7 @@ impl World {
 fn long_memories_can_always_be_added() {
     let world = World::large(50);
     let query = format!("{:05x}", 49 * 5400 + 7);
-    assert_eq!(world.ids("search", json!({"query": query, "mode": "words"})), ["m_50"]);
+    assert_eq!(world.ids("search", json!({"query": query, "mode": "words"})), ["m_0050"]);
 }
 
 #[test]

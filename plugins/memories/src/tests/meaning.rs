@@ -101,11 +101,11 @@ fn memories_are_stored_without_the_endpoint() {
 fn the_built_in_model_needs_no_endpoint() {
     let world = World::with(&["Drinks green tea", "Rent is due on the third", "Boiler was serviced in May"]);
     let found = |query: &str| ids(&world.reply("search", json!({"query": query})).unwrap().data);
-    assert_eq!(found("favourite beverage")[0], "m_1");
-    assert_eq!(found("maintenance of the heating")[0], "m_3");
-    assert_eq!(found("rent")[0], "m_2");
-    world.data("update", json!({"id": "m_1", "title": "Afraid of dogs"}));
-    assert_eq!(found("scared of the puppy")[0], "m_1");
+    assert_eq!(found("favourite beverage")[0], "m_0001");
+    assert_eq!(found("maintenance of the heating")[0], "m_0003");
+    assert_eq!(found("rent")[0], "m_0002");
+    world.data("update", json!({"id": "m_0001", "title": "Afraid of dogs"}));
+    assert_eq!(found("scared of the puppy")[0], "m_0001");
     assert_eq!(world.data("search", json!({"query": "beverage", "mode": "words"})), json!([]));
 }
 
@@ -119,7 +119,7 @@ fn missing_built_in_vectors_are_computed_by_embed() {
     let message = "Without a vector: 1. `embed` computes it.";
     assert_eq!((ids(&reply.data), reply.message.as_deref()), (vec![], Some(message)));
     assert_eq!(world.data("embed", json!({})), json!({"embedded": 1, "left": 0}));
-    assert_eq!(world.ids("search", json!({"query": "beverage"})), ["m_1"]);
+    assert_eq!(world.ids("search", json!({"query": "beverage"})), ["m_0001"]);
 }
 
 #[test]

@@ -7,12 +7,12 @@ fn a_memory_lives_from_add_to_delete() {
     let world = World::default();
     let id = world.data("add", json!({"title": "Meets on Tuesdays", "tags": ["work"]}))["id"].clone();
     world.data("add", json!({"title": "Meets in room 4"}));
-    world.data("link", json!({"id": id, "to": "m_2", "relation": "where"}));
+    world.data("link", json!({"id": id, "to": "m_0002", "relation": "where"}));
     let found = |query: &str| world.ids("search", json!({"query": query, "mode": "words"}));
-    assert_eq!(found("meeting"), ["m_2", "m_1"]);
+    assert_eq!(found("meeting"), ["m_0002", "m_0001"]);
     world.data("update", json!({"id": id, "title": "Meets on Thursdays"}));
     assert_eq!(found("tuesday"), [""; 0]);
-    assert_eq!(found("thursday"), ["m_1"]);
+    assert_eq!(found("thursday"), ["m_0001"]);
     world.data("pin", json!({"id": id}));
     assert_eq!(world.ids("list", json!({})), ["m_0001", "m_0002"]);
     world.data("archive", json!({"id": "m_0002"}));
