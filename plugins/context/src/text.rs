@@ -16,7 +16,7 @@ const COMMON: [&str; 48] = [
 
 /// Removes control and invisible characters, collapses white space, and truncates to this many characters.
 pub fn short(text: &str, characters: usize) -> String {
-    let visible: String = text.chars().filter(|char| !is_hidden(*char)).collect();
+    let visible: String = text.chars().filter(|char| !untrusted::is_hidden(*char)).collect();
     let is_space = |char: char| char.is_whitespace() || char.is_control();
     let words: Vec<&str> = visible.split(is_space).filter(|word| !word.is_empty()).collect();
     let text = words.join(" ");
@@ -50,11 +50,4 @@ pub fn query(task: &str) -> String {
 /// Whether a word, in lower case, says nothing about a task.
 pub fn is_common(word: &str) -> bool {
     COMMON.contains(&word)
-}
-
-/// Invisible characters, which can hide words from a person but not from a model: zero-width spaces, direction
-/// controls, tags. (Joiners stay: some scripts need them.)
-fn is_hidden(char: char) -> bool {
-    matches!(char,
-        '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
