@@ -2,10 +2,7 @@
 
 use loggia_sdk::{failure::code, host::Request, prelude::*};
 
-use crate::{
-    source::{Candidate, SOURCES, Source},
-    text,
-};
+use crate::source::{Candidate, SOURCES, Source};
 
 /// Characters of a reason.
 const REASON: usize = 160;
@@ -37,7 +34,7 @@ pub fn gather(query: &str, sources: Option<&[Source]>, limit: usize) -> Result<G
         match answer {
             Ok(reply) => gathered.candidates.append(&mut source.read(&reply.data)),
             Err(failure) => {
-                gathered.passed_over.push((source.name(), text::short(&failure.message, REASON)));
+                gathered.passed_over.push((source.name(), untrusted::short(&failure.message, REASON)));
                 failures.push(failure);
             }
         }

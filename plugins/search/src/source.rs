@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use loggia_sdk::{host::Request, prelude::*};
 
-use crate::{pattern, text};
+use crate::pattern;
 
 /// A facade that is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -144,8 +144,8 @@ impl Source {
         let first =
             |names: &[&str]| names.iter().map(|name| said(&record[name])).find(|text| !text.is_empty());
         let id = first(fields.id).filter(|id| id.chars().count() <= ID)?;
-        let title = text::short(&first(fields.title).unwrap_or_default(), TITLE);
-        let text = text::short(&first(fields.text).unwrap_or_default(), TEXT);
+        let title = untrusted::short(&first(fields.title).unwrap_or_default(), TITLE);
+        let text = untrusted::short(&first(fields.text).unwrap_or_default(), TEXT);
         if title.is_empty() && text.is_empty() {
             return None;
         }
@@ -162,7 +162,14 @@ impl Source {
             value if (1..=ID).contains(&said(value).chars().count()) => open.param(*param, value),
             _ => open,
         });
-        Some(Candidate { source: self, id, title, place: text::short(&places.join(", "), TITLE), text, open })
+        Some(Candidate {
+            source: self,
+            id,
+            title,
+            place: untrusted::short(&places.join(", "), TITLE),
+            text,
+            open,
+        })
     }
 }
 

@@ -14,6 +14,7 @@ mod search;
 mod session;
 mod table;
 mod tools;
+mod web;
 
 use loggia_tests::{
     Folder, plugin,

@@ -1,54 +1,18 @@
-//! `search` over MCP, with the real facades and loopback servers for the web and embeddings.
+//! `search` over MCP, with the real facades and a loopback server for embeddings.
 
 use std::fs;
 
 use anyhow::Result;
-use loggia_tests::{
-    Client, Era, Folder,
-    web::{Answer, Web},
-};
+use loggia_tests::{Client, Era, Folder};
 use serde_json::{Value, json};
 
 use super::{add, embeddings, meaning};
-
-/// A response of SearXNG; the plugin's own tests use the same file.
-const ETNA: &str = include_str!("../../../plugins/search/src/tests/etna.json");
 
 const STORE: &str = "[grants]\nstore = true\n";
 
 /// The plugin's own policy, which grants all four.
 const ALL: &str = "[grants]\n\
     invoke = [\"memories:search\", \"knowledge:search\", \"conversations:search\", \"files:search\"]\n";
-
-fn policy(web: &Web) -> String {
-    let (origin, url) = (web.url(""), web.url("/search"));
-    format!("[grants]\nhttp = [{origin:?}]\nconfig.web = {{ url = {url:?} }}\n")
-}
-
-#[tokio::test]
-async fn the_configured_server_searches_the_web() -> Result<()> {
-    let web = Web::start(|asked| match asked.path.contains("q=etna") {
-        true => Answer::Plain(200, vec![("content-type", "application/json".into())], ETNA.into()),
-        false => Answer::Plain(403, vec![("content-type", "text/html".into())], "<h1>Forbidden</h1>".into()),
-    })
-    .await?;
-    let folder = super::folder("search", "");
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    let unconfigured = client.envelope("search", json!({"action": "web", "query": "etna"})).await?;
-    client.end().await?;
-
-    folder.write("search.toml", &policy(&web));
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    let asked = json!({"action": "web", "query": "etna", "time_range": "month"});
-    let found = client.envelope("search", asked).await?;
-    assert_eq!(web.last().path, "/search?q=etna&format=json&pageno=1&time_range=month");
-    assert_eq!(web.last().method, "GET");
-    let refused = client.envelope("search", json!({"action": "web", "query": "other"})).await?;
-    let port = format!(":{}", web.port);
-    let shown = json!([unconfigured, found, refused]).to_string().replace(&port, "");
-    insta::assert_json_snapshot!(serde_json::from_str::<Value>(&shown)?);
-    client.end().await
-}
 
 /// Creates one memory, document, conversation and file each, and a text that two of them contain.
 async fn world() -> Result<Folder> {

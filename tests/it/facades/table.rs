@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// Plugins: name, purpose, required grants, optional grants, maximum size in bytes.
-const PLUGINS: [(&str, &str, &str, &str, u64); 10] = [
+const PLUGINS: [(&str, &str, &str, &str, u64); 11] = [
     (
         "files",
         "files in granted directories, changed in parts, whole, or several atomically",
@@ -32,12 +32,13 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 10] = [
         "`invoke`: validations; `elicit`: confirmations",
         700_000,
     ),
+    ("search", "all of these at once", "`invoke`", "`http`, `config`: meaning", 580_000),
     (
-        "search",
-        "the web, and all of these at once",
-        "`invoke` or `http`, `config`",
-        "`http`, `config`: meaning",
-        1_650_000,
+        "web",
+        "pages, PDFs and data of the web as text; a search of it",
+        "`http`",
+        "`config`: search, robots",
+        1_600_000,
     ),
     (
         "context",

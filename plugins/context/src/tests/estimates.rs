@@ -14,7 +14,7 @@ fn estimates_are_never_below_the_count() {
         include_str!("../../../files/README.md"),
         include_str!("../tokens.rs"),
         include_str!("../../Cargo.toml"),
-        include_str!("../../../search/src/tests/etna.json"),
+        include_str!("../../../web/src/tests/etna.json"),
         "Der Ätna ist mit rund 3357 Metern der höchste aktive Vulkan Europas; Überquerung nur mit Führer.",
         "L'Etna è un complesso vulcanico siciliano originatosi nel Quaternario.",
         "Этна — действующий вулкан, расположенный на восточном побережье Сицилии.",

@@ -4,7 +4,6 @@ mod errors;
 mod hybrid;
 mod reading;
 mod semantic;
-mod web;
 mod workflow;
 
 use loggia_sdk::{

@@ -1,19 +1,19 @@
-//! `web`: a search of a SearXNG server, or of any that answers in its shape.
+//! `search`: a search of a SearXNG server, or of any that answers in its shape.
 
 mod answer;
 
 use loggia_sdk::{failure::code, http::Response, prelude::*};
 
-use crate::text::web_address;
 pub use answer::Pages;
+use untrusted::web_address;
 
 /// Hint for the operator.
-const LINES: &str = "The operator writes in search.toml, under [grants], for a SearXNG server: \
-    `http = [\"https://searx.example.org\"]` and `config.web = { url = \"https://searx.example.org/search\" }`.";
+const LINES: &str = "The operator writes in web.toml, under [grants], for a SearXNG server: \
+    `http = [\"https://searx.example.org\"]` and `config.search = { url = \"https://searx.example.org/search\" }`.";
 
 /// Settings that a default SearXNG lacks.
 const FORMATS: &str = "A SearXNG gives JSON only where `search.formats` in its settings.yml has `json`, and its limiter \
-    may turn programs away. The operator checks that, and `config.web.url` in search.toml.";
+    may turn programs away. The operator checks that, and `config.search.url` in web.toml.";
 
 /// Default number of pages.
 pub const LIMIT: u32 = 8;
@@ -57,11 +57,13 @@ pub struct Query {
 }
 
 /// Searches the web.
-pub fn search(query: &Query, detail: Detail) -> Result<Reply<Pages>> {
-    let endpoint: Endpoint = host::config("web")?
-        .ok_or_else(|| Failure::unavailable("not configured: the web needs a search server").hint(LINES))?;
+pub fn search(query: &Query) -> Result<Reply<Pages>> {
+    let endpoint: Endpoint = host::config("search")?
+        .ok_or_else(|| Failure::unavailable("not configured: `search` needs a search server").hint(LINES))?;
     if web_address(&endpoint.url).is_none() {
-        return Err(Failure::internal("the configuration `web` is invalid: `url` is not a URL").hint(LINES));
+        return Err(
+            Failure::internal("the configuration `search` is invalid: `url` is not a URL").hint(LINES)
+        );
     }
     let categories = query.categories.iter().flatten();
     if categories.into_iter().any(|category| !(1..=40).contains(&category.chars().count())) {
@@ -71,7 +73,7 @@ pub fn search(query: &Query, detail: Detail) -> Result<Reply<Pages>> {
     }
     let response = request(&endpoint.url, query).send()?;
     let answer = read(response)?;
-    let (pages, more) = Pages::read(&answer, query.limit, detail);
+    let (pages, more) = Pages::read(&answer, query.limit);
     Ok(reply(query, pages, more, &answer))
 }
 
@@ -127,7 +129,7 @@ fn reply(query: &Query, pages: Pages, more: usize, answer: &Value) -> Reply<Page
     }
     let mut reply = Reply::new(pages).page(Page::of(count));
     if count > 0 && more == 0 && query.page < 20 {
-        let next = Next::action("web").param("query", &query.query).param("page", query.page + 1);
+        let next = Next::action("search").param("query", &query.query).param("page", query.page + 1);
         let next = [
             ("limit", (query.limit != LIMIT as usize).then(|| json!(query.limit))),
             ("language", query.language.as_ref().map(|language| json!(language))),

@@ -2,21 +2,18 @@
 
 use loggia_sdk::prelude::*;
 
-use crate::text::{plain, web_address};
+use untrusted::{plain, web_address};
 
-/// Length of a page's excerpt in characters, and with detail `full`.
+/// Length of a page's excerpt in characters; `fetch` reads all of it.
 const EXCERPT: usize = 300;
-const LONG: usize = 1500;
 /// Length of titles, names and the like.
 const SHORT: usize = 200;
 /// Maximum number of answers, infoboxes, suggestions and engines.
 const FEW: usize = 5;
 
 /// Pages, and the server's own answers.
-#[detail]
 #[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pages {
-    #[detail(minimal)]
     pub results: Vec<Found>,
     /// Direct answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -30,22 +27,14 @@ pub struct Pages {
 }
 
 /// A page.
-#[detail]
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
-    #[detail(minimal)]
     pub title: String,
-    #[detail(minimal)]
     pub url: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub published: String,
-    #[detail(full)]
-    pub engines: Vec<String>,
-    #[detail(full)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f64>,
 }
 
 /// An answer of the server itself.
@@ -60,14 +49,12 @@ pub struct Said {
 
 impl Pages {
     /// The first pages up to the limit, and the number of further ones. Pages without a URL are skipped.
-    pub fn read(answer: &Value, limit: usize, detail: Detail) -> (Self, usize) {
-        let characters = if detail == Detail::Full { LONG } else { EXCERPT };
-        let mut results: Vec<Found> =
-            list(&answer["results"]).filter_map(|result| Found::read(result, characters)).collect();
+    pub fn read(answer: &Value, limit: usize) -> (Self, usize) {
+        let mut results: Vec<Found> = list(&answer["results"]).filter_map(Found::read).collect();
         let more = results.len().saturating_sub(limit);
         results.truncate(limit);
-        let said = |name: &str, read: fn(&Value, usize) -> Option<Said>| {
-            list(&answer[name]).filter_map(|value| read(value, characters)).take(FEW).collect()
+        let said = |name: &str, read: fn(&Value) -> Option<Said>| {
+            list(&answer[name]).filter_map(read).take(FEW).collect()
         };
         let pages = Self {
             results,
@@ -83,35 +70,28 @@ impl Pages {
 }
 
 impl Found {
-    fn read(result: &Value, characters: usize) -> Option<Self> {
+    fn read(result: &Value) -> Option<Self> {
         let url = web_address(result["url"].as_str()?)?;
-        let mut engines: Vec<String> = list(&result["engines"]).filter_map(|value| text(value, 40)).collect();
-        if engines.is_empty() {
-            engines.extend(text(&result["engine"], 40));
-        }
-        engines.truncate(FEW);
         Some(Self {
             title: text(&result["title"], SHORT).unwrap_or_else(|| url.clone()),
             url,
-            text: text(&result["content"], characters).unwrap_or_default(),
+            text: text(&result["content"], EXCERPT).unwrap_or_default(),
             published: text(&result["publishedDate"], 40).unwrap_or_default(),
-            engines,
-            score: result["score"].as_f64().map(|score| (score * 1000.0).round() / 1000.0),
         })
     }
 }
 
 impl Said {
     /// Older servers give texts, newer ones objects.
-    fn answer(value: &Value, characters: usize) -> Option<Self> {
-        let said = text(value, characters).or_else(|| text(&value["answer"], characters))?;
+    fn answer(value: &Value) -> Option<Self> {
+        let said = text(value, EXCERPT).or_else(|| text(&value["answer"], EXCERPT))?;
         let url = value["url"].as_str().and_then(web_address);
         Some(Self { title: String::new(), text: said, url })
     }
 
-    fn infobox(value: &Value, characters: usize) -> Option<Self> {
+    fn infobox(value: &Value) -> Option<Self> {
         let title = text(&value["infobox"], SHORT).unwrap_or_default();
-        let said = text(&value["content"], characters)?;
+        let said = text(&value["content"], EXCERPT)?;
         let first = || list(&value["urls"]).find_map(|link| web_address(link["url"].as_str()?));
         let url = value["id"].as_str().and_then(web_address).or_else(first);
         Some(Self { title, text: said, url })
