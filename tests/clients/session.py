@@ -97,10 +97,10 @@ async def after(client, trip, changes):
     await call(client, "knowledge", "chunk", id="k_0001", size=200)
     said = await call(client, "conversations", "append", conversation="c_0001", role="user", text="Thank you.")
     assert said["data"]["messages"] == 3, said
-    assert (await call(client, "conversations", "search", query="degrees"))["data"][0]["conversation"] == "c_1"
-    await call(client, "conversations", "export", conversation="c_1", format="json")
+    assert (await call(client, "conversations", "search", query="degrees"))["data"][0]["conversation"] == "c_0001"
+    await call(client, "conversations", "export", conversation="c_0001", format="json")
     await call(client, "search", "semantic", fails="unavailable", query="tea")
-    await call(client, "knowledge", "get", fails="not_found", id="k_2")
+    await call(client, "knowledge", "get", fails="not_found", id="k_0002")
 
 
 async def main():

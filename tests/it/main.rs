@@ -23,6 +23,7 @@ mod serving;
 mod state;
 mod tokens;
 mod tools;
+mod tour;
 mod upstream;
 mod vitals;
 mod workflows;

@@ -74,7 +74,12 @@ impl Web {
     }
 
     /// Search the web.
-    #[action(read, open_world, example = r#"{"query": "etna eruption", "time_range": "month"}"#)]
+    #[action(
+        read,
+        open_world,
+        needs = "config: search",
+        example = r#"{"query": "etna eruption", "time_range": "month"}"#
+    )]
     #[allow(clippy::too_many_arguments)]
     fn search(
         &self,

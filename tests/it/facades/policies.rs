@@ -51,8 +51,8 @@ async fn members_of_a_team_have_their_own_state() -> Result<()> {
 
 #[tokio::test]
 async fn actions_without_their_setting_are_not_published() -> Result<()> {
-    let setting = "http = [\"http://127.0.0.1:9\"]\nconfig.web = { url = \"http://127.0.0.1:9/search\" }";
-    for (name, action, grant, setting) in [("search", "web", "config: web", setting)] {
+    let setting = "http = [\"http://127.0.0.1:9\"]\nconfig.search = { url = \"http://127.0.0.1:9/search\" }";
+    for (name, action, grant, setting) in [("web", "search", "config: search", setting)] {
         for (setting, published) in [("", false), (setting, true)] {
             let folder = folder(name, &format!("[grants]\n{setting}\n"));
             let client = Client::stdio(folder.path(), Era::Stateful).await?;
