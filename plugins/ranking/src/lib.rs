@@ -36,7 +36,7 @@ pub use excerpt::excerpt;
 pub use find::{Found, Mode, find};
 pub use index::Index;
 pub use mix::{close, fuse, mix};
-pub use ranking_words::{rank, terms};
+pub use ranking_words::{nearest, rank, suggest, terms};
 pub use vector::Vector;
 pub use vectors::Vectors;
 

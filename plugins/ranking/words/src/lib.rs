@@ -5,7 +5,9 @@
 //! `loggia-schema`.
 
 mod bm25;
+mod nearest;
 mod words;
 
+pub use nearest::{nearest, suggest};
 pub use bm25::{rank, rarity, score};
 pub use words::{stemmer, term, terms, words};

@@ -1,0 +1,236 @@
+//! Calls of programs to facades. They are collected until no job is left, and then made at once.
+
+use boa_engine::{
+    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
+    object::{
+        FunctionObjectBuilder,
+        builtins::{JsFunction, JsPromise},
+    },
+    property::Attribute,
+};
+use loggia_sdk::{
+    host::Request,
+    prelude::*,
+    serde_json::{self, Map},
+};
+
+use super::{
+    data::{from_json, to_json},
+    errors::{range_error, type_error},
+    state::{PendingCall, RunState, ThrownFailure},
+};
+use crate::program::Place;
+
+/// Bytes of one call's arguments. The host has a limit of its own.
+const ARGUMENTS: usize = 1 << 20;
+
+/// Creates the function that calls an action: `f(args)` resolves to the data, `f.full(args)` to
+/// `{data, message, page, next}`.
+pub fn action_function(facade: &str, action: &str, context: &mut Context) -> JsResult<JsFunction> {
+    let build = |is_full: bool, context: &mut Context| {
+        let names = (JsString::from(facade), JsString::from(action));
+        let native = NativeFunction::from_copy_closure_with_captures(
+            move |_, args, (facade, action), context| {
+                let name = (facade.to_std_string_lossy(), action.to_std_string_lossy());
+                call(&name.0, &name.1, args, is_full, context)
+            },
+            names,
+        );
+        let name = if is_full { "full" } else { action };
+        FunctionObjectBuilder::new(context.realm(), native).name(JsString::from(name)).length(1).build()
+    };
+    let function = build(false, context);
+    let full = build(true, context);
+    function.define_property_or_throw(
+        js_string!("full"),
+        boa_engine::property::PropertyDescriptor::builder().value(full).enumerable(false),
+        context,
+    )?;
+    Ok(function)
+}
+
+/// Creates the function `call`, for facades and actions whose names are no identifiers.
+pub fn define_call(context: &mut Context) -> JsResult<()> {
+    let build = |is_full: bool, context: &mut Context| {
+        let native = NativeFunction::from_copy_closure(move |_, args, context| {
+            let facade = text(args.get_or_undefined(0), "facade")?;
+            let action = text(args.get_or_undefined(1), "action")?;
+            call(&facade, &action, args.get(2..).unwrap_or_default(), is_full, context)
+        });
+        let name = if is_full { "full" } else { "call" };
+        FunctionObjectBuilder::new(context.realm(), native).name(JsString::from(name)).length(3).build()
+    };
+    let function = build(false, context);
+    let full = build(true, context);
+    let full = boa_engine::property::PropertyDescriptor::builder().value(full).enumerable(false);
+    function.define_property_or_throw(js_string!("full"), full, context)?;
+    context.register_global_property(js_string!("call"), function, Attribute::empty())
+}
+
+fn text(value: &JsValue, what: &str) -> JsResult<String> {
+    let text = value.as_string().map(|text| text.to_std_string_lossy());
+    text.ok_or_else(|| type_error(format!("call(facade, action, parameters): the {what} is a string")))
+}
+
+/// Begins a call: returns its promise, which a failure rejects.
+fn call(
+    facade: &str,
+    action: &str,
+    args: &[JsValue],
+    is_full: bool,
+    context: &mut Context,
+) -> JsResult<JsValue> {
+    let (promise, resolvers) = JsPromise::new_pending(context);
+    match request(facade, action, args, context) {
+        Ok((request, bytes)) => {
+            let name = format!("{facade}.{action}");
+            let place = caller_place(context);
+            RunState::of(context)?.queue(PendingCall { name, request, bytes, is_full, place, resolvers });
+        }
+        Err(error) => {
+            let error = error.into_opaque(context)?;
+            resolvers.reject.call(&JsValue::undefined(), &[error], context)?;
+        }
+    }
+    Ok(promise.into())
+}
+
+/// Converts arguments to a request, and counts it.
+fn request(
+    facade: &str,
+    action: &str,
+    args: &[JsValue],
+    context: &mut Context,
+) -> JsResult<(Request, usize)> {
+    let params = args.get_or_undefined(0);
+    let is_one = args.len() <= 1 && (params.is_undefined() || params.is_object());
+    let params = match to_json(params, "parameters", ARGUMENTS, context)? {
+        Some(Value::Object(params)) if is_one => params,
+        None if is_one && params.is_undefined() => Map::new(),
+        _ => {
+            return Err(type_error(format!(
+                "an action takes one object of parameters: {facade}.{action}({{…}})"
+            )));
+        }
+    };
+    let state = RunState::of(context)?;
+    let Some(number) = state.count_call() else {
+        let most = state.limits.calls;
+        return Err(range_error(format!(
+            "a program may make {most} calls (`calls` in the plugin's configuration)"
+        )));
+    };
+    let mut request = Request::new(facade, action);
+    let bytes = serde_json::to_string(&params).map_or(0, |text| text.len());
+    request.params = params;
+    request.detail = take_detail(&mut request.params);
+    request.idempotency_key = state.idempotency_key.as_ref().map(|key| format!("{key}/{number}"));
+    Ok((request, bytes))
+}
+
+/// Takes the level of detail out of the parameters, where it is in a direct call.
+fn take_detail(params: &mut Object) -> Detail {
+    let level = match params.get("detail").and_then(Value::as_str) {
+        Some("minimal") => Detail::Minimal,
+        Some("standard") => Detail::Standard,
+        Some("full") => Detail::Full,
+        _ => return Detail::default(),
+    };
+    params.shift_remove("detail");
+    level
+}
+
+/// Position of the code that called a native function.
+fn caller_place(context: &Context) -> Option<Place> {
+    let position = context.stack_trace().find_map(|frame| frame.position().position)?;
+    Place::unwrapped(position.line_number(), position.column_number())
+}
+
+/// Makes the calls that wait, as many as the host takes at once. Returns false if there were none.
+pub fn make_calls(context: &mut Context) -> JsResult<bool> {
+    let state = RunState::of(context)?;
+    let batch = state.take_batch();
+    if batch.is_empty() {
+        return Ok(false);
+    }
+    let requests = batch.iter().map(|call| call.request.clone()).collect();
+    let answers = host::invoke(requests);
+    for (call, answer) in batch.into_iter().zip(answers) {
+        match answer {
+            Ok(reply) => {
+                let value = if call.is_full {
+                    full_reply(&reply, context)?
+                } else {
+                    from_json(&reply.data, context)?
+                };
+                call.resolvers.resolve.call(&JsValue::undefined(), &[value], context)?;
+            }
+            Err(failure) => {
+                let error = call_error(&call.name, &failure, call.place, context)?;
+                call.resolvers.reject.call(&JsValue::undefined(), &[error.clone().into()], context)?;
+                let thrown = ThrownFailure { error, name: call.name, failure, place: call.place };
+                state.thrown.borrow_mut().push(thrown);
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn full_reply(reply: &Reply<Value>, context: &mut Context) -> JsResult<JsValue> {
+    let mut full = Object::new();
+    full.insert("data".to_owned(), reply.data.clone());
+    if let Some(message) = &reply.message {
+        full.insert("message".to_owned(), message.as_str().into());
+    }
+    if let Some(page) = &reply.page {
+        full.insert(
+            "page".to_owned(),
+            json!({"count": page.count, "total": page.total, "cursor": page.cursor}),
+        );
+    }
+    if let Some(next) = &reply.next {
+        full.insert("next".to_owned(), next_call(next));
+    }
+    from_json(&Value::Object(full), context)
+}
+
+fn next_call(next: &Next) -> Value {
+    json!({"facade": next.facade, "action": next.action, "params": next.params, "reason": next.reason})
+}
+
+/// Creates the error of a failed call: a `CallError` with the fields of the failure.
+fn call_error(
+    name: &str,
+    failure: &Failure,
+    place: Option<Place>,
+    context: &mut Context,
+) -> JsResult<JsObject> {
+    let constructor = RunState::of(context)?.builtins()?.call_error.clone();
+    let message = JsString::from(failure.message.as_str());
+    let error = constructor.construct(&[message.into()], None, context)?;
+    let mut set = |key: &str, value: Value| -> Result<(), JsError> {
+        let value = from_json(&value, context)?;
+        error.create_data_property_or_throw(JsString::from(key), value, context).map(|_| ())
+    };
+    set("code", failure.code.as_str().into())?;
+    set("call", name.into())?;
+    if let Some(hint) = &failure.hint {
+        set("hint", hint.as_str().into())?;
+    }
+    if let Some(details) = &failure.details {
+        set("details", details.clone())?;
+    }
+    if let Some(next) = &failure.next {
+        set("next", next_call(next))?;
+    }
+    if let Some(expected) = &failure.expected {
+        set("expected", expected.as_str().into())?;
+    }
+    if let Some(wait) = failure.retry_after {
+        set("retryAfterMs", u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).into())?;
+    }
+    if let Some(place) = place {
+        set("line", place.line.into())?;
+    }
+    Ok(error)
+}

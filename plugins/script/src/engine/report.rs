@@ -1,0 +1,158 @@
+//! Failures of programs: what went wrong, on which line, in which call.
+
+use boa_engine::{Context, JsError, JsObject, JsValue, error::EngineError, js_string};
+use loggia_sdk::prelude::*;
+use ranking::suggest;
+
+use super::state::RunState;
+use crate::program::{PATH, Place, place};
+
+/// Code of programs that fail by themselves. Those whose call failed have the call's code.
+const FAILED: &str = "failed";
+/// Characters of an error's text.
+const TEXT: usize = 1000;
+
+/// How a program ended without a result.
+pub enum Ending {
+    /// It threw this, or its value could not be converted.
+    Threw(JsError),
+    /// It ended, but a promise was rejected and nothing handled that.
+    Unhandled(JsError),
+    /// Its promise stays pending.
+    NeverSettled,
+    /// It returned a function.
+    ReturnedFunction,
+}
+
+/// Converts the end of a program to a failure.
+pub fn report(code: &str, ending: Ending, state: &RunState, context: &mut Context) -> Failure {
+    match ending {
+        Ending::Threw(error) => thrown(code, &error, "", state, context),
+        Ending::Unhandled(error) => thrown(code, &error, "a promise was rejected and not awaited: ", state, context),
+        Ending::NeverSettled => Failure::new(FAILED, "the program waits for a promise that nothing settles")
+            .hint("Calls of facades settle by themselves; a promise made by `new Promise` needs its `resolve` called. There are no timers."),
+        Ending::ReturnedFunction => Failure::new(FAILED, "the program returned a function")
+            .hint("`code` is the body of an async function: write its statements, without a function around them."),
+    }
+}
+
+fn thrown(code: &str, error: &JsError, prefix: &str, state: &RunState, context: &mut Context) -> Failure {
+    let at = error_place(error, state, context);
+    let is_limit = error.as_engine().is_some();
+    if is_limit {
+        return exceeded(code, error, at, state);
+    }
+    let value = error.clone().into_opaque(context).unwrap_or_default();
+    if let Some(object) = value.as_object() {
+        let thrown = state.thrown.borrow();
+        if let Some(thrown) = thrown.iter().find(|thrown| JsObject::equals(&thrown.error, &object)) {
+            let at = thrown.place.or(at);
+            return call_failed(code, &thrown.name, thrown.failure.clone(), prefix, at);
+        }
+    }
+    let text = describe(&value, context);
+    let failure = Failure::new(FAILED, format!("{prefix}{text}{}", place(code, at)));
+    let failure = match hint(&text, state) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    };
+    match at {
+        Some(at) => failure.details(at),
+        None => failure,
+    }
+}
+
+/// Extends the failure of a call that the program did not catch.
+fn call_failed(code: &str, name: &str, mut failure: Failure, prefix: &str, at: Option<Place>) -> Failure {
+    let mut details = Object::new();
+    details.insert("call".to_owned(), name.into());
+    if let Some(at) = at {
+        details.insert("line".to_owned(), at.line.into());
+        details.insert("column".to_owned(), at.column.into());
+    }
+    if let Some(inner) = failure.details.take() {
+        if inner["effect"].is_string() {
+            failure
+                .hint
+                .get_or_insert_with(|| "`run_read` calls only actions that read: use `run`.".to_owned());
+        }
+        details.insert("details".to_owned(), inner);
+    }
+    failure.message =
+        format!("{prefix}`{name}` failed: {} (`{}`){}", failure.message, failure.code, place(code, at));
+    if let Some(expected) = failure.expected.take() {
+        let (facade, _) = name.split_once('.').unwrap_or((name, ""));
+        failure.expected = Some(format!("{facade}.{expected}"));
+    }
+    // An example would be one of the inner action, not of a program.
+    failure.example = None;
+    failure.details(details)
+}
+
+/// Limits end a program without a chance to catch it.
+fn exceeded(code: &str, error: &JsError, at: Option<Place>, state: &RunState) -> Failure {
+    let at = place(code, at);
+    match error.as_engine() {
+        Some(EngineError::NoInstructionsRemain) => {
+            let steps = state.limits.steps;
+            Failure::timed_out(format!("the program took more than {steps} steps{at}"))
+                .hint("Is a loop endless? The operator can set `steps` in the plugin's configuration.")
+        }
+        Some(EngineError::RuntimeLimit(limit)) => {
+            Failure::new(FAILED, format!("too much recursion: {limit}{at}"))
+                .hint("Use a loop instead of recursion.")
+        }
+        _ => Failure::internal(format!("the JavaScript engine failed: {error}{at}")),
+    }
+}
+
+/// Finds where an error was made.
+fn error_place(error: &JsError, state: &RunState, context: &mut Context) -> Option<Place> {
+    if let Some(place) = first_place(&error.to_string()) {
+        return Some(place);
+    }
+    let value = error.clone().into_opaque(context).ok()?;
+    let stack = state.builtins().ok()?.stack.call(&value, &[], context).ok()?;
+    first_place(&stack.as_string()?.to_std_string_lossy())
+}
+
+/// Reads the innermost position of a stack trace: `    at f (program:3:14)`.
+fn first_place(stack: &str) -> Option<Place> {
+    let lines = stack.lines().filter(|line| line.trim_start().starts_with("at "));
+    lines
+        .filter_map(|line| line.rsplit_once(&format!("({PATH}:"))?.1.strip_suffix(')')?.split_once(':'))
+        .find_map(|(line, column)| Place::unwrapped(line.parse().ok()?, column.parse().ok()?))
+}
+
+/// Renders a thrown value: `TypeError: x is not a function`.
+fn describe(value: &JsValue, context: &mut Context) -> String {
+    let text = match value.as_object() {
+        Some(error) => {
+            let mut member = |name| {
+                let member = error.get(name, context).ok()?;
+                member.as_string().map(|text| text.to_std_string_lossy())
+            };
+            match (member(js_string!("name")), member(js_string!("message"))) {
+                (Some(name), Some(message)) if !message.is_empty() => format!("{name}: {message}"),
+                (Some(name), _) => name,
+                (None, Some(message)) => message,
+                (None, None) => "the program threw an object that is no error".to_owned(),
+            }
+        }
+        None => format!("the program threw {}", value.display()),
+    };
+    text.chars().take(TEXT).collect()
+}
+
+/// Explains names that other JavaScript hosts have, and those of facades that were mistyped.
+fn hint(text: &str, state: &RunState) -> Option<String> {
+    let name = text.strip_prefix("ReferenceError: ")?.split_once(" is not defined")?.0;
+    let peers = state.peers().as_ref().ok()?;
+    let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
+    Some(match name {
+        "fetch" | "XMLHttpRequest" | "require" | "process" | "Deno" | "Bun" | "window" | "document" => {
+            format!("A program has the language and the facades only. {}", suggest(name, &names, "Facades"))
+        }
+        _ => suggest(name, &names, "Facades"),
+    })
+}
