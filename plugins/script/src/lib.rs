@@ -1,9 +1,11 @@
 //! JavaScript programs over all other facades, as a Loggia plugin. The README says what it does and why.
 
+mod check;
 mod config;
 mod engine;
 mod program;
 mod run;
+mod types;
 
 use loggia_sdk::prelude::*;
 
@@ -53,11 +55,30 @@ impl Script {
         run::run(context, &code, input.as_ref(), limit as usize)
     }
 
-    /// Types.
-    #[action(read)]
-    fn types(&self) -> Result<Vec<String>> {
-        Ok(host::facades()?.into_iter().map(|peer| peer.name).collect())
+    /// Show what can be called, as TypeScript.
+    #[action(read, details, example = r#"{"query": "remember something"}"#)]
+    fn types(
+        &self,
+        context: &Call,
+        #[param(length = 1..=64)] facade: Option<String>,
+        /// Words of actions.
+        #[param(length = 1..=500)]
+        query: Option<String>,
+        /// Bytes.
+        #[param(default = 12000, range = 1000..=200000)]
+        limit: u32,
+    ) -> Result<Reply<String>> {
+        types::types(facade.as_deref(), query.as_deref(), limit as usize, context.detail())
+    }
+
+    /// Find mistakes in a program without running it.
+    #[action(read, example = r#"{"code": "return await memories.serch({query: 'tea'})"}"#)]
+    fn check(&self, #[param(length = 1..=65536)] code: String) -> Result<check::Verdict> {
+        check::check(&code)
     }
 }
 
 loggia_sdk::export!(Script);
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! A program's text: parsed, and with the positions that messages show.
 
-use std::{collections::BTreeSet, ops::ControlFlow, path::Path};
+use std::{collections::BTreeMap, ops::ControlFlow, path::Path};
 
 use boa_engine::{
     Source,
@@ -27,6 +27,8 @@ pub const PATH: &str = "program";
 pub struct Program<'a> {
     pub code: &'a str,
     pub body: FunctionBody,
+    /// Names of the variables that it uses, its own ones among them, and where each is used first.
+    pub names: BTreeMap<String, Place>,
 }
 
 impl<'a> Program<'a> {
@@ -36,7 +38,10 @@ impl<'a> Program<'a> {
         let mut parser = Parser::new(Source::from_bytes(code));
         parser.set_strict();
         let body = parser.parse_function_body(interner, false, true).map_err(|error| syntax(code, &error))?;
-        let program = Self { code, body };
+        let mut names = UsedNames(BTreeMap::new());
+        let _ = names.visit_function_body(&body);
+        let names = names.0.into_iter().map(|(name, at)| (interner.resolve_expect(name).to_string(), at));
+        let program = Self { code, names: names.collect(), body };
         if let ControlFlow::Break(at) = FindImport.visit_function_body(&program.body) {
             let failure =
                 Failure::invalid_params(format!("`import` is not supported{}", place(code, Some(at))));
@@ -45,11 +50,9 @@ impl<'a> Program<'a> {
         Ok(program)
     }
 
-    /// Names of the variables that the program uses, its own ones among them.
-    pub fn names(&self, interner: &Interner) -> BTreeSet<String> {
-        let mut names = UsedNames(BTreeSet::new());
-        let _ = names.visit_function_body(&self.body);
-        names.0.into_iter().map(|name| interner.resolve_expect(name).to_string()).collect()
+    /// Finds the first use of a name.
+    pub fn place_of_name(&self, name: &str) -> Option<Place> {
+        self.names.get(name).copied()
     }
 
     /// Returns the text that the engine runs. Its first line is not the program's.
@@ -83,7 +86,7 @@ impl Place {
     }
 }
 
-/// Renders a position and its line: ` at line 2, column 7: const x = ;`.
+/// Renders a position and its line: ` (line 2, column 7: const x = ;)`.
 pub fn place(code: &str, at: Option<Place>) -> String {
     let Some(Place { line, column }) = at else { return String::new() };
     let index = usize::try_from(line).map_or(0, |line| line.saturating_sub(1));
@@ -91,7 +94,7 @@ pub fn place(code: &str, at: Option<Place>) -> String {
     let shown: String = text.chars().take(LINE).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     let separator = if shown.is_empty() { "" } else { ": " };
-    format!(" at line {line}, column {column}{separator}{shown}{more}")
+    format!(" (line {line}, column {column}{separator}{shown}{more})")
 }
 
 /// Converts a syntax error.
@@ -113,21 +116,12 @@ fn syntax(code: &str, error: &ParseError) -> Failure {
         }
         other => (other.to_string(), None),
     };
-    let failure =
-        Failure::invalid_params(format!("syntax error{}: {message}", place_only(at.map(Into::into))));
-    let line = at.map(|at| place(code, Some(at.into()))).unwrap_or_default();
-    let failure = match line.split_once(": ") {
-        Some((_, line)) => failure.hint(format!("The line is: {line}")),
-        None => failure,
-    };
-    match at.map(Place::from) {
+    let at = at.map(Place::from);
+    let failure = Failure::invalid_params(format!("syntax error: {message}{}", place(code, at)));
+    match at {
         Some(at) => failure.details(at),
         None => failure,
     }
-}
-
-fn place_only(at: Option<Place>) -> String {
-    at.map(|Place { line, column }| format!(" at line {line}, column {column}")).unwrap_or_default()
 }
 
 /// Refuses code whose brackets would end the stack of the parser.
@@ -147,14 +141,14 @@ fn check_nesting(code: &str) -> Result<()> {
     Ok(())
 }
 
-/// Collects the names of variables.
-struct UsedNames(BTreeSet<Sym>);
+/// Collects the names of variables, each with its first place.
+struct UsedNames(BTreeMap<Sym, Place>);
 
 impl<'ast> Visitor<'ast> for UsedNames {
     type BreakTy = ();
 
     fn visit_identifier(&mut self, node: &'ast Identifier) -> ControlFlow<()> {
-        self.0.insert(node.sym());
+        self.0.entry(node.sym()).or_insert_with(|| node.span().start().into());
         ControlFlow::Continue(())
     }
 

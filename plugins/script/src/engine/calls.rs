@@ -9,15 +9,18 @@ use boa_engine::{
     property::Attribute,
 };
 use loggia_sdk::{
-    host::Request,
+    failure::code,
+    host::{Peer, Request},
     prelude::*,
     serde_json::{self, Map},
 };
+use ranking::suggest;
 
 use super::{
     data::{from_json, to_json},
     errors::{range_error, type_error},
     state::{PendingCall, RunState, ThrownFailure},
+    trace::{place_of, trace_here},
 };
 use crate::program::Place;
 
@@ -84,8 +87,10 @@ fn call(
     match request(facade, action, args, context) {
         Ok((request, bytes)) => {
             let name = format!("{facade}.{action}");
-            let place = caller_place(context);
-            RunState::of(context)?.queue(PendingCall { name, request, bytes, is_full, place, resolvers });
+            let trace = trace_here(context);
+            let state = RunState::of(context)?;
+            state.latest.borrow_mut().clone_from(&trace);
+            state.queue(PendingCall { name, request, bytes, is_full, trace, resolvers });
         }
         Err(error) => {
             let error = error.into_opaque(context)?;
@@ -140,12 +145,6 @@ fn take_detail(params: &mut Object) -> Detail {
     level
 }
 
-/// Position of the code that called a native function.
-fn caller_place(context: &Context) -> Option<Place> {
-    let position = context.stack_trace().find_map(|frame| frame.position().position)?;
-    Place::unwrapped(position.line_number(), position.column_number())
-}
-
 /// Makes the calls that wait, as many as the host takes at once. Returns false if there were none.
 pub fn make_calls(context: &mut Context) -> JsResult<bool> {
     let state = RunState::of(context)?;
@@ -166,14 +165,43 @@ pub fn make_calls(context: &mut Context) -> JsResult<bool> {
                 call.resolvers.resolve.call(&JsValue::undefined(), &[value], context)?;
             }
             Err(failure) => {
-                let error = call_error(&call.name, &failure, call.place, context)?;
+                let failure = explain(failure, &call.request, context)?;
+                let place = call.trace.and_then(|trace| place_of(&trace, context));
+                let error = call_error(&call.name, &failure, place, context)?;
                 call.resolvers.reject.call(&JsValue::undefined(), &[error.clone().into()], context)?;
-                let thrown = ThrownFailure { error, name: call.name, failure, place: call.place };
+                let thrown = ThrownFailure { error, name: call.name, failure, place };
                 state.thrown.borrow_mut().push(thrown);
             }
         }
     }
     Ok(true)
+}
+
+/// Adds the nearest name to the failure of a call to an unknown action.
+fn explain(mut failure: Failure, request: &Request, context: &Context) -> JsResult<Failure> {
+    let state = RunState::of(context)?;
+    let Ok(peers) = state.peers() else { return Ok(failure) };
+    match peers.iter().find(|peer| peer.name == request.facade) {
+        None if failure.code == code::NOT_FOUND => {
+            let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
+            failure.hint = Some(suggest(&request.facade, &names, "Facades"));
+        }
+        Some(peer)
+            if !has_action(peer, &request.action)
+                && !failure.details.as_ref().is_some_and(|details| details["scope"].is_string()) =>
+        {
+            let names: Vec<&str> = peer.actions.iter().map(|action| action.name.as_str()).collect();
+            let message = format!("not found: `{}` has no action `{}`", peer.name, request.action);
+            failure = Failure::not_found(message).hint(suggest(&request.action, &names, "Actions"));
+        }
+        _ => {}
+    }
+    Ok(failure)
+}
+
+/// Tests whether a facade has an action of this name or alias.
+pub fn has_action(peer: &Peer, name: &str) -> bool {
+    peer.actions.iter().any(|action| action.name == name || action.aliases.iter().any(|alias| alias == name))
 }
 
 fn full_reply(reply: &Reply<Value>, context: &mut Context) -> JsResult<JsValue> {

@@ -1,7 +1,5 @@
 //! Facades as global objects of a program. Their functions are made when they are first used.
 
-use std::collections::BTreeSet;
-
 use boa_engine::{
     Context, JsArgs, JsObject, JsResult, JsString, JsValue, js_string,
     object::builtins::JsProxy,
@@ -9,7 +7,11 @@ use boa_engine::{
 };
 use loggia_sdk::host::Peer;
 
-use super::{calls::action_function, errors::type_error, state::RunState};
+use super::{
+    calls::{action_function, has_action},
+    errors::type_error,
+    state::RunState,
+};
 
 /// Key of the target's facade. A program never sees the target.
 fn name_key() -> PropertyKey {
@@ -17,12 +19,12 @@ fn name_key() -> PropertyKey {
 }
 
 /// Defines the facades among these names. The host is only asked if a name may be a facade's.
-pub fn define_facades(names: &BTreeSet<String>, context: &mut Context) -> JsResult<()> {
+pub fn define_facades<'a>(names: impl Iterator<Item = &'a str>, context: &mut Context) -> JsResult<()> {
     let global = context.global_object();
     let mut unknown = Vec::new();
     for name in names {
-        if name == "globalThis" || !global.has_property(JsString::from(name.as_str()), context)? {
-            unknown.push(name.as_str());
+        if name == "globalThis" || !global.has_property(JsString::from(name), context)? {
+            unknown.push(name);
         }
     }
     if unknown.is_empty() {
@@ -80,10 +82,6 @@ fn with_peer<T>(name: &str, context: &Context, use_peer: impl FnOnce(&Peer) -> T
     Ok(peers.and_then(|peers| peers.iter().find(|peer| peer.name == name)).map(use_peer))
 }
 
-fn is_action(peer: &Peer, name: &str) -> bool {
-    peer.actions.iter().any(|action| action.name == name || action.aliases.iter().any(|alias| alias == name))
-}
-
 /// `facade.action`.
 fn get(_: &JsValue, args: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let (target, facade) = target_of(args, context)?;
@@ -97,19 +95,12 @@ fn get(_: &JsValue, args: &[JsValue], context: &mut Context) -> JsResult<JsValue
             target.get(key, context)
         };
     }
-    // `await facade` and `JSON.stringify(facade)` look for these.
-    let is_known = with_peer(&facade, context, |peer| is_action(peer, &action))?.unwrap_or(true);
+    let is_known = with_peer(&facade, context, |peer| has_action(peer, &action))?.unwrap_or(true);
+    // `await`, `JSON.stringify` and conversions look for these.
     if !is_known && matches!(action.as_str(), "then" | "toJSON" | "constructor" | "toString" | "valueOf") {
         return Ok(JsValue::undefined());
     }
-    if !is_known {
-        let hint = with_peer(&facade, context, |peer| {
-            let names: Vec<&str> = peer.actions.iter().map(|action| action.name.as_str()).collect();
-            ranking::suggest(&action, &names, "Actions")
-        })?;
-        let hint = hint.unwrap_or_default();
-        return Err(type_error(format!("`{facade}` has no action `{action}`. {hint}")));
-    }
+    // The call of an unknown action fails and names the nearest one.
     let function = action_function(&facade, &action, context)?;
     target.create_data_property_or_throw(key, function.clone(), context)?;
     Ok(function.into())
@@ -120,7 +111,7 @@ fn has(_: &JsValue, args: &[JsValue], context: &mut Context) -> JsResult<JsValue
     let (_, facade) = target_of(args, context)?;
     let action = args.get_or_undefined(1).as_string().map(|name| name.to_std_string_lossy());
     let Some(action) = action else { return Ok(false.into()) };
-    Ok(with_peer(&facade, context, |peer| is_action(peer, &action))?.unwrap_or_default().into())
+    Ok(with_peer(&facade, context, |peer| has_action(peer, &action))?.unwrap_or_default().into())
 }
 
 /// `Object.keys(facade)`: makes all functions, because a listed property must exist.

@@ -8,6 +8,7 @@ mod facades;
 mod globals;
 mod report;
 mod state;
+mod trace;
 
 use std::rc::Rc;
 
@@ -33,6 +34,9 @@ use crate::{
 /// Bytes of a result, before it is cut to the caller's limit.
 const RESULT: usize = 4 << 20;
 
+/// Frames of a stack trace that are kept, the innermost ones.
+const FRAMES: usize = 12;
+
 /// What a program leaves.
 pub struct Outcome {
     /// `None` if it returned nothing.
@@ -50,7 +54,6 @@ pub fn run(
 ) -> Result<Outcome> {
     let mut interner = Interner::new();
     let program = Program::parse(code, &mut interner)?;
-    let names = program.names(&interner);
     let state = Rc::new(RunState::new(limits, idempotency_key.map(str::to_owned)));
     let context = ContextBuilder::new()
         .interner(interner)
@@ -60,13 +63,14 @@ pub fn run(
         .build();
     let mut context = context.map_err(|error| engine_failure(&error))?;
     context.runtime_limits_mut().set_recursion_limit(RECURSION);
+    context.runtime_limits_mut().set_backtrace_limit(FRAMES);
     define_globals(input, &mut context)
-        .and_then(|()| define_facades(&names, &mut context))
+        .and_then(|()| define_facades(program.names.keys().map(String::as_str), &mut context))
         .map_err(|error| engine_failure(&error))?;
     let ending = run_program(&program, &mut context);
     let outcome = match ending {
         Ok(result) => Ok(result),
-        Err(ending) => Err(report(code, ending, &state, &mut context)),
+        Err(ending) => Err(report(&program, ending, &state, &mut context)),
     };
     let calls = state.calls_made();
     let console = state.console.take().into_lines();

@@ -4,8 +4,11 @@ use boa_engine::{Context, JsError, JsObject, JsValue, error::EngineError, js_str
 use loggia_sdk::prelude::*;
 use ranking::suggest;
 
-use super::state::RunState;
-use crate::program::{PATH, Place, place};
+use super::{
+    state::RunState,
+    trace::{innermost_place, place_of},
+};
+use crate::program::{Place, Program, place};
 
 /// Code of programs that fail by themselves. Those whose call failed have the call's code.
 const FAILED: &str = "failed";
@@ -25,33 +28,44 @@ pub enum Ending {
 }
 
 /// Converts the end of a program to a failure.
-pub fn report(code: &str, ending: Ending, state: &RunState, context: &mut Context) -> Failure {
+pub fn report(program: &Program<'_>, ending: Ending, state: &RunState, context: &mut Context) -> Failure {
     match ending {
-        Ending::Threw(error) => thrown(code, &error, "", state, context),
-        Ending::Unhandled(error) => thrown(code, &error, "a promise was rejected and not awaited: ", state, context),
-        Ending::NeverSettled => Failure::new(FAILED, "the program waits for a promise that nothing settles")
+        Ending::Threw(error) => thrown(program, &error, "", state, context),
+        Ending::Unhandled(error) => thrown(program, &error, "a promise was rejected and not awaited: ", state, context),
+        Ending::NeverSettled => Failure::new(FAILED, "the program waits for a promise that nothing settles, or its functions call each other too deep")
             .hint("Calls of facades settle by themselves; a promise made by `new Promise` needs its `resolve` called. There are no timers."),
         Ending::ReturnedFunction => Failure::new(FAILED, "the program returned a function")
             .hint("`code` is the body of an async function: write its statements, without a function around them."),
     }
 }
 
-fn thrown(code: &str, error: &JsError, prefix: &str, state: &RunState, context: &mut Context) -> Failure {
-    let at = error_place(error, state, context);
+fn thrown(
+    program: &Program<'_>,
+    error: &JsError,
+    prefix: &str,
+    state: &RunState,
+    context: &mut Context,
+) -> Failure {
+    let at = error_place(error, context);
     let is_limit = error.as_engine().is_some();
     if is_limit {
-        return exceeded(code, error, at, state);
+        return exceeded(program, error, at, state, context);
     }
     let value = error.clone().into_opaque(context).unwrap_or_default();
     if let Some(object) = value.as_object() {
         let thrown = state.thrown.borrow();
         if let Some(thrown) = thrown.iter().find(|thrown| JsObject::equals(&thrown.error, &object)) {
             let at = thrown.place.or(at);
-            return call_failed(code, &thrown.name, thrown.failure.clone(), prefix, at);
+            return call_failed(program, &thrown.name, thrown.failure.clone(), prefix, at);
         }
     }
     let text = describe(&value, context);
-    let failure = Failure::new(FAILED, format!("{prefix}{text}{}", place(code, at)));
+    // The engine records no position for names.
+    let at = match undefined_name(&text) {
+        Some(name) => program.place_of_name(name),
+        None => at,
+    };
+    let failure = Failure::new(FAILED, format!("{prefix}{text}{}", place(program.code, at)));
     let failure = match hint(&text, state) {
         Some(hint) => failure.hint(hint),
         None => failure,
@@ -63,7 +77,13 @@ fn thrown(code: &str, error: &JsError, prefix: &str, state: &RunState, context: 
 }
 
 /// Extends the failure of a call that the program did not catch.
-fn call_failed(code: &str, name: &str, mut failure: Failure, prefix: &str, at: Option<Place>) -> Failure {
+fn call_failed(
+    program: &Program<'_>,
+    name: &str,
+    mut failure: Failure,
+    prefix: &str,
+    at: Option<Place>,
+) -> Failure {
     let mut details = Object::new();
     details.insert("call".to_owned(), name.into());
     if let Some(at) = at {
@@ -78,8 +98,12 @@ fn call_failed(code: &str, name: &str, mut failure: Failure, prefix: &str, at: O
         }
         details.insert("details".to_owned(), inner);
     }
-    failure.message =
-        format!("{prefix}`{name}` failed: {} (`{}`){}", failure.message, failure.code, place(code, at));
+    failure.message = format!(
+        "{prefix}`{name}` failed: {} (`{}`){}",
+        failure.message,
+        failure.code,
+        place(program.code, at)
+    );
     if let Some(expected) = failure.expected.take() {
         let (facade, _) = name.split_once('.').unwrap_or((name, ""));
         failure.expected = Some(format!("{facade}.{expected}"));
@@ -90,13 +114,24 @@ fn call_failed(code: &str, name: &str, mut failure: Failure, prefix: &str, at: O
 }
 
 /// Limits end a program without a chance to catch it.
-fn exceeded(code: &str, error: &JsError, at: Option<Place>, state: &RunState) -> Failure {
-    let at = place(code, at);
+fn exceeded(
+    program: &Program<'_>,
+    error: &JsError,
+    at: Option<Place>,
+    state: &RunState,
+    context: &mut Context,
+) -> Failure {
+    let at = place(program.code, at);
     match error.as_engine() {
         Some(EngineError::NoInstructionsRemain) => {
             let steps = state.limits.steps;
-            Failure::timed_out(format!("the program took more than {steps} steps{at}"))
-                .hint("Is a loop endless? The operator can set `steps` in the plugin's configuration.")
+            let latest = state.latest.take().and_then(|trace| place_of(&trace, context));
+            let latest = latest.map(|at| format!("; its latest call is{}", place(program.code, Some(at))));
+            Failure::timed_out(format!(
+                "the program took more than {steps} steps{}",
+                latest.unwrap_or_default()
+            ))
+            .hint("Is a loop endless? The operator can set `steps` in the plugin's configuration.")
         }
         Some(EngineError::RuntimeLimit(limit)) => {
             Failure::new(FAILED, format!("too much recursion: {limit}{at}"))
@@ -107,21 +142,11 @@ fn exceeded(code: &str, error: &JsError, at: Option<Place>, state: &RunState) ->
 }
 
 /// Finds where an error was made.
-fn error_place(error: &JsError, state: &RunState, context: &mut Context) -> Option<Place> {
-    if let Some(place) = first_place(&error.to_string()) {
-        return Some(place);
+fn error_place(error: &JsError, context: &mut Context) -> Option<Place> {
+    if error.as_engine().is_some() {
+        return innermost_place(&error.to_string());
     }
-    let value = error.clone().into_opaque(context).ok()?;
-    let stack = state.builtins().ok()?.stack.call(&value, &[], context).ok()?;
-    first_place(&stack.as_string()?.to_std_string_lossy())
-}
-
-/// Reads the innermost position of a stack trace: `    at f (program:3:14)`.
-fn first_place(stack: &str) -> Option<Place> {
-    let lines = stack.lines().filter(|line| line.trim_start().starts_with("at "));
-    lines
-        .filter_map(|line| line.rsplit_once(&format!("({PATH}:"))?.1.strip_suffix(')')?.split_once(':'))
-        .find_map(|(line, column)| Place::unwrapped(line.parse().ok()?, column.parse().ok()?))
+    place_of(&error.clone().into_opaque(context).ok()?.as_object()?, context)
 }
 
 /// Renders a thrown value: `TypeError: x is not a function`.
@@ -144,9 +169,14 @@ fn describe(value: &JsValue, context: &mut Context) -> String {
     text.chars().take(TEXT).collect()
 }
 
+/// Reads the name of `ReferenceError: memory is not defined`.
+fn undefined_name(text: &str) -> Option<&str> {
+    Some(text.strip_prefix("ReferenceError: ")?.split_once(" is not defined")?.0)
+}
+
 /// Explains names that other JavaScript hosts have, and those of facades that were mistyped.
 fn hint(text: &str, state: &RunState) -> Option<String> {
-    let name = text.strip_prefix("ReferenceError: ")?.split_once(" is not defined")?.0;
+    let name = undefined_name(text)?;
     let peers = state.peers().as_ref().ok()?;
     let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
     Some(match name {

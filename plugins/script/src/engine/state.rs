@@ -10,6 +10,7 @@ use boa_engine::{
     Context, JsObject, JsResult,
     builtins::promise::{OperationType, Promise, ResolvingFunctions},
     context::HostHooks,
+    error::EngineError,
     job::{Job, JobExecutor},
     js_error,
     object::builtins::JsFunction,
@@ -39,7 +40,8 @@ pub struct PendingCall {
     pub bytes: usize,
     /// True if the program wants message, page and next beside the data.
     pub is_full: bool,
-    pub place: Option<Place>,
+    /// Error whose trace shows where the call is.
+    pub trace: Option<JsObject>,
     pub resolvers: ResolvingFunctions,
 }
 
@@ -70,6 +72,8 @@ pub struct RunState {
     /// Key of the call that runs the program; inner calls get their own, derived from it.
     pub idempotency_key: Option<String>,
     pub console: RefCell<Console>,
+    /// Trace of the latest call.
+    pub latest: RefCell<Option<JsObject>>,
     pub thrown: RefCell<Vec<ThrownFailure>>,
     builtins: OnceCell<Builtins>,
     made: Cell<usize>,
@@ -85,6 +89,7 @@ impl RunState {
             limits,
             idempotency_key,
             console: RefCell::default(),
+            latest: RefCell::default(),
             thrown: RefCell::default(),
             builtins: OnceCell::new(),
             made: Cell::new(0),
@@ -172,6 +177,10 @@ impl JobExecutor for RunState {
                 Job::PromiseJob(job) => _ = job.call(context)?,
                 Job::GenericJob(job) => _ = job.call(context)?,
                 _ => {}
+            }
+            // The engine drops this error where it resumes an asynchronous function.
+            if context.instructions_remaining() == 0 {
+                return Err(EngineError::NoInstructionsRemain.into());
             }
         }
     }

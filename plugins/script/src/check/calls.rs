@@ -1,0 +1,175 @@
+//! Calls of facades in a program: `facade.action(…)`, `facade.action.full(…)`, `call("facade", "action", …)`.
+
+use std::{collections::HashSet, ops::ControlFlow};
+
+use boa_engine::{
+    ast::{
+        Expression, Spanned,
+        declaration::Binding,
+        expression::{
+            Call, Identifier,
+            access::{PropertyAccess, PropertyAccessField},
+            literal::LiteralKind,
+        },
+        function::{AsyncFunctionDeclaration, ClassDeclaration, FunctionDeclaration, GeneratorDeclaration},
+        pattern::Pattern,
+        visitor::{VisitWith, Visitor},
+    },
+    interner::Interner,
+};
+
+use super::literal::{Argument, has_open_members, read_argument, text};
+use crate::program::{Place, Program};
+
+/// A call of an action.
+pub struct FoundCall {
+    pub facade: String,
+    pub action: String,
+    /// True for `call("facade", "action")`.
+    pub is_by_name: bool,
+    pub argument: Argument,
+    /// True if the argument may have more members than it shows.
+    pub has_spread: bool,
+    pub place: Place,
+}
+
+/// Calls of a program, and the names that it declares.
+pub struct Calls {
+    pub calls: Vec<FoundCall>,
+    pub declared: HashSet<String>,
+}
+
+/// Finds the calls of a program.
+pub fn find_calls(program: &Program<'_>, interner: &Interner) -> Calls {
+    let calls = Calls { calls: Vec::new(), declared: HashSet::new() };
+    let mut finder = Finder { interner, calls, in_pattern: false };
+    let _ = finder.visit_function_body(&program.body);
+    finder.calls
+}
+
+struct Finder<'a> {
+    interner: &'a Interner,
+    calls: Calls,
+    in_pattern: bool,
+}
+
+impl Finder<'_> {
+    fn declare(&mut self, name: Option<Identifier>) {
+        if let Some(name) = name {
+            self.calls.declared.insert(text(name.sym(), self.interner));
+        }
+    }
+
+    /// Reads `target.name`, or `target["name"]`.
+    fn access<'e>(&self, expression: &'e Expression) -> Option<(&'e Expression, String)> {
+        let Expression::PropertyAccess(PropertyAccess::Simple(access)) = expression else { return None };
+        let name = match access.field() {
+            PropertyAccessField::Const(name) => text(name.sym(), self.interner),
+            PropertyAccessField::Expr(name) => self.literal(name)?,
+        };
+        Some((access.target(), name))
+    }
+
+    fn literal(&self, expression: &Expression) -> Option<String> {
+        let Expression::Literal(literal) = expression else { return None };
+        match literal.kind() {
+            LiteralKind::String(value) => Some(text(*value, self.interner)),
+            _ => None,
+        }
+    }
+
+    fn identifier(&self, expression: &Expression) -> Option<String> {
+        let Expression::Identifier(name) = expression else { return None };
+        Some(text(name.sym(), self.interner))
+    }
+
+    /// Reads the facade and the action of a called function. The action is empty for `call`.
+    fn callee(&self, function: &Expression) -> Option<(String, String)> {
+        if let Some(name) = self.identifier(function) {
+            return (name == "call").then(|| (name, String::new()));
+        }
+        let (target, name) = self.access(function)?;
+        let is_full = name == "full";
+        if let Some(facade) = self.identifier(target) {
+            return if is_full && facade == "call" {
+                Some((facade, String::new()))
+            } else {
+                Some((facade, name))
+            };
+        }
+        let (facade, action) = self.access(target).filter(|_| is_full)?;
+        Some((self.identifier(facade)?, action))
+    }
+}
+
+impl<'ast> Visitor<'ast> for Finder<'_> {
+    type BreakTy = ();
+
+    fn visit_call(&mut self, node: &'ast Call) -> ControlFlow<()> {
+        if let Some((facade, action)) = self.callee(node.function()) {
+            let place = node.function().span().start().into();
+            if !action.is_empty() {
+                let argument = read_argument(node.args(), self.interner);
+                let has_spread = has_open_members(node.args());
+                let is_by_name = false;
+                self.calls.calls.push(FoundCall { facade, action, is_by_name, argument, has_spread, place });
+            } else if let [facade, action, rest @ ..] = node.args()
+                && let (Some(facade), Some(action)) = (self.literal(facade), self.literal(action))
+            {
+                let argument = read_argument(rest, self.interner);
+                let has_spread = has_open_members(rest);
+                self.calls.calls.push(FoundCall {
+                    facade,
+                    action,
+                    is_by_name: true,
+                    argument,
+                    has_spread,
+                    place,
+                });
+            }
+        }
+        node.visit_with(self)
+    }
+
+    fn visit_binding(&mut self, node: &'ast Binding) -> ControlFlow<()> {
+        if let Binding::Identifier(name) = node {
+            self.declare(Some(*name));
+        }
+        node.visit_with(self)
+    }
+
+    /// All names of a pattern count as declared; more than that are harmless.
+    fn visit_pattern(&mut self, node: &'ast Pattern) -> ControlFlow<()> {
+        let was = std::mem::replace(&mut self.in_pattern, true);
+        let flow = node.visit_with(self);
+        self.in_pattern = was;
+        flow
+    }
+
+    fn visit_identifier(&mut self, node: &'ast Identifier) -> ControlFlow<()> {
+        if self.in_pattern {
+            self.declare(Some(*node));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn visit_function_declaration(&mut self, node: &'ast FunctionDeclaration) -> ControlFlow<()> {
+        self.declare(Some(node.name()));
+        node.visit_with(self)
+    }
+
+    fn visit_async_function_declaration(&mut self, node: &'ast AsyncFunctionDeclaration) -> ControlFlow<()> {
+        self.declare(Some(node.name()));
+        node.visit_with(self)
+    }
+
+    fn visit_generator_declaration(&mut self, node: &'ast GeneratorDeclaration) -> ControlFlow<()> {
+        self.declare(Some(node.name()));
+        node.visit_with(self)
+    }
+
+    fn visit_class_declaration(&mut self, node: &'ast ClassDeclaration) -> ControlFlow<()> {
+        self.declare(Some(node.name()));
+        node.visit_with(self)
+    }
+}
