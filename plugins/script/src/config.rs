@@ -23,6 +23,6 @@ pub const RECURSION: usize = 400;
 impl Limits {
     /// Reads the configuration.
     pub fn configured() -> Result<Self> {
-        Ok(Self { calls: host::config_or("calls", 1000)?, steps: host::config_or("steps", 50_000_000)? })
+        Ok(Self { calls: host::config_or("calls", 1000)?, steps: host::config_or("steps", 20_000_000)? })
     }
 }

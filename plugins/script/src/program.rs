@@ -5,14 +5,15 @@ use std::{collections::BTreeMap, ops::ControlFlow, path::Path};
 use boa_engine::{
     Source,
     ast::{
-        Position, Spanned,
+        Expression, Position, Script, Spanned, Statement, StatementListItem,
         expression::{Identifier, ImportCall, access::PropertyAccessField},
         function::FunctionBody,
         property::PropertyName,
+        scope::Scope,
         visitor::{VisitWith, Visitor},
     },
     interner::{Interner, Sym},
-    parser::{Error as ParseError, Parser, lexer::Error as LexError},
+    parser::{Error as ParseError, Parser, lexer::error::Error as LexError, source::UTF8Input},
 };
 use loggia_sdk::prelude::*;
 
@@ -27,25 +28,28 @@ pub const PATH: &str = "program";
 pub struct Program<'a> {
     pub code: &'a str,
     pub body: FunctionBody,
+    wrapped: String,
     /// Names of the variables that it uses, its own ones among them, and where each is used first.
     pub names: BTreeMap<String, Place>,
 }
 
 impl<'a> Program<'a> {
     /// Parses the body of an asynchronous function.
-    pub fn parse(code: &'a str, interner: &mut Interner) -> Result<Self> {
+    pub fn parse(code: &'a str, interner: &mut Interner) -> Result<Self, ProgramError> {
         check_nesting(code)?;
-        let mut parser = Parser::new(Source::from_bytes(code));
-        parser.set_strict();
-        let body = parser.parse_function_body(interner, false, true).map_err(|error| syntax(code, &error))?;
+        let wrapped = wrap(code);
+        let script = Parser::new(source(&wrapped)).parse_script(&Scope::new_global(), interner);
+        let script = script.map_err(|error| syntax(code, &error))?;
+        let body = only_body(&script).ok_or_else(|| {
+            ProgramError::new("syntax error: a `}` closes more than the program opened", None, None)
+        })?;
         let mut names = UsedNames(BTreeMap::new());
         let _ = names.visit_function_body(&body);
         let names = names.0.into_iter().map(|(name, at)| (interner.resolve_expect(name).to_string(), at));
-        let program = Self { code, names: names.collect(), body };
+        let program = Self { code, wrapped, names: names.collect(), body };
         if let ControlFlow::Break(at) = FindImport.visit_function_body(&program.body) {
-            let failure =
-                Failure::invalid_params(format!("`import` is not supported{}", place(code, Some(at))));
-            return Err(failure.hint("There are no modules: programs have the language and the facades."));
+            let hint = "There are no modules: programs have the language and the facades.";
+            return Err(ProgramError::new("`import` is not supported", at, Some(hint)));
         }
         Ok(program)
     }
@@ -55,14 +59,58 @@ impl<'a> Program<'a> {
         self.names.get(name).copied()
     }
 
-    /// Returns the text that the engine runs. Its first line is not the program's.
-    pub fn wrapped(&self) -> String {
-        format!("(async () => {{ \"use strict\";\n{}\n}})()", self.code)
+    /// Returns the text that the engine runs.
+    pub fn source(&self) -> Source<'_, UTF8Input<&[u8]>> {
+        source(&self.wrapped)
+    }
+}
+
+/// Makes the program the body of an asynchronous function that is called. The first line is not the program's.
+fn wrap(code: &str) -> String {
+    format!("(async () => {{ \"use strict\";\n{code}\n}})()")
+}
+
+fn source(wrapped: &str) -> Source<'_, UTF8Input<&[u8]>> {
+    Source::from_bytes(wrapped.as_bytes()).with_path(Path::new(PATH))
+}
+
+/// Returns the body of the function, unless the program ended the function and went on.
+fn only_body(script: &Script) -> Option<FunctionBody> {
+    let [StatementListItem::Statement(statement)] = script.statements().statements() else { return None };
+    let Statement::Expression(Expression::Call(call)) = &**statement else { return None };
+    match call.function() {
+        Expression::Parenthesized(inner) if call.args().is_empty() => match inner.expression() {
+            Expression::AsyncArrowFunction(function) => Some(function.body().clone()),
+            _ => None,
+        },
+        Expression::AsyncArrowFunction(function) if call.args().is_empty() => Some(function.body().clone()),
+        _ => None,
+    }
+}
+
+/// A program that cannot be run.
+pub struct ProgramError {
+    pub message: String,
+    pub place: Option<Place>,
+    pub hint: Option<&'static str>,
+}
+
+impl ProgramError {
+    fn new(message: impl Into<String>, place: Option<Place>, hint: Option<&'static str>) -> Self {
+        Self { message: message.into(), place, hint }
     }
 
-    /// Reads the wrapped text.
-    pub fn source(wrapped: &str) -> Source<'_, boa_engine::parser::source::UTF8Input<&[u8]>> {
-        Source::from_bytes(wrapped.as_bytes()).with_path(Path::new(PATH))
+    /// Converts it to the failure of a call with this code.
+    pub fn into_failure(self, code: &str) -> Failure {
+        let failure = Failure::invalid_params(format!("{}{}", self.message, place(code, self.place)));
+        let failure = match self.hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        };
+        match self.place {
+            Some(place) => failure.details(place),
+            None => failure,
+        }
     }
 }
 
@@ -73,14 +121,13 @@ pub struct Place {
     pub column: u32,
 }
 
-impl From<Position> for Place {
-    fn from(at: Position) -> Self {
-        Self { line: at.line_number(), column: at.column_number() }
-    }
-}
-
 impl Place {
-    /// Converts a position of the wrapped text.
+    /// Converts a position of the text that the engine runs. Its first line has no place in the program.
+    pub fn of(position: Position) -> Option<Self> {
+        Self::unwrapped(position.line_number(), position.column_number())
+    }
+
+    /// Converts a line and column of that text.
     pub fn unwrapped(line: u32, column: u32) -> Option<Self> {
         Some(Self { line: line.checked_sub(1).filter(|line| *line > 0)?, column })
     }
@@ -98,7 +145,7 @@ pub fn place(code: &str, at: Option<Place>) -> String {
 }
 
 /// Converts a syntax error.
-fn syntax(code: &str, error: &ParseError) -> Failure {
+fn syntax(code: &str, error: &ParseError) -> ProgramError {
     let (message, at) = match error {
         ParseError::Unexpected { message, found, span } => {
             (format!("unexpected `{found}`: {message}"), Some(span.start()))
@@ -111,21 +158,23 @@ fn syntax(code: &str, error: &ParseError) -> Failure {
         ParseError::Lex { err: LexError::Syntax(message, position) } => {
             (message.to_string(), Some(*position))
         }
-        ParseError::AbruptEnd => {
-            ("the program ends too early: a bracket or a text is not closed".to_owned(), None)
-        }
+        ParseError::Lex { err: LexError::IO(error) } => (error.to_string(), None),
+        ParseError::AbruptEnd => (String::new(), None),
         other => (other.to_string(), None),
     };
-    let at = at.map(Place::from);
-    let failure = Failure::invalid_params(format!("syntax error: {message}{}", place(code, at)));
-    match at {
-        Some(at) => failure.details(at),
-        None => failure,
+    let place = at.and_then(Place::of);
+    let lines = code.lines().count();
+    let is_after_end = place.is_some_and(|place| usize::try_from(place.line).is_ok_and(|line| line > lines));
+    if is_after_end || message.is_empty() {
+        let message =
+            "syntax error: the program ends too early: a bracket, a text or a comment is not closed";
+        return ProgramError::new(message, None, None);
     }
+    ProgramError::new(format!("syntax error: {message}"), place, None)
 }
 
 /// Refuses code whose brackets would end the stack of the parser.
-fn check_nesting(code: &str) -> Result<()> {
+fn check_nesting(code: &str) -> Result<(), ProgramError> {
     let mut depth = 0_usize;
     for c in code.chars() {
         match c {
@@ -134,8 +183,9 @@ fn check_nesting(code: &str) -> Result<()> {
             _ => {}
         }
         if depth > NESTING {
-            let failure = Failure::invalid_params(format!("brackets are nested more than {NESTING} deep"));
-            return Err(failure.hint("Build deep values in a loop, or pass them as `input`."));
+            let message = format!("brackets are nested more than {NESTING} deep");
+            let hint = "Build deep values in a loop, or pass them as `input`.";
+            return Err(ProgramError::new(message, None, Some(hint)));
         }
     }
     Ok(())
@@ -148,7 +198,9 @@ impl<'ast> Visitor<'ast> for UsedNames {
     type BreakTy = ();
 
     fn visit_identifier(&mut self, node: &'ast Identifier) -> ControlFlow<()> {
-        self.0.entry(node.sym()).or_insert_with(|| node.span().start().into());
+        if let Some(place) = Place::of(node.span().start()) {
+            self.0.entry(node.sym()).or_insert(place);
+        }
         ControlFlow::Continue(())
     }
 
@@ -171,9 +223,9 @@ impl<'ast> Visitor<'ast> for UsedNames {
 struct FindImport;
 
 impl<'ast> Visitor<'ast> for FindImport {
-    type BreakTy = Place;
+    type BreakTy = Option<Place>;
 
-    fn visit_import_call(&mut self, node: &'ast ImportCall) -> ControlFlow<Place> {
-        ControlFlow::Break(node.span().start().into())
+    fn visit_import_call(&mut self, node: &'ast ImportCall) -> ControlFlow<Option<Place>> {
+        ControlFlow::Break(Place::of(node.span().start()))
     }
 }

@@ -10,6 +10,7 @@ mod memories;
 mod policies;
 mod projects;
 mod savings;
+mod script;
 mod search;
 mod session;
 mod table;

@@ -49,6 +49,13 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 11] = [
     ),
     ("tools", "all other facades as one tool", "`invoke`", "", 600_000),
     (
+        "script",
+        "JavaScript programs over all other facades",
+        "`invoke`",
+        "`config`: limits of a program",
+        4_000_000,
+    ),
+    (
         "banking",
         "example: transfers; a locked account leads to an agent",
         "`store`",

@@ -30,7 +30,7 @@ pub struct FoundCall {
     pub argument: Argument,
     /// True if the argument may have more members than it shows.
     pub has_spread: bool,
-    pub place: Place,
+    pub place: Option<Place>,
 }
 
 /// Calls of a program, and the names that it declares.
@@ -107,7 +107,7 @@ impl<'ast> Visitor<'ast> for Finder<'_> {
 
     fn visit_call(&mut self, node: &'ast Call) -> ControlFlow<()> {
         if let Some((facade, action)) = self.callee(node.function()) {
-            let place = node.function().span().start().into();
+            let place = Place::of(node.function().span().start());
             if !action.is_empty() {
                 let argument = read_argument(node.args(), self.interner);
                 let has_spread = has_open_members(node.args());

@@ -54,11 +54,8 @@ pub fn check(code: &str) -> Result<Verdict> {
     let mut interner = Interner::new();
     let program = match Program::parse(code, &mut interner) {
         Ok(program) => program,
-        Err(failure) => {
-            let number =
-                |key: &str| -> Option<u32> { failure.details.as_ref()?[key].as_u64()?.try_into().ok() };
-            let place = number("line").zip(number("column")).map(|(line, column)| Place { line, column });
-            let problems = vec![Problem::new(place, &*failure.message, failure.hint.clone())];
+        Err(error) => {
+            let problems = vec![Problem::new(error.place, error.message, error.hint.map(str::to_owned))];
             return Ok(Verdict { valid: false, problems, calls: Vec::new(), action: "run" });
         }
     };
@@ -91,7 +88,7 @@ pub fn check(code: &str) -> Result<Verdict> {
 
 /// Checks one call. Returns its effect, or `None` if it is no call of a facade.
 fn check_call(call: &FoundCall, peers: &[Peer]) -> Result<Option<Effect>, Problem> {
-    let problem = |message: String, hint: Option<String>| Problem::new(Some(call.place), message, hint);
+    let problem = |message: String, hint: Option<String>| Problem::new(call.place, message, hint);
     let Some(peer) = peers.iter().find(|peer| peer.name == call.facade) else {
         if !call.is_by_name && is_global(&call.facade) {
             return Ok(None);

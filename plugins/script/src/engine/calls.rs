@@ -1,7 +1,9 @@
 //! Calls of programs to facades. They are collected until no job is left, and then made at once.
 
 use boa_engine::{
-    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
+    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction,
+    error::EngineError,
+    js_string,
     object::{
         FunctionObjectBuilder,
         builtins::{JsFunction, JsPromise},
@@ -22,10 +24,13 @@ use super::{
     state::{PendingCall, RunState, ThrownFailure},
     trace::{place_of, trace_here},
 };
-use crate::program::Place;
+use crate::{config::Limits, program::Place};
 
 /// Bytes of one call's arguments. The host has a limit of its own.
 const ARGUMENTS: usize = 1 << 20;
+
+/// Refused calls whose places are remembered.
+const REFUSALS: usize = 100;
 
 /// Creates the function that calls an action: `f(args)` resolves to the data, `f.full(args)` to
 /// `{data, message, page, next}`.
@@ -94,6 +99,13 @@ fn call(
         }
         Err(error) => {
             let error = error.into_opaque(context)?;
+            if let (Some(object), Some(trace)) = (error.as_object(), trace_here(context)) {
+                let state = RunState::of(context)?;
+                let mut refusals = state.refusals.borrow_mut();
+                if refusals.len() < REFUSALS {
+                    refusals.push((object, trace));
+                }
+            }
             resolvers.reject.call(&JsValue::undefined(), &[error], context)?;
         }
     }
@@ -120,10 +132,10 @@ fn request(
     };
     let state = RunState::of(context)?;
     let Some(number) = state.count_call() else {
-        let most = state.limits.calls;
-        return Err(range_error(format!(
-            "a program may make {most} calls (`calls` in the plugin's configuration)"
-        )));
+        if state.ignores_refusals() {
+            return Err(EngineError::NoInstructionsRemain.into());
+        }
+        return Err(range_error(too_many_calls(state.limits)));
     };
     let mut request = Request::new(facade, action);
     let bytes = serde_json::to_string(&params).map_or(0, |text| text.len());
@@ -131,6 +143,11 @@ fn request(
     request.detail = take_detail(&mut request.params);
     request.idempotency_key = state.idempotency_key.as_ref().map(|key| format!("{key}/{number}"));
     Ok((request, bytes))
+}
+
+/// Message of a program that makes too many calls.
+pub fn too_many_calls(limits: Limits) -> String {
+    format!("a program may make {} calls (`calls` in the plugin's configuration)", limits.calls)
 }
 
 /// Takes the level of detail out of the parameters, where it is in a direct call.

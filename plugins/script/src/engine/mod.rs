@@ -53,7 +53,7 @@ pub fn run(
     idempotency_key: Option<&str>,
 ) -> Result<Outcome> {
     let mut interner = Interner::new();
-    let program = Program::parse(code, &mut interner)?;
+    let program = Program::parse(code, &mut interner).map_err(|error| error.into_failure(code))?;
     let state = Rc::new(RunState::new(limits, idempotency_key.map(str::to_owned)));
     let context = ContextBuilder::new()
         .interner(interner)
@@ -85,8 +85,7 @@ pub fn run(
 
 /// Runs a program in a prepared context, and converts its result.
 fn run_program(program: &Program<'_>, context: &mut Context) -> Result<Option<Value>, Ending> {
-    let wrapped = program.wrapped();
-    let script = Script::parse(Program::source(&wrapped), None, context).map_err(Ending::Threw)?;
+    let script = Script::parse(program.source(), None, context).map_err(Ending::Threw)?;
     let promise = script.evaluate(context).map_err(Ending::Threw)?;
     let promise = promise.as_promise().ok_or(Ending::NeverSettled)?;
     let value = settle(&promise, context)?;

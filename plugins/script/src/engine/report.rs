@@ -5,6 +5,8 @@ use loggia_sdk::prelude::*;
 use ranking::suggest;
 
 use super::{
+    calls::too_many_calls,
+    data::to_json,
     state::RunState,
     trace::{innermost_place, place_of},
 };
@@ -123,10 +125,13 @@ fn exceeded(
 ) -> Failure {
     let at = place(program.code, at);
     match error.as_engine() {
+        Some(EngineError::NoInstructionsRemain) if state.ignores_refusals() => {
+            Failure::new(FAILED, format!("{}, and this one went on", too_many_calls(state.limits)))
+        }
         Some(EngineError::NoInstructionsRemain) => {
             let steps = state.limits.steps;
             let latest = state.latest.take().and_then(|trace| place_of(&trace, context));
-            let latest = latest.map(|at| format!("; its latest call is{}", place(program.code, Some(at))));
+            let latest = latest.map(|at| format!(" after its latest call{}", place(program.code, Some(at))));
             Failure::timed_out(format!(
                 "the program took more than {steps} steps{}",
                 latest.unwrap_or_default()
@@ -137,7 +142,11 @@ fn exceeded(
             Failure::new(FAILED, format!("too much recursion: {limit}{at}"))
                 .hint("Use a loop instead of recursion.")
         }
-        _ => Failure::internal(format!("the JavaScript engine failed: {error}{at}")),
+        // Where the engine does not expect its own limit of recursion, it calls that a panic.
+        _ => Failure::new(
+            FAILED,
+            format!("the JavaScript engine stopped, most likely for too much recursion{at}"),
+        ),
     }
 }
 
@@ -146,7 +155,12 @@ fn error_place(error: &JsError, context: &mut Context) -> Option<Place> {
     if error.as_engine().is_some() {
         return innermost_place(&error.to_string());
     }
-    place_of(&error.clone().into_opaque(context).ok()?.as_object()?, context)
+    let error = error.clone().into_opaque(context).ok()?.as_object()?;
+    let state = RunState::of(context).ok()?;
+    let refusals = state.refusals.borrow();
+    let trace =
+        refusals.iter().find(|(refusal, _)| JsObject::equals(refusal, &error)).map(|(_, trace)| trace);
+    place_of(trace.unwrap_or(&error), context)
 }
 
 /// Renders a thrown value: `TypeError: x is not a function`.
@@ -161,7 +175,10 @@ fn describe(value: &JsValue, context: &mut Context) -> String {
                 (Some(name), Some(message)) if !message.is_empty() => format!("{name}: {message}"),
                 (Some(name), _) => name,
                 (None, Some(message)) => message,
-                (None, None) => "the program threw an object that is no error".to_owned(),
+                (None, None) => match to_json(value, "error", TEXT, context) {
+                    Ok(Some(json)) => format!("the program threw {json}"),
+                    _ => "the program threw an object that is no error".to_owned(),
+                },
             }
         }
         None => format!("the program threw {}", value.display()),

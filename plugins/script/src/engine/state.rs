@@ -31,6 +31,9 @@ use crate::{
 /// Rejected promises without a handler that are remembered.
 const REJECTED: usize = 1000;
 
+/// Refused calls after which a program is ended.
+const REFUSED: usize = 1000;
+
 /// A call that a program made and the host has not been asked for.
 pub struct PendingCall {
     /// `memories.add`.
@@ -75,8 +78,11 @@ pub struct RunState {
     /// Trace of the latest call.
     pub latest: RefCell<Option<JsObject>>,
     pub thrown: RefCell<Vec<ThrownFailure>>,
+    /// Errors of refused calls, each with one whose trace shows where the call is.
+    pub refusals: RefCell<Vec<(JsObject, JsObject)>>,
     builtins: OnceCell<Builtins>,
     made: Cell<usize>,
+    refused: Cell<usize>,
     jobs: RefCell<VecDeque<Job>>,
     calls: RefCell<VecDeque<PendingCall>>,
     rejected: RefCell<Vec<JsObject<Promise>>>,
@@ -91,8 +97,10 @@ impl RunState {
             console: RefCell::default(),
             latest: RefCell::default(),
             thrown: RefCell::default(),
+            refusals: RefCell::default(),
             builtins: OnceCell::new(),
             made: Cell::new(0),
+            refused: Cell::new(0),
             jobs: RefCell::default(),
             calls: RefCell::default(),
             rejected: RefCell::default(),
@@ -123,10 +131,16 @@ impl RunState {
     /// Counts a call. Returns its number from 1, or `None` over the limit.
     pub fn count_call(&self) -> Option<usize> {
         if self.made.get() >= self.limits.calls {
+            self.refused.set(self.refused.get() + 1);
             return None;
         }
         self.made.set(self.made.get() + 1);
         Some(self.made.get())
+    }
+
+    /// Tests whether the program goes on calling although its calls are refused.
+    pub fn ignores_refusals(&self) -> bool {
+        self.refused.get() > REFUSED
     }
 
     /// Number of calls so far.
@@ -179,7 +193,7 @@ impl JobExecutor for RunState {
                 _ => {}
             }
             // The engine drops this error where it resumes an asynchronous function.
-            if context.instructions_remaining() == 0 {
+            if context.instructions_remaining() == 0 || self.ignores_refusals() {
                 return Err(EngineError::NoInstructionsRemain.into());
             }
         }

@@ -1,17 +1,16 @@
 //! `types`: the facades as TypeScript declarations.
 
+mod declare;
 mod schema;
 
 use loggia_sdk::{
     host::{Peer, PeerAction},
     prelude::*,
 };
-
-use self::schema::{is_identifier, member, one_line, render_parameters, render_type};
 use ranking::suggest;
 
-/// Characters of a summary.
-const SUMMARY: usize = 120;
+use self::declare::{Declaration, index_line};
+
 /// Repetitions of a name, which is the best description of an action.
 const NAME_WEIGHT: usize = 3;
 /// Actions that a query considers.
@@ -24,55 +23,6 @@ const HEADER: &str = "\
 declare function call(facade: string, action: string, p?: object): Promise<any>;
 declare const input: any;
 ";
-
-/// Words that a variable cannot have as its name, and names that programs have already.
-const RESERVED: [&str; 45] = [
-    "await",
-    "break",
-    "call",
-    "case",
-    "catch",
-    "class",
-    "console",
-    "const",
-    "continue",
-    "debugger",
-    "default",
-    "delete",
-    "do",
-    "else",
-    "enum",
-    "eval",
-    "export",
-    "extends",
-    "false",
-    "finally",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "input",
-    "instanceof",
-    "new",
-    "null",
-    "package",
-    "private",
-    "public",
-    "return",
-    "static",
-    "super",
-    "switch",
-    "this",
-    "throw",
-    "true",
-    "try",
-    "typeof",
-    "undefined",
-    "var",
-    "void",
-    "while",
-];
 
 /// Declares the facades that may be called: all, one, or the actions that a query finds.
 pub fn types(
@@ -87,45 +37,58 @@ pub fn types(
         None => peers,
     };
     let documented = detail == Detail::Full;
-    let mut text = if detail == Detail::Minimal { String::new() } else { HEADER.to_owned() };
-    if let Some(query) = query {
-        return declare_found(&peers, query, limit, documented, text);
+    let header = if detail == Detail::Minimal { "" } else { HEADER };
+    match query {
+        Some(query) => declare_found(&peers, query, limit, documented, header),
+        None => declare_all(&peers, limit, documented, header),
     }
-    let mut omitted = Vec::new();
-    for peer in &peers {
-        let room = limit.saturating_sub(text.len());
-        let declared =
-            if omitted.is_empty() { declare(peer, peer.actions.iter(), room, documented) } else { None };
-        match declared {
-            Some(declared) => text.push_str(&declared),
-            None => omitted.push(peer),
-        }
-    }
-    for peer in &omitted {
-        text.push_str(&index_line(peer));
-    }
-    let is_cut = text.len() > limit;
-    text.truncate(text.floor_char_boundary(limit));
-    let reply = Reply::new(text);
-    Ok(if peers.is_empty() {
-        reply.message("No facade can be called.")
-    } else if omitted.is_empty() {
-        reply
-    } else if is_cut {
-        reply.message("Not all facades fit into `limit`. `query` finds actions by words.")
-    } else {
-        reply.message("Not all declarations fit into `limit`: give `facade` or `query`.")
-    })
 }
 
 /// Finds a facade by name, ignoring case.
-pub fn find_peer<'a>(peers: &'a [Peer], name: &str) -> Result<&'a Peer> {
+fn find_peer<'a>(peers: &'a [Peer], name: &str) -> Result<&'a Peer> {
     let found = peers.iter().find(|peer| peer.name.eq_ignore_ascii_case(name.trim()));
     found.ok_or_else(|| {
         let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
-        let name: String = name.chars().take(64).collect();
         Failure::not_found(format!("not found: there is no facade `{name}` to call"))
-            .hint(suggest(&name, &names, "Facades"))
+            .hint(suggest(name, &names, "Facades"))
+    })
+}
+
+/// Declares as many actions as fit, in order, and names the others.
+fn declare_all(peers: &[Peer], limit: usize, documented: bool, header: &str) -> Result<Reply<String>> {
+    let mut text = header.to_owned();
+    let mut is_full = false;
+    let mut others = String::new();
+    for peer in peers {
+        let mut declaration = Declaration::new(peer, documented);
+        let mut omitted = Vec::new();
+        for action in &peer.actions {
+            is_full = is_full || text.len() + declaration.len() + others.len() > limit;
+            if is_full {
+                omitted.push(action);
+            } else {
+                declaration.add(action);
+            }
+        }
+        text.push_str(&declaration.finish());
+        if !omitted.is_empty() {
+            others.push_str(&index_line(peer, &omitted));
+        }
+    }
+    text.push_str(&others);
+    let is_cut = text.len() > limit.saturating_mul(2);
+    text.truncate(text.floor_char_boundary(limit.saturating_mul(2)));
+    let reply = Reply::new(text);
+    Ok(if peers.is_empty() {
+        reply.message("No facade can be called.")
+    } else if is_cut {
+        reply.message("Not all actions can even be named. `query` finds actions by words.")
+    } else if is_full {
+        reply.message(
+            "Not all actions fit into `limit`: give `query`, `facade` or a larger `limit` for the others.",
+        )
+    } else {
+        reply
     })
 }
 
@@ -135,7 +98,7 @@ fn declare_found(
     query: &str,
     limit: usize,
     documented: bool,
-    mut text: String,
+    header: &str,
 ) -> Result<Reply<String>> {
     let actions: Vec<(&Peer, &PeerAction)> =
         peers.iter().flat_map(|peer| peer.actions.iter().map(move |action| (peer, action))).collect();
@@ -146,27 +109,25 @@ fn declare_found(
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let total = ranked.len();
     // By facade, in the order of the best action of each.
-    let mut found: Vec<(&Peer, Vec<&PeerAction>)> = Vec::new();
-    let mut size = text.len();
+    let mut declarations: Vec<Declaration<'_>> = Vec::new();
     let mut shown = 0;
     for (_, (peer, action)) in ranked.into_iter().take(FOUND) {
-        let length = declare_action(peer, action, documented).len();
-        if shown > 0 && size + length > limit {
+        let size: usize = header.len() + declarations.iter().map(Declaration::len).sum::<usize>();
+        if size > limit {
             break;
         }
-        size += length;
         shown += 1;
-        match found.iter_mut().find(|(other, _)| other.name == peer.name) {
-            Some((_, actions)) => actions.push(action),
-            None => found.push((peer, vec![action])),
+        match declarations.iter_mut().find(|declaration| declaration.facade() == peer.name) {
+            Some(declaration) => declaration.add(action),
+            None => {
+                let mut declaration = Declaration::new(peer, documented);
+                declaration.add(action);
+                declarations.push(declaration);
+            }
         }
     }
-    for (peer, actions) in found {
-        if let Some(declared) = declare(peer, actions.into_iter(), usize::MAX, documented) {
-            text.push_str(&declared);
-        }
-    }
-    let reply = Reply::new(text);
+    let texts: Vec<String> = declarations.into_iter().map(Declaration::finish).collect();
+    let reply = Reply::new(header.to_owned() + &texts.concat());
     Ok(match total {
         0 => reply.message("No action has these words. Without `query`, all are declared."),
         _ if shown < total => {
@@ -182,60 +143,8 @@ fn words(peer: &Peer, action: &PeerAction) -> String {
     name.repeat(NAME_WEIGHT) + &action.aliases.join(" ") + " " + &action.summary
 }
 
-/// Declares actions of a facade, unless that takes more than `room`.
-fn declare<'a>(
-    peer: &Peer,
-    actions: impl Iterator<Item = &'a PeerAction>,
-    room: usize,
-    documented: bool,
-) -> Option<String> {
-    let summary = one_line(&peer.summary, SUMMARY);
-    let mut text = if is_name(&peer.name) {
-        format!("/** {summary} */\ndeclare const {}: {{\n", peer.name)
-    } else {
-        // Its name is no identifier: only `call` reaches it.
-        format!("/** {summary} By call({}, action, p): */\n({{\n", member_text(&peer.name))
-    };
-    for action in actions {
-        text.push_str(&declare_action(peer, action, documented));
-        if text.len() > room {
-            return None;
-        }
-    }
-    text.push_str(if is_name(&peer.name) { "};\n" } else { "});\n" });
-    (text.len() <= room).then_some(text)
-}
-
-fn member_text(name: &str) -> String {
-    format!("\"{name}\"")
-}
-
-fn is_name(name: &str) -> bool {
-    is_identifier(name) && !RESERVED.contains(&name)
-}
-
-/// Declares one action, with its effect unless it only reads.
-fn declare_action(peer: &Peer, action: &PeerAction, documented: bool) -> String {
-    let effect = match action.effect {
-        Effect::Read => "",
-        Effect::Write => " [write]",
-        Effect::Destructive => " [destructive]",
-    };
-    let summary = one_line(&action.summary, SUMMARY);
-    let (parameters, data) = match host::lookup(&peer.name, &action.name) {
-        Ok(schema) => {
-            let (text, is_optional) = render_parameters(&schema.params, documented);
-            let mark = if is_optional { "?" } else { "" };
-            let parameters = if text.is_empty() { String::new() } else { format!("p{mark}: {text}") };
-            (parameters, schema.data.map_or_else(|| "any".to_owned(), |data| render_type(&data, false)))
-        }
-        Err(_) => ("p?: any".to_owned(), "any".to_owned()),
-    };
-    format!("  /** {summary}{effect} */\n  {}({parameters}): Promise<{data}>;\n", member(&action.name))
-}
-
-/// Names a facade and its actions.
-fn index_line(peer: &Peer) -> String {
-    let names: Vec<&str> = peer.actions.iter().map(|action| action.name.as_str()).collect();
-    format!("// {}: {}\n", peer.name, names.join(", "))
+/// Renders the type of a schema.
+#[cfg(test)]
+pub fn render(schema: &Value) -> String {
+    schema::render_type(schema, false)
 }
