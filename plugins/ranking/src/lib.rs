@@ -3,7 +3,7 @@
 //! Texts are identified by `u32` numbers, allocated from 1. [`Index`] ranks by words (BM25), [`Vectors`] by meaning
 //! (cosine similarity of an [`Embedder`]'s vectors); both are stored in the plugin's state and written in its own
 //! transactions. [`find`] searches by one or both, and [`mix`] merges the two lists; [`rank`] ranks texts without an
-//! index, [`fuse`] merges lists with incomparable scores.
+//! index, [`fuse`] merges lists with incomparable scores. [`suggest`] names the nearest of some names.
 //!
 //! ```
 //! use loggia_sdk::{prelude::*, testing::{Host, Store}};
@@ -36,7 +36,7 @@ pub use excerpt::excerpt;
 pub use find::{Found, Mode, find};
 pub use index::Index;
 pub use mix::{close, fuse, mix};
-pub use ranking_words::{nearest, rank, suggest, terms};
+pub use ranking_words::{rank, suggest, terms};
 pub use vector::Vector;
 pub use vectors::Vectors;
 

@@ -3,6 +3,8 @@
 mod check;
 mod config;
 mod engine;
+mod names;
+mod place;
 mod program;
 mod run;
 mod types;
@@ -12,7 +14,7 @@ use loggia_sdk::prelude::*;
 /// The facade.
 pub struct Script;
 
-/// JavaScript programs over all other tools: many calls in one.
+/// JavaScript over all other tools.
 ///
 /// `types` shows what can be called. `run` runs the body of an async function:
 /// `const found = await memories.search({query: "tea"}); return found.length;`
@@ -30,12 +32,12 @@ impl Script {
         context: &Call,
         #[param(length = 1..=65536)] code: String,
         /// Seen as `input`.
-        input: Option<Value>,
+        input: Option<Object>,
         /// Bytes of the result.
         #[param(default = 20000, range = 100..=500000)]
         limit: u32,
     ) -> Result<Reply<run::Report>> {
-        run::run(context, &code, input.as_ref(), limit as usize)
+        run::run(context, &code, input.map(Value::Object).as_ref(), limit as usize)
     }
 
     /// Run a program that only reads.
@@ -43,32 +45,30 @@ impl Script {
         read,
         open_world,
         long_running,
-        example = r#"{"code": "return (await memories.search({query: input})).length", "input": "tea"}"#
+        example = r#"{"code": "return (await memories.search({query: input.about})).length", "input": {"about": "tea"}}"#
     )]
     fn run_read(
         &self,
         context: &Call,
         #[param(length = 1..=65536)] code: String,
-        input: Option<Value>,
+        input: Option<Object>,
         #[param(default = 20000, range = 100..=500000)] limit: u32,
     ) -> Result<Reply<run::Report>> {
-        run::run(context, &code, input.as_ref(), limit as usize)
+        run::run(context, &code, input.map(Value::Object).as_ref(), limit as usize)
     }
 
     /// Show what can be called, as TypeScript.
-    #[action(read, details, example = r#"{"query": "remember something"}"#)]
+    #[action(read, example = r#"{"query": "remember something"}"#)]
     fn types(
         &self,
-        context: &Call,
-        #[param(length = 1..=64)] facade: Option<String>,
-        /// Words of actions.
+        /// A facade, or words of actions.
         #[param(length = 1..=500)]
         query: Option<String>,
         /// Bytes.
         #[param(default = 12000, range = 1000..=200000)]
         limit: u32,
     ) -> Result<Reply<String>> {
-        types::types(facade.as_deref(), query.as_deref(), limit as usize, context.detail())
+        types::types(query.as_deref(), limit as usize)
     }
 
     /// Find mistakes in a program without running it.

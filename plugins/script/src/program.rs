@@ -1,26 +1,25 @@
 //! A program's text: parsed, and with the positions that messages show.
 
-use std::{collections::BTreeMap, ops::ControlFlow, path::Path};
+use std::{ops::ControlFlow, path::Path};
 
 use boa_engine::{
     Source,
     ast::{
-        Expression, Position, Script, Spanned, Statement, StatementListItem,
-        expression::{Identifier, ImportCall, access::PropertyAccessField},
-        function::FunctionBody,
-        property::PropertyName,
-        scope::Scope,
-        visitor::{VisitWith, Visitor},
+        Expression, Script, Spanned, Statement, StatementListItem, expression::ImportCall,
+        function::FunctionBody, scope::Scope, visitor::Visitor,
     },
-    interner::{Interner, Sym},
+    interner::Interner,
     parser::{Error as ParseError, Parser, lexer::error::Error as LexError, source::UTF8Input},
 };
 use loggia_sdk::prelude::*;
 
+use crate::{
+    names::Names,
+    place::{Place, place},
+};
+
 /// Depth of brackets that the engine's parser reads before its stack ends.
 const NESTING: usize = 100;
-/// Characters of a source line that a message shows.
-const LINE: usize = 120;
 /// Name of the source in the engine's stack traces.
 pub const PATH: &str = "program";
 
@@ -29,8 +28,7 @@ pub struct Program<'a> {
     pub code: &'a str,
     pub body: FunctionBody,
     wrapped: String,
-    /// Names of the variables that it uses, its own ones among them, and where each is used first.
-    pub names: BTreeMap<String, Place>,
+    pub names: Names,
 }
 
 impl<'a> Program<'a> {
@@ -43,20 +41,12 @@ impl<'a> Program<'a> {
         let body = only_body(&script).ok_or_else(|| {
             ProgramError::new("syntax error: a `}` closes more than the program opened", None, None)
         })?;
-        let mut names = UsedNames(BTreeMap::new());
-        let _ = names.visit_function_body(&body);
-        let names = names.0.into_iter().map(|(name, at)| (interner.resolve_expect(name).to_string(), at));
-        let program = Self { code, wrapped, names: names.collect(), body };
+        let program = Self { code, names: Names::of(&body, interner), wrapped, body };
         if let ControlFlow::Break(at) = FindImport.visit_function_body(&program.body) {
             let hint = "There are no modules: programs have the language and the facades.";
             return Err(ProgramError::new("`import` is not supported", at, Some(hint)));
         }
         Ok(program)
-    }
-
-    /// Finds the first use of a name.
-    pub fn place_of_name(&self, name: &str) -> Option<Place> {
-        self.names.get(name).copied()
     }
 
     /// Returns the text that the engine runs.
@@ -114,36 +104,6 @@ impl ProgramError {
     }
 }
 
-/// A position in a program, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Place {
-    pub line: u32,
-    pub column: u32,
-}
-
-impl Place {
-    /// Converts a position of the text that the engine runs. Its first line has no place in the program.
-    pub fn of(position: Position) -> Option<Self> {
-        Self::unwrapped(position.line_number(), position.column_number())
-    }
-
-    /// Converts a line and column of that text.
-    pub fn unwrapped(line: u32, column: u32) -> Option<Self> {
-        Some(Self { line: line.checked_sub(1).filter(|line| *line > 0)?, column })
-    }
-}
-
-/// Renders a position and its line: ` (line 2, column 7: const x = ;)`.
-pub fn place(code: &str, at: Option<Place>) -> String {
-    let Some(Place { line, column }) = at else { return String::new() };
-    let index = usize::try_from(line).map_or(0, |line| line.saturating_sub(1));
-    let text = code.lines().nth(index).unwrap_or_default().trim();
-    let shown: String = text.chars().take(LINE).collect();
-    let more = if shown.len() < text.len() { "…" } else { "" };
-    let separator = if shown.is_empty() { "" } else { ": " };
-    format!(" (line {line}, column {column}{separator}{shown}{more})")
-}
-
 /// Converts a syntax error.
 fn syntax(code: &str, error: &ParseError) -> ProgramError {
     let (message, at) = match error {
@@ -189,34 +149,6 @@ fn check_nesting(code: &str) -> Result<(), ProgramError> {
         }
     }
     Ok(())
-}
-
-/// Collects the names of variables, each with its first place.
-struct UsedNames(BTreeMap<Sym, Place>);
-
-impl<'ast> Visitor<'ast> for UsedNames {
-    type BreakTy = ();
-
-    fn visit_identifier(&mut self, node: &'ast Identifier) -> ControlFlow<()> {
-        if let Some(place) = Place::of(node.span().start()) {
-            self.0.entry(node.sym()).or_insert(place);
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn visit_property_access_field(&mut self, node: &'ast PropertyAccessField) -> ControlFlow<()> {
-        match node {
-            PropertyAccessField::Const(_) => ControlFlow::Continue(()),
-            PropertyAccessField::Expr(_) => node.visit_with(self),
-        }
-    }
-
-    fn visit_property_name(&mut self, node: &'ast PropertyName) -> ControlFlow<()> {
-        match node {
-            PropertyName::Literal(_) => ControlFlow::Continue(()),
-            PropertyName::Computed(_) => node.visit_with(self),
-        }
-    }
 }
 
 /// Finds a dynamic import. Static ones are syntax errors in a function.

@@ -1,6 +1,7 @@
 //! Failures that suggest the intended name.
 
 use loggia_sdk::{failure::code, host::Peer, prelude::*};
+use ranking::suggest;
 
 use crate::{
     call_name::{CallName, caller_of},
@@ -10,10 +11,6 @@ use crate::{
 
 /// Name of this facade, unless its policy changes it.
 const OWN: &str = "tools";
-/// Length of a common prefix that makes two names similar.
-const PREFIX: usize = 4;
-/// Names that a hint lists.
-const NAMES: usize = 20;
 
 /// Explains the failure of a call: suggests names for an unknown one, and passes other failures on.
 pub fn explain(failure: Failure, call: &CallName) -> Failure {
@@ -66,14 +63,6 @@ fn unknown_action(call: &CallName, peer: &Peer) -> Failure {
     Failure::not_found(message).hint(suggest(&call.action, &names, "Actions"))
 }
 
-/// Renders a hint: "Did you mean `add`? Actions: add, get."
-fn suggest(name: &str, names: &[&str], what: &str) -> String {
-    let near = nearest(name, names).map(|near| format!("Did you mean `{near}`? ")).unwrap_or_default();
-    let more = if names.len() > NAMES { ", …" } else { "" };
-    let shown: Vec<&str> = names.iter().copied().take(NAMES).collect();
-    format!("{near}{what}: {}{more}.", shown.join(", "))
-}
-
 /// Rewrites the suggested calls of a failure as calls through this plugin.
 fn address_failure(mut failure: Failure, call: &CallName) -> Failure {
     if let Some(next) = failure.next.take() {
@@ -92,35 +81,6 @@ fn address_failure(mut failure: Failure, call: &CallName) -> Failure {
             Some(json!({"action": caller_of(effect), "call": name.to_string(), "arguments": arguments}));
     }
     failure
-}
-
-/// Finds the most similar name.
-fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
-    let name = shorten(name).to_lowercase();
-    let most = (name.chars().count() / 3).max(1);
-    let near = names.iter().map(|other| {
-        let shared = name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-        (if shared >= PREFIX { most.min(distance(&name, other)) } else { distance(&name, other) }, *other)
-    });
-    near.filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, other)| other)
-}
-
-/// Number of characters to insert, remove or replace.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, a) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, b) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 fn shorten(name: &str) -> String {

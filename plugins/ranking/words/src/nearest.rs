@@ -16,7 +16,7 @@ pub fn suggest(name: &str, names: &[&str], what: &str) -> String {
 }
 
 /// Finds the most similar name.
-pub fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let name = name.chars().take(LENGTH).collect::<String>().to_lowercase();
     let most = (name.chars().count() / 3).max(1);
     let near = names.iter().map(|other| {
@@ -42,4 +42,31 @@ fn distance(one: &str, other: &str) -> usize {
         }
     }
     row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_suggested() {
+        let names = ["memories", "files", "projects"];
+        for (name, expected) in [
+            ("memorys", Some("memories")),
+            ("memory", Some("memories")),
+            ("Files", Some("files")),
+            ("fils", Some("files")),
+            ("weather", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, &names), expected, "{name}");
+        }
+        assert_eq!(
+            suggest("fil", &names, "Facades"),
+            "Did you mean `files`? Facades: memories, files, projects."
+        );
+        let many: Vec<String> = (0..30).map(|n| format!("x{n}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(suggest("weather", &many, "Actions").ends_with("x19, …."));
+    }
 }

@@ -1,25 +1,22 @@
 //! Calls of facades in a program: `facade.action(…)`, `facade.action.full(…)`, `call("facade", "action", …)`.
 
-use std::{collections::HashSet, ops::ControlFlow};
+use std::ops::ControlFlow;
 
 use boa_engine::{
     ast::{
         Expression, Spanned,
-        declaration::Binding,
         expression::{
-            Call, Identifier,
+            Call,
             access::{PropertyAccess, PropertyAccessField},
             literal::LiteralKind,
         },
-        function::{AsyncFunctionDeclaration, ClassDeclaration, FunctionDeclaration, GeneratorDeclaration},
-        pattern::Pattern,
         visitor::{VisitWith, Visitor},
     },
     interner::Interner,
 };
 
 use super::literal::{Argument, has_open_members, read_argument, text};
-use crate::program::{Place, Program};
+use crate::{place::Place, program::Program};
 
 /// A call of an action.
 pub struct FoundCall {
@@ -33,33 +30,19 @@ pub struct FoundCall {
     pub place: Option<Place>,
 }
 
-/// Calls of a program, and the names that it declares.
-pub struct Calls {
-    pub calls: Vec<FoundCall>,
-    pub declared: HashSet<String>,
-}
-
 /// Finds the calls of a program.
-pub fn find_calls(program: &Program<'_>, interner: &Interner) -> Calls {
-    let calls = Calls { calls: Vec::new(), declared: HashSet::new() };
-    let mut finder = Finder { interner, calls, in_pattern: false };
+pub fn find_calls(program: &Program<'_>, interner: &Interner) -> Vec<FoundCall> {
+    let mut finder = Finder { interner, calls: Vec::new() };
     let _ = finder.visit_function_body(&program.body);
     finder.calls
 }
 
 struct Finder<'a> {
     interner: &'a Interner,
-    calls: Calls,
-    in_pattern: bool,
+    calls: Vec<FoundCall>,
 }
 
 impl Finder<'_> {
-    fn declare(&mut self, name: Option<Identifier>) {
-        if let Some(name) = name {
-            self.calls.declared.insert(text(name.sym(), self.interner));
-        }
-    }
-
     /// Reads `target.name`, or `target["name"]`.
     fn access<'e>(&self, expression: &'e Expression) -> Option<(&'e Expression, String)> {
         let Expression::PropertyAccess(PropertyAccess::Simple(access)) = expression else { return None };
@@ -112,64 +95,15 @@ impl<'ast> Visitor<'ast> for Finder<'_> {
                 let argument = read_argument(node.args(), self.interner);
                 let has_spread = has_open_members(node.args());
                 let is_by_name = false;
-                self.calls.calls.push(FoundCall { facade, action, is_by_name, argument, has_spread, place });
+                self.calls.push(FoundCall { facade, action, is_by_name, argument, has_spread, place });
             } else if let [facade, action, rest @ ..] = node.args()
                 && let (Some(facade), Some(action)) = (self.literal(facade), self.literal(action))
             {
                 let argument = read_argument(rest, self.interner);
                 let has_spread = has_open_members(rest);
-                self.calls.calls.push(FoundCall {
-                    facade,
-                    action,
-                    is_by_name: true,
-                    argument,
-                    has_spread,
-                    place,
-                });
+                self.calls.push(FoundCall { facade, action, is_by_name: true, argument, has_spread, place });
             }
         }
-        node.visit_with(self)
-    }
-
-    fn visit_binding(&mut self, node: &'ast Binding) -> ControlFlow<()> {
-        if let Binding::Identifier(name) = node {
-            self.declare(Some(*name));
-        }
-        node.visit_with(self)
-    }
-
-    /// All names of a pattern count as declared; more than that are harmless.
-    fn visit_pattern(&mut self, node: &'ast Pattern) -> ControlFlow<()> {
-        let was = std::mem::replace(&mut self.in_pattern, true);
-        let flow = node.visit_with(self);
-        self.in_pattern = was;
-        flow
-    }
-
-    fn visit_identifier(&mut self, node: &'ast Identifier) -> ControlFlow<()> {
-        if self.in_pattern {
-            self.declare(Some(*node));
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn visit_function_declaration(&mut self, node: &'ast FunctionDeclaration) -> ControlFlow<()> {
-        self.declare(Some(node.name()));
-        node.visit_with(self)
-    }
-
-    fn visit_async_function_declaration(&mut self, node: &'ast AsyncFunctionDeclaration) -> ControlFlow<()> {
-        self.declare(Some(node.name()));
-        node.visit_with(self)
-    }
-
-    fn visit_generator_declaration(&mut self, node: &'ast GeneratorDeclaration) -> ControlFlow<()> {
-        self.declare(Some(node.name()));
-        node.visit_with(self)
-    }
-
-    fn visit_class_declaration(&mut self, node: &'ast ClassDeclaration) -> ControlFlow<()> {
-        self.declare(Some(node.name()));
         node.visit_with(self)
     }
 }

@@ -11,7 +11,7 @@ use self::{
     calls::{FoundCall, find_calls},
     literal::Argument,
 };
-use crate::program::{Place, Program};
+use crate::{place::Place, program::Program};
 
 /// Mistakes that are reported.
 const PROBLEMS: usize = 30;
@@ -62,9 +62,8 @@ pub fn check(code: &str) -> Result<Verdict> {
     let mut problems = Vec::new();
     let mut calls: Vec<String> = Vec::new();
     let mut only_reads = true;
-    let found = find_calls(&program, &interner);
-    for call in &found.calls {
-        if found.declared.contains(&call.facade) && !call.is_by_name {
+    for call in &find_calls(&program, &interner) {
+        if program.names.declared.contains(&call.facade) && !call.is_by_name {
             continue;
         }
         match check_call(call, &peers) {

@@ -24,7 +24,7 @@ use super::{
     state::{PendingCall, RunState, ThrownFailure},
     trace::{place_of, trace_here},
 };
-use crate::{config::Limits, program::Place};
+use crate::{config::Limits, place::Place};
 
 /// Bytes of one call's arguments. The host has a limit of its own.
 const ARGUMENTS: usize = 1 << 20;
@@ -196,8 +196,15 @@ pub fn make_calls(context: &mut Context) -> JsResult<bool> {
 
 /// Adds the nearest name to the failure of a call to an unknown action.
 fn explain(mut failure: Failure, request: &Request, context: &Context) -> JsResult<Failure> {
+    // The list of facades may be long. Most failures are the called action's own.
+    let may_be_unknown = match &*failure.code {
+        code::DENIED => true,
+        code::NOT_FOUND => failure.message.contains("there is no facade"),
+        code::INVALID_PARAMS => failure.message.contains("nknown action"),
+        _ => false,
+    };
     let state = RunState::of(context)?;
-    let Ok(peers) = state.peers() else { return Ok(failure) };
+    let Some(Ok(peers)) = may_be_unknown.then(|| state.peers().as_ref()) else { return Ok(failure) };
     match peers.iter().find(|peer| peer.name == request.facade) {
         None if failure.code == code::NOT_FOUND => {
             let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();

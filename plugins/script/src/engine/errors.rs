@@ -17,3 +17,7 @@ pub fn error(message: impl Into<String>) -> JsError {
 pub fn syntax_error(message: impl Into<String>) -> JsError {
     JsNativeError::syntax().with_message(message.into()).into()
 }
+
+pub fn reference_error(message: impl Into<String>) -> JsError {
+    JsNativeError::reference().with_message(message.into()).into()
+}

@@ -1,49 +1,103 @@
 //! Facades as global objects of a program. Their functions are made when they are first used.
 
 use boa_engine::{
-    Context, JsArgs, JsObject, JsResult, JsString, JsValue, js_string,
+    Context, JsArgs, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
     object::builtins::JsProxy,
     property::{Attribute, PropertyDescriptor, PropertyKey},
 };
-use loggia_sdk::host::Peer;
+use loggia_sdk::{
+    failure::code,
+    host::{Peer, Request},
+};
 
 use super::{
     calls::{action_function, has_action},
-    errors::type_error,
+    errors::{reference_error, type_error},
     state::RunState,
 };
+use crate::names::Names;
 
 /// Key of the target's facade. A program never sees the target.
 fn name_key() -> PropertyKey {
     PropertyKey::from(js_string!(" facade"))
 }
 
-/// Defines the facades among these names. The host is only asked if a name may be a facade's.
-pub fn define_facades<'a>(names: impl Iterator<Item = &'a str>, context: &mut Context) -> JsResult<()> {
+/// Defines the facades among the names of a program. The host is asked about one name at a time: a list of all facades
+/// would take milliseconds where some have a thousand actions.
+pub fn define_facades(names: &Names, context: &mut Context) -> JsResult<()> {
     let global = context.global_object();
-    let mut unknown = Vec::new();
-    for name in names {
-        if name == "globalThis" || !global.has_property(JsString::from(name), context)? {
-            unknown.push(name);
+    for name in names.used.keys() {
+        if name == "globalThis" {
+            define_all(context)?;
         }
-    }
-    if unknown.is_empty() {
-        return Ok(());
-    }
-    let is_any = unknown.contains(&"globalThis");
-    let state = RunState::of(context)?;
-    let Ok(peers) = state.peers() else { return Ok(()) };
-    for peer in peers {
-        if is_any || unknown.contains(&peer.name.as_str()) {
-            let facade = facade_object(&peer.name, context)?;
-            context.register_global_property(
-                JsString::from(peer.name.as_str()),
-                facade,
-                Attribute::empty(),
-            )?;
+        if !may_be_facade(name) || global.has_property(JsString::from(name.as_str()), context)? {
+            continue;
+        }
+        if names.declared.contains(name) {
+            // Mostly the program's own variable; if not, it is looked up when it is used.
+            define_on_use(name, context)?;
+        } else if is_facade(name, context)? {
+            define(name, context)?;
         }
     }
     Ok(())
+}
+
+/// Tests whether a name is written like those of facades.
+fn may_be_facade(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+fn define(name: &str, context: &mut Context) -> JsResult<()> {
+    let facade = facade_object(name, context)?;
+    context.register_global_property(JsString::from(name), facade, Attribute::empty())
+}
+
+/// Defines all facades, for programs that look for them.
+fn define_all(context: &mut Context) -> JsResult<()> {
+    let state = RunState::of(context)?;
+    let global = context.global_object();
+    for peer in state.peers().as_ref().map_or(&[][..], Vec::as_slice) {
+        if !global.has_property(JsString::from(peer.name.as_str()), context)? {
+            define(&peer.name, context)?;
+        }
+    }
+    Ok(())
+}
+
+/// Defines a property that becomes the facade when it is read first.
+fn define_on_use(name: &str, context: &mut Context) -> JsResult<()> {
+    let getter = NativeFunction::from_copy_closure_with_captures(
+        |_, _, name, context| {
+            let text = name.to_std_string_lossy();
+            if !is_facade(&text, context)? {
+                return Err(reference_error(format!("{text} is not defined")));
+            }
+            let facade = facade_object(&text, context)?;
+            let property =
+                PropertyDescriptor::builder().value(facade.clone()).writable(false).configurable(false);
+            context.global_object().define_property_or_throw(name.clone(), property, context)?;
+            Ok(facade)
+        },
+        JsString::from(name),
+    );
+    let getter = getter.to_js_function(context.realm());
+    let property = PropertyDescriptor::builder().get(getter).enumerable(false).configurable(true);
+    context.global_object().define_property_or_throw(JsString::from(name), property, context)?;
+    Ok(())
+}
+
+/// Tests whether the program may call something of this facade.
+fn is_facade(name: &str, context: &Context) -> JsResult<bool> {
+    let Err(failure) = Request::new(name, "").check() else { return Ok(true) };
+    Ok(match (&*failure.code, &failure.details) {
+        (code::NOT_FOUND, _) => false,
+        // The facade is there, and only its default action is refused.
+        (code::DENIED, Some(details)) => details["effect"].is_string() || details["scope"].is_string(),
+        // It may be that some of its actions are granted.
+        (code::DENIED, None) => with_peer(name, context, |_| ())?.is_some(),
+        _ => true,
+    })
 }
 
 /// Creates the object of a facade: a proxy that makes functions on demand and refuses changes.
@@ -95,9 +149,9 @@ fn get(_: &JsValue, args: &[JsValue], context: &mut Context) -> JsResult<JsValue
             target.get(key, context)
         };
     }
-    let is_known = with_peer(&facade, context, |peer| has_action(peer, &action))?.unwrap_or(true);
     // `await`, `JSON.stringify` and conversions look for these.
-    if !is_known && matches!(action.as_str(), "then" | "toJSON" | "constructor" | "toString" | "valueOf") {
+    let is_looked_for = matches!(action.as_str(), "then" | "toJSON" | "constructor" | "toString" | "valueOf");
+    if is_looked_for && !with_peer(&facade, context, |peer| has_action(peer, &action))?.unwrap_or_default() {
         return Ok(JsValue::undefined());
     }
     // The call of an unknown action fails and names the nearest one.

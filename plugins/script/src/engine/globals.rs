@@ -133,7 +133,7 @@ fn render(value: &JsValue, context: &mut Context) -> JsResult<String> {
         }
         JsVariant::Undefined => "undefined".to_owned(),
         JsVariant::Symbol(symbol) => symbol.descriptive_string().to_std_string_lossy(),
-        JsVariant::BigInt(number) => format!("{}n", number.to_string()),
+        JsVariant::BigInt(number) => format!("{number}n"),
         JsVariant::Object(object) if object.is_callable() => "[function]".to_owned(),
         _ => match to_json(value, "value", VALUE, context) {
             Ok(json) => serde_json::to_string(&json).unwrap_or_default(),

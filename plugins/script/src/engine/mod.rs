@@ -65,7 +65,7 @@ pub fn run(
     context.runtime_limits_mut().set_recursion_limit(RECURSION);
     context.runtime_limits_mut().set_backtrace_limit(FRAMES);
     define_globals(input, &mut context)
-        .and_then(|()| define_facades(program.names.keys().map(String::as_str), &mut context))
+        .and_then(|()| define_facades(&program.names, &mut context))
         .map_err(|error| engine_failure(&error))?;
     let ending = run_program(&program, &mut context);
     let outcome = match ending {

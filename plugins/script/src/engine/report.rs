@@ -10,7 +10,10 @@ use super::{
     state::RunState,
     trace::{innermost_place, place_of},
 };
-use crate::program::{Place, Program, place};
+use crate::{
+    place::{Place, place},
+    program::Program,
+};
 
 /// Code of programs that fail by themselves. Those whose call failed have the call's code.
 const FAILED: &str = "failed";
@@ -64,7 +67,7 @@ fn thrown(
     let text = describe(&value, context);
     // The engine records no position for names.
     let at = match undefined_name(&text) {
-        Some(name) => program.place_of_name(name),
+        Some(name) => program.names.used.get(name).copied(),
         None => at,
     };
     let failure = Failure::new(FAILED, format!("{prefix}{text}{}", place(program.code, at)));

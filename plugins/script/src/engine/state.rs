@@ -25,7 +25,7 @@ use loggia_sdk::{
 use super::{console::Console, errors::error};
 use crate::{
     config::{ARGUMENTS_AT_ONCE, AT_ONCE, Limits},
-    program::Place,
+    place::Place,
 };
 
 /// Rejected promises without a handler that are remembered.

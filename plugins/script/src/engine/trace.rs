@@ -3,7 +3,7 @@
 use boa_engine::{Context, JsObject};
 
 use super::state::RunState;
-use crate::program::{PATH, Place};
+use crate::{place::Place, program::PATH};
 
 /// Creates an error whose trace ends at the code that called the running native function.
 pub fn trace_here(context: &mut Context) -> Option<JsObject> {

@@ -14,7 +14,7 @@ function* all() { for (let i = 0; ; i++) yield i }
 let sum = 0;
 for (const i of all()) sum += i;
 
-//! endless asynchronous iterator -> timed_out: took more than
+//! endless asynchronous iterator -> internal: panicked
 async function* all() { for (let i = 0; ; i++) yield i }
 for await (const i of all()) {}
 

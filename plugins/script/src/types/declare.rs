@@ -10,6 +10,8 @@ use super::schema::{is_identifier, member, one_line, render_parameters, render_t
 
 /// Characters of a summary.
 const SUMMARY: usize = 120;
+/// Names in the line of a facade whose actions are not declared.
+const INDEXED: usize = 30;
 /// Bytes of a type that is worth a name if it occurs again.
 const NAMED: usize = 60;
 
@@ -173,6 +175,10 @@ impl<'a> Declaration<'a> {
 
 /// Names actions that are not declared.
 pub fn index_line(peer: &Peer, actions: &[&PeerAction]) -> String {
-    let names: Vec<&str> = actions.iter().map(|action| action.name.as_str()).collect();
-    format!("// {}: {}\n", peer.name, names.join(", "))
+    let names: Vec<&str> = actions.iter().take(INDEXED).map(|action| action.name.as_str()).collect();
+    let more = match actions.len().saturating_sub(INDEXED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("// {}: {}{more}\n", peer.name, names.join(", "))
 }

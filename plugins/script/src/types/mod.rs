@@ -3,11 +3,12 @@
 mod declare;
 mod schema;
 
+use std::slice;
+
 use loggia_sdk::{
     host::{Peer, PeerAction},
     prelude::*,
 };
-use ranking::suggest;
 
 use self::declare::{Declaration, index_line};
 
@@ -24,39 +25,22 @@ declare function call(facade: string, action: string, p?: object): Promise<any>;
 declare const input: any;
 ";
 
-/// Declares the facades that may be called: all, one, or the actions that a query finds.
-pub fn types(
-    facade: Option<&str>,
-    query: Option<&str>,
-    limit: usize,
-    detail: Detail,
-) -> Result<Reply<String>> {
-    let peers = host::facades()?;
-    let peers = match facade {
-        Some(name) => vec![find_peer(&peers, name)?.clone()],
-        None => peers,
-    };
-    let documented = detail == Detail::Full;
-    let header = if detail == Detail::Minimal { "" } else { HEADER };
-    match query {
-        Some(query) => declare_found(&peers, query, limit, documented, header),
-        None => declare_all(&peers, limit, documented, header),
+/// Declares the facades that may be called: all, the one that the query names, or the actions that have its words.
+pub fn types(query: Option<&str>, limit: usize) -> Result<Reply<String>> {
+    let mut peers = host::facades()?;
+    // So that a large one does not hide the others.
+    peers.sort_by_key(|peer| peer.actions.len());
+    let Some(query) = query else { return declare_all(&peers, limit, false) };
+    match peers.iter().find(|peer| peer.name.eq_ignore_ascii_case(query.trim())) {
+        Some(peer) => declare_all(slice::from_ref(peer), limit, true),
+        None => declare_found(&peers, query, limit),
     }
 }
 
-/// Finds a facade by name, ignoring case.
-fn find_peer<'a>(peers: &'a [Peer], name: &str) -> Result<&'a Peer> {
-    let found = peers.iter().find(|peer| peer.name.eq_ignore_ascii_case(name.trim()));
-    found.ok_or_else(|| {
-        let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
-        Failure::not_found(format!("not found: there is no facade `{name}` to call"))
-            .hint(suggest(name, &names, "Facades"))
-    })
-}
-
-/// Declares as many actions as fit, in order, and names the others.
-fn declare_all(peers: &[Peer], limit: usize, documented: bool, header: &str) -> Result<Reply<String>> {
-    let mut text = header.to_owned();
+/// Declares as many actions as fit, the smallest facades first, and names the others. With `documented`, parameters have their
+/// descriptions.
+fn declare_all(peers: &[Peer], limit: usize, documented: bool) -> Result<Reply<String>> {
+    let mut text = HEADER.to_owned();
     let mut is_full = false;
     let mut others = String::new();
     for peer in peers {
@@ -84,22 +68,14 @@ fn declare_all(peers: &[Peer], limit: usize, documented: bool, header: &str) -> 
     } else if is_cut {
         reply.message("Not all actions can even be named. `query` finds actions by words.")
     } else if is_full {
-        reply.message(
-            "Not all actions fit into `limit`: give `query`, `facade` or a larger `limit` for the others.",
-        )
+        reply.message("Not all actions fit into `limit`: give `query` or a larger `limit` for the others.")
     } else {
         reply
     })
 }
 
 /// Declares the actions that have the words of a query, best first, until the limit.
-fn declare_found(
-    peers: &[Peer],
-    query: &str,
-    limit: usize,
-    documented: bool,
-    header: &str,
-) -> Result<Reply<String>> {
+fn declare_found(peers: &[Peer], query: &str, limit: usize) -> Result<Reply<String>> {
     let actions: Vec<(&Peer, &PeerAction)> =
         peers.iter().flat_map(|peer| peer.actions.iter().map(move |action| (peer, action))).collect();
     let texts: Vec<String> = actions.iter().map(|(peer, action)| words(peer, action)).collect();
@@ -112,7 +88,7 @@ fn declare_found(
     let mut declarations: Vec<Declaration<'_>> = Vec::new();
     let mut shown = 0;
     for (_, (peer, action)) in ranked.into_iter().take(FOUND) {
-        let size: usize = header.len() + declarations.iter().map(Declaration::len).sum::<usize>();
+        let size: usize = HEADER.len() + declarations.iter().map(Declaration::len).sum::<usize>();
         if size > limit {
             break;
         }
@@ -120,14 +96,14 @@ fn declare_found(
         match declarations.iter_mut().find(|declaration| declaration.facade() == peer.name) {
             Some(declaration) => declaration.add(action),
             None => {
-                let mut declaration = Declaration::new(peer, documented);
+                let mut declaration = Declaration::new(peer, true);
                 declaration.add(action);
                 declarations.push(declaration);
             }
         }
     }
     let texts: Vec<String> = declarations.into_iter().map(Declaration::finish).collect();
-    let reply = Reply::new(header.to_owned() + &texts.concat());
+    let reply = Reply::new(HEADER.to_owned() + &texts.concat());
     Ok(match total {
         0 => reply.message("No action has these words. Without `query`, all are declared."),
         _ if shown < total => {

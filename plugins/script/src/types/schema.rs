@@ -129,9 +129,9 @@ fn describe(schema: &Value) -> String {
         notes.push(one_line(text, DESCRIPTION));
     }
     if let Some(default) = schema.get("default") {
-        notes.push(format!("default {}", literal(default)));
+        notes.push(format!("Default: {}.", literal(default)));
     }
-    if notes.is_empty() { String::new() } else { format!(" /* {} */", notes.join("; ")) }
+    if notes.is_empty() { String::new() } else { format!(" /* {} */", notes.join(" ")) }
 }
 
 /// Makes a text fit for a comment of one line.
