@@ -5,10 +5,10 @@ use boa_engine::{
     error::EngineError,
     js_string,
     object::{
-        FunctionObjectBuilder,
+        FunctionObjectBuilder, IntegrityLevel,
         builtins::{JsFunction, JsPromise},
     },
-    property::Attribute,
+    property::{Attribute, PropertyDescriptor},
 };
 use loggia_sdk::{
     failure::code,
@@ -35,44 +35,49 @@ const REFUSALS: usize = 100;
 /// Creates the function that calls an action: `f(args)` resolves to the data, `f.full(args)` to
 /// `{data, message, page, next}`.
 pub fn action_function(facade: &str, action: &str, context: &mut Context) -> JsResult<JsFunction> {
-    let build = |is_full: bool, context: &mut Context| {
-        let names = (JsString::from(facade), JsString::from(action));
-        let native = NativeFunction::from_copy_closure_with_captures(
+    let native = |is_full: bool| {
+        NativeFunction::from_copy_closure_with_captures(
             move |_, args, (facade, action), context| {
-                let name = (facade.to_std_string_lossy(), action.to_std_string_lossy());
-                call(&name.0, &name.1, args, is_full, context)
+                call(&facade.to_std_string_lossy(), &action.to_std_string_lossy(), args, is_full, context)
             },
-            names,
-        );
-        let name = if is_full { "full" } else { action };
-        FunctionObjectBuilder::new(context.realm(), native).name(JsString::from(name)).length(1).build()
+            (JsString::from(facade), JsString::from(action)),
+        )
     };
-    let function = build(false, context);
-    let full = build(true, context);
-    function.define_property_or_throw(
-        js_string!("full"),
-        boa_engine::property::PropertyDescriptor::builder().value(full).enumerable(false),
-        context,
-    )?;
-    Ok(function)
+    build(action, 1, native, context)
 }
 
 /// Creates the function `call`, for facades and actions whose names are no identifiers.
 pub fn define_call(context: &mut Context) -> JsResult<()> {
-    let build = |is_full: bool, context: &mut Context| {
-        let native = NativeFunction::from_copy_closure(move |_, args, context| {
+    let native = |is_full: bool| {
+        NativeFunction::from_copy_closure(move |_, args, context| {
             let facade = text(args.get_or_undefined(0), "facade")?;
             let action = text(args.get_or_undefined(1), "action")?;
             call(&facade, &action, args.get(2..).unwrap_or_default(), is_full, context)
-        });
-        let name = if is_full { "full" } else { "call" };
-        FunctionObjectBuilder::new(context.realm(), native).name(JsString::from(name)).length(3).build()
+        })
     };
-    let function = build(false, context);
-    let full = build(true, context);
-    let full = boa_engine::property::PropertyDescriptor::builder().value(full).enumerable(false);
-    function.define_property_or_throw(js_string!("full"), full, context)?;
+    let function = build("call", 3, native, context)?;
     context.register_global_property(js_string!("call"), function, Attribute::empty())
+}
+
+/// Makes a frozen function with its variant `full`.
+fn build(
+    name: &str,
+    length: usize,
+    native: impl Fn(bool) -> NativeFunction,
+    context: &mut Context,
+) -> JsResult<JsFunction> {
+    let made = |name: &str, is_full| {
+        FunctionObjectBuilder::new(context.realm(), native(is_full))
+            .name(JsString::from(name))
+            .length(length)
+            .build()
+    };
+    let (function, full) = (made(name, false), made("full", true));
+    full.set_integrity_level(IntegrityLevel::Frozen, context)?;
+    let full = PropertyDescriptor::builder().value(full).enumerable(false);
+    function.define_property_or_throw(js_string!("full"), full, context)?;
+    function.set_integrity_level(IntegrityLevel::Frozen, context)?;
+    Ok(function)
 }
 
 fn text(value: &JsValue, what: &str) -> JsResult<String> {

@@ -197,6 +197,9 @@ return (await memories.list())[0].id;
 //# facade that is changed -> failed: TypeError
 memories.list = () => "mine";
 
+//# action that is changed -> failed: TypeError
+memories.list.full = () => "mine";
+
 //# facade that is redefined -> failed: TypeError
 Object.defineProperty(memories, "list", { value: () => "mine" });
 
