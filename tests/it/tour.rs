@@ -139,7 +139,9 @@ async fn record() -> Result<String> {
                         let message = question["message"].as_str().unwrap_or_default();
                         out.push_str(&format!("The person is asked: *{message}*\n\n"));
                     }
-                    for (name, pointer) in [("version", "/data/sha256"), ("task", "/data/features/0/tasks/0/id")] {
+                    for (name, pointer) in
+                        [("version", "/data/sha256"), ("task", "/data/features/0/tasks/0/id")]
+                    {
                         if let Some(Value::String(value)) = envelope.pointer(pointer) {
                             known.insert(name.to_owned(), value.clone());
                         }
@@ -163,6 +165,9 @@ async fn the_tour_answers_as_its_page_shows() -> Result<()> {
     }
     let there = fs::read_to_string(&page)?;
     let differs = there.lines().zip(now.lines()).position(|(there, now)| there != now);
-    assert!(there == now, "docs/tour.md differs from line {differs:?} on; LOGGIA_WRITE=1 writes it anew:\n{now}");
+    assert!(
+        there == now,
+        "docs/tour.md differs from line {differs:?} on; LOGGIA_WRITE=1 writes it anew:\n{now}"
+    );
     Ok(())
 }

@@ -44,11 +44,11 @@ async fn a_program_calls_real_facades() -> Result<()> {
             (&json!(true), &json!(80)),
             "{envelope}"
         );
-        let direct = client.envelope("memories", json!({"action": "get", "id": "m_1"})).await?;
-        let through = run(&client, "return await memories.get({ id: 'm_1' })").await?;
+        let direct = client.envelope("memories", json!({"action": "get", "id": "m_0001"})).await?;
+        let through = run(&client, "return await memories.get({ id: 'm_0001' })").await?;
         assert_eq!(through["data"]["result"], direct["data"]);
-        let failed = run(&client, "const id = 'm_999';\nreturn await memories.get({ id })").await?;
-        let direct = client.envelope("memories", json!({"action": "get", "id": "m_999"})).await?;
+        let failed = run(&client, "const id = 'm_0999';\nreturn await memories.get({ id })").await?;
+        let direct = client.envelope("memories", json!({"action": "get", "id": "m_0999"})).await?;
         assert_eq!((&failed["code"], &failed["hint"]), (&direct["code"], &direct["hint"]), "{failed}");
         assert_eq!(
             (&failed["details"]["call"], &failed["details"]["line"]),
@@ -115,7 +115,7 @@ async fn a_program_has_the_rights_of_its_caller() -> Result<()> {
             run(&client, "return (await memories.add({ title: 'Tea' })).title").await?["data"]["result"],
             "Tea"
         );
-        let denied = run(&client, "return await memories.delete({ id: 'm_1' })").await?;
+        let denied = run(&client, "return await memories.delete({ id: 'm_0001' })").await?;
         assert_eq!(
             (&denied["code"], &denied["details"]["details"]["scope"]),
             (&json!("denied"), &json!("memories:delete")),
@@ -138,7 +138,7 @@ async fn a_program_has_the_rights_of_its_caller() -> Result<()> {
 #[tokio::test]
 async fn a_question_inside_parks_the_program() -> Result<()> {
     let code = "const done = [];\n\
-        for (const id of ['m_1', 'm_2']) {\n\
+        for (const id of ['m_0001', 'm_0002']) {\n\
           try { await memories.delete({ id }); done.push(id) } catch (e) { done.push(e.code) }\n\
         }\n\
         return [done, (await memories.list()).length]";
@@ -157,7 +157,7 @@ async fn a_question_inside_parks_the_program() -> Result<()> {
             let envelope = run(&client, code).await?;
             assert_eq!(
                 envelope["data"]["result"],
-                json!([["denied", "m_2"], 2]),
+                json!([["denied", "m_0002"], 2]),
                 "{era:?} {http} {envelope}"
             );
             for _ in 0..2 {

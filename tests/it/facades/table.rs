@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// Plugins: name, purpose, required grants, optional grants, maximum size in bytes.
-const PLUGINS: [(&str, &str, &str, &str, u64); 11] = [
+const PLUGINS: [(&str, &str, &str, &str, u64); 12] = [
     (
         "files",
         "files in granted directories, changed in parts, whole, or several atomically",

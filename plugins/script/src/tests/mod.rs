@@ -71,19 +71,19 @@ fn world() -> Host {
         )
         .schema("my-files", "read-all", Schema::new(json!({"type": "object", "additionalProperties": false})))
         .answer("memories", "list", |_| {
-            let reply = Reply::new(json!([{"id": "m_1", "title": "Tea"}])).message("One.");
+            let reply = Reply::new(json!([{"id": "m_0001", "title": "Tea"}])).message("One.");
             Ok(reply
-                .page(Page::of(1).total(7).cursor("m_1"))
-                .next(Next::of("memories", "get").param("id", "m_1")))
+                .page(Page::of(1).total(7).cursor("m_0001"))
+                .next(Next::of("memories", "get").param("id", "m_0001")))
         })
         .answer("memories", "get", |params| match params["id"].as_str() {
-            Some("m_1") => Ok(Reply::new(json!({"id": "m_1", "title": "Tea"}))),
+            Some("m_0001") => Ok(Reply::new(json!({"id": "m_0001", "title": "Tea"}))),
             other => Err(Failure::not_found(format!("not found: there is no memory {other:?}"))
                 .hint("`list` shows memories.")
                 .details(json!({"id": other}))
                 .next(Next::of("memories", "list"))),
         })
-        .answer("memories", "add", |params| Ok(Reply::new(json!({"id": "m_2", "title": params["title"]}))))
+        .answer("memories", "add", |params| Ok(Reply::new(json!({"id": "m_0002", "title": params["title"]}))))
         .answer("my-files", "read-all", |_| Ok(Reply::new(json!("all"))))
         // Unoptimised, the engine is slow.
         .config("steps", 100_000)

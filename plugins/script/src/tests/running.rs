@@ -47,12 +47,12 @@ fn input_is_data() {
 fn facades_are_called_by_name() {
     for (code, result) in [
         ("return (await memories.list())[0].title", json!("Tea")),
-        ("return await memories.add({ title: 'Milk' })", json!({"id": "m_2", "title": "Milk"})),
+        ("return await memories.add({ title: 'Milk' })", json!({"id": "m_0002", "title": "Milk"})),
         ("return await memories['list']().then(all => all.length)", json!(1)),
         ("const { list } = memories; return (await list()).length", json!(1)),
         ("return await call('my-files', 'read-all')", json!("all")),
         ("return (await call.full('my-files', 'read-all')).data", json!("all")),
-        ("return await globalThis.memories.get({ id: 'm_1' })", json!({"id": "m_1", "title": "Tea"})),
+        ("return await globalThis.memories.get({ id: 'm_0001' })", json!({"id": "m_0001", "title": "Tea"})),
         (
             "return [typeof memories, typeof memory, 'list' in memories, 'lst' in memories]",
             json!(["object", "undefined", true, false]),
@@ -92,7 +92,7 @@ fn each_call_has_its_own_key() {
 
 #[test]
 fn failures_are_caught_as_errors() {
-    let code = "try { await memories.get({ id: 'm_9' }) } catch (e) { \
+    let code = "try { await memories.get({ id: 'm_0009' }) } catch (e) { \
         return [e instanceof CallError, e instanceof Error, `${e}`, e.call, e.code, e.hint, e.details, e.next, e] }";
     insta::assert_snapshot!(pretty(&run(code).unwrap()));
     let all = "const all = await Promise.allSettled([memories.list(), memories.get({ id: 'no' })]); \
