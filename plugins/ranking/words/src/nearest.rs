@@ -62,7 +62,7 @@ mod tests {
             assert_eq!(nearest(name, &names), expected, "{name}");
         }
         assert_eq!(
-            suggest("fil", &names, "Facades"),
+            suggest("file", &names, "Facades"),
             "Did you mean `files`? Facades: memories, files, projects."
         );
         let many: Vec<String> = (0..30).map(|n| format!("x{n}")).collect();
