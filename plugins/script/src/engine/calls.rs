@@ -211,9 +211,11 @@ fn explain(mut failure: Failure, request: &Request, context: &Context) -> JsResu
     let state = RunState::of(context)?;
     let Some(Ok(peers)) = may_be_unknown.then(|| state.peers().as_ref()) else { return Ok(failure) };
     match peers.iter().find(|peer| peer.name == request.facade) {
-        None if failure.code == code::NOT_FOUND => {
+        // A facade outside of the caller's rights is like one that does not exist.
+        None if failure.code == code::NOT_FOUND || is_hidden(&failure) => {
             let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
-            failure.hint = Some(suggest(&request.facade, &names, "Facades"));
+            let message = format!("not found: there is no facade `{}` to call", request.facade);
+            failure = Failure::not_found(message).hint(suggest(&request.facade, &names, "Facades"));
         }
         Some(peer)
             if !has_action(peer, &request.action)
@@ -226,6 +228,11 @@ fn explain(mut failure: Failure, request: &Request, context: &Context) -> JsResu
         _ => {}
     }
     Ok(failure)
+}
+
+/// Tests whether a call was refused because the caller's rights do not reach its facade.
+fn is_hidden(failure: &Failure) -> bool {
+    failure.details.as_ref().and_then(|details| details.get("scope")).is_some_and(Value::is_null)
 }
 
 /// Tests whether a facade has an action of this name or alias.
