@@ -199,7 +199,7 @@ async fn build_makes_callable_plugins() -> Result<()> {
         Ok((output.status.code(), String::from_utf8(output.stdout)?.trim().to_owned()))
     };
     let found = call(&["search", "query=milk", "limit=1"]).await?;
-    let data = r#"[{"id":"n_0001","text":"milk","tags":[]}]"#;
+    let data = r#"[{"id":"n_1","text":"milk","tags":[]}]"#;
     let expected =
         format!(r#"{{"ok":true,"action":"search","data":{data},"count":1,"resolved_inputs":{{"limit":1}}}}"#);
     assert_eq!(found, (Some(0), expected));

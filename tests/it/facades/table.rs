@@ -32,12 +32,12 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 12] = [
         "`invoke`: validations; `elicit`: confirmations",
         700_000,
     ),
-    ("search", "all of these at once", "`invoke`", "`http`, `config`: meaning", 580_000),
+    ("search", "all of these at once", "`invoke`", "`http`, `config`: meaning", 1_600_000),
     (
         "web",
         "pages, PDFs and data of the web as text; a search of it",
         "`http`",
-        "`config`: search, robots",
+        "`config`: `search`, robots",
         1_600_000,
     ),
     (

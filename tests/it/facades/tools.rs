@@ -58,7 +58,7 @@ async fn actions_are_found_checked_and_called() -> Result<()> {
     let names: Vec<&str> = facades.iter().filter_map(|facade| facade["facade"].as_str()).collect();
     assert_eq!(names, ["files", "memories"], "{listed}");
     let counts: Vec<u64> = facades.iter().filter_map(|facade| facade["actions"].as_u64()).collect();
-    assert_eq!(counts, [13, 11], "without `embed`, which needs a setting: {listed}");
+    assert_eq!(counts, [13, 12], "{listed}");
     // The default action.
     assert_eq!(ask(json!({})).await?["data"], listed["data"]);
     let first = ask(json!({"action": "list", "facade": "files", "limit": 10})).await?;

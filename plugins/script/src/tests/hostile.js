@@ -175,20 +175,20 @@ for (let i = 0; i < 400; i++) console.log("line", i, "x".repeat(100));
 //# console of a hostile object -> ok: [no]
 console.log({ get a() { throw new Error("no") } });
 
-//# pollution of Object -> ok: "m_1"
+//# pollution of Object -> ok: "m_0001"
 Object.prototype.title = "polluted";
 Object.prototype.then = undefined;
 Object.keys = () => { throw 1 };
 Array.isArray = () => true;
 return (await memories.list())[0].id;
 
-//# pollution of Promise -> ok: "m_1"
+//# pollution of Promise -> ok: "m_0001"
 Promise.prototype.then = () => { throw 1 };
 Promise.resolve = () => 1;
 Array.prototype.map = Array.prototype[Symbol.iterator] = () => { throw 1 };
 return (await memories.list())[0].id;
 
-//# pollution of JSON -> ok: "m_1"
+//# pollution of JSON -> ok: "m_0001"
 JSON.stringify = () => "[]";
 JSON.parse = () => [];
 Error.prototype.toString = Function.prototype.call = Function.prototype.apply = () => { throw 1 };
@@ -213,7 +213,7 @@ CallError.prototype.code = "mine";
 const given = JSON.parse('{"__proto__": {"admin": true}}');
 return given.admin === undefined && Object.keys(given)[0] === "__proto__";
 
-//# argument that changes while it is read -> ok: "m_1"
+//# argument that changes while it is read -> ok: "m_0001"
 let times = 0;
 const args = { get limit() { return times++ === 0 ? 1 : "many" } };
 return (await memories.list(args))[0].id;
@@ -221,10 +221,10 @@ return (await memories.list(args))[0].id;
 //# arguments that are no object -> failed: an action takes one object
 await memories.list("tea", 5);
 
-//# argument with a symbol key -> ok: "m_1"
+//# argument with a symbol key -> ok: "m_0001"
 return (await memories.list({ [Symbol("x")]: 1, limit: 1 }))[0].id;
 
-//# escaped name -> ok: "m_1"
+//# escaped name -> ok: "m_0001"
 return (await m\u0065mories.list())[0].id;
 
 //# labels -> ok: 3
