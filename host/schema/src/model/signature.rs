@@ -1,6 +1,6 @@
 //! Signatures: an action and its parameters on one line: `update(id: string, depth?: xs|s|m|l)`.
 
-use std::fmt::Write as _;
+use std::{collections::HashMap, fmt::Write as _};
 
 use crate::{
     model::shape::{ShapeMember, ValueShape},
@@ -18,41 +18,92 @@ const LEVELS: usize = 3;
 
 /// Renders the signature of an action.
 pub(crate) fn signature(name: &str, parameters: &ValueShape) -> String {
-    signature_with(name, parameters, true)
+    signature_with(name, parameters)
 }
 
-/// Renders a signature for texts that models read on every turn: without the type `string`, which most parameters have,
-/// and without what is said of objects of any members.
-pub(crate) fn brief(name: &str, parameters: &ValueShape) -> String {
-    signature_with(name, parameters, false)
+/// Renders the signatures of one tool for a text that models read on every turn. A parameter has its type where it is first
+/// named, and only if it is not `string`.
+#[derive(Default)]
+pub(crate) struct BriefSignatures {
+    /// Types of the parameters that were named before.
+    types: HashMap<String, String>,
 }
 
-fn signature_with(name: &str, parameters: &ValueShape, types_text: bool) -> String {
-    let mut out = String::new();
-    let long = if types_text { LONG } else { BRIEF_LONG };
-    for levels in (1..=LEVELS).rev() {
-        out = format!("{name}({})", member_list(parameters, levels, types_text));
-        if out.len() <= long {
-            break;
+impl BriefSignatures {
+    /// Renders the signature of the next action.
+    pub(crate) fn render(&mut self, name: &str, parameters: &ValueShape) -> String {
+        let (out, levels) = fitting(BRIEF_LONG, |levels| {
+            format!("{name}({})", member_list(parameters, levels, TypeTexts::Brief(&self.types)))
+        });
+        if let ValueShape::Record { members, .. } = parameters {
+            for ShapeMember { name, shape, .. } in members {
+                let text = type_text_with(shape, levels - 1, false);
+                self.types.entry(name.clone()).or_insert(text);
+            }
         }
+        out
     }
-    out
 }
 
-fn member_list(shape: &ValueShape, levels: usize, types_text: bool) -> String {
+fn signature_with(name: &str, parameters: &ValueShape) -> String {
+    fitting(LONG, |levels| format!("{name}({})", member_list(parameters, levels, TypeTexts::All))).0
+}
+
+/// Returns the text with the most levels that is short enough, or that with one level; with the number of its levels.
+fn fitting(long: usize, render: impl Fn(usize) -> String) -> (String, usize) {
+    let mut levels = LEVELS;
+    loop {
+        let out = render(levels);
+        if out.len() <= long || levels == 1 {
+            return (out, levels);
+        }
+        levels -= 1;
+    }
+}
+
+/// Types that a signature gives.
+#[derive(Clone, Copy)]
+enum TypeTexts<'a> {
+    /// All.
+    All,
+    /// All but `string`, and those of parameters that were named before.
+    Brief(&'a HashMap<String, String>),
+    /// All but `string`: of members of objects.
+    Inner,
+}
+
+impl TypeTexts<'_> {
+    /// The type of a member after its name.
+    fn member(self, name: &str, shape: &ValueShape, levels: usize) -> Option<String> {
+        let text = type_text_with(shape, levels, matches!(self, Self::All));
+        let known = match self {
+            Self::Brief(types) => types.get(name),
+            Self::All | Self::Inner => None,
+        };
+        let is_needed = match (self, known) {
+            (Self::All, _) => true,
+            (_, Some(known)) => *known != text,
+            (_, None) => *shape != ValueShape::Text(None),
+        };
+        is_needed.then_some(text)
+    }
+}
+
+fn member_list(shape: &ValueShape, levels: usize, types: TypeTexts<'_>) -> String {
     let mut out = String::new();
     if let ValueShape::Record { members, others } = shape {
         for (index, ShapeMember { name, required, shape, .. }) in members.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             let mark = if *required { "" } else { "?" };
-            let name = if is_identifier(name) { name.clone() } else { format!("{name:?}") };
-            let _ = write!(out, "{comma}{name}{mark}");
-            if types_text || *shape != ValueShape::Text(None) {
-                let _ = write!(out, ": {}", type_text_with(shape, levels - 1, types_text));
+            let shown = if is_identifier(name) { name.clone() } else { format!("{name:?}") };
+            let _ = write!(out, "{comma}{shown}{mark}");
+            if let Some(text) = types.member(name, shape, levels - 1) {
+                let _ = write!(out, ": {text}");
             }
         }
         if let Some(others) = others {
             let comma = if members.is_empty() { "" } else { ", " };
+            let types_text = matches!(types, TypeTexts::All);
             let _ = write!(out, "{comma}[name]: {}", type_text_with(others, levels - 1, types_text));
         }
     }
@@ -97,7 +148,10 @@ fn type_text_with(shape: &ValueShape, levels: usize, types_text: bool) -> String
             (true, None) => "object".into(),
             (true, Some(others)) if !types_text && **others == ValueShape::Any => "object".into(),
             _ if levels == 0 => "object".into(),
-            _ => format!("{{{}}}", member_list(shape, levels, types_text)),
+            _ => {
+                let types = if types_text { TypeTexts::All } else { TypeTexts::Inner };
+                format!("{{{}}}", member_list(shape, levels, types))
+            }
         },
         ValueShape::Union(shapes) => shapes.iter().map(kind).collect::<Vec<_>>().join("|"),
     }
@@ -157,9 +211,27 @@ mod tests {
             "env": {"type": "object", "additionalProperties": text}, "at": {"anyOf": [text, {"type": "integer"}]}}});
         let resolved = crate::model::resolve::resolve(schema.as_object().unwrap()).unwrap();
         assert_eq!(
-            brief("go", &ValueShape::from_schema(&resolved)),
+            BriefSignatures::default().render("go", &ValueShape::from_schema(&resolved)),
             "go(id, n?: integer, state?: on|off, tags?: string[], who?: {name?}, env?: {[name]: string}, \
              at?: string|integer)"
+        );
+    }
+
+    #[test]
+    fn brief_signatures_give_each_type_once() {
+        let mut signatures = BriefSignatures::default();
+        let mut check = |properties: Value, expected: &str| {
+            let schema = json!({"type": "object", "properties": properties});
+            let resolved = crate::model::resolve::resolve(schema.as_object().unwrap()).unwrap();
+            assert_eq!(signatures.render("go", &ValueShape::from_schema(&resolved)), expected);
+        };
+        let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
+        check(json!({"limit": number, "id": text}), "go(limit?: integer, id?)");
+        check(json!({"limit": {"type": "integer", "maximum": 9}, "id": text}), "go(limit?, id?)");
+        check(json!({"limit": text, "id": number}), "go(limit?: string, id?: integer)");
+        check(
+            json!({"in": {"type": "object", "properties": {"limit": number}}}),
+            "go(in?: {limit?: integer})",
         );
     }
 

@@ -10,14 +10,11 @@ use crate::{
     },
 };
 
-/// Name of the parameter for the level of detail.
-pub(crate) const DETAIL: &str = "detail";
-
 /// The parameters that the host adds to an action. Their names are reserved.
 pub(crate) fn for_action(contract: &Contract, action: &Action) -> Vec<ShapeMember> {
     let mut out = Vec::new();
     if action.details {
-        out.push(optional(DETAIL, word_shape(&Detail::ALL.map(Detail::as_str)), "default standard"));
+        out.push(optional("detail", word_shape(&Detail::ALL.map(Detail::as_str)), "default standard"));
     }
     if action.long_running {
         out.push(optional("wait", ValueShape::Boolean, "false: answer at once, with a run"));

@@ -10,13 +10,13 @@ use crate::{
     model::{
         host_action::LOGIN_CODE,
         shape::{ShapeMember, ValueShape},
-        signature::brief,
+        signature::BriefSignatures,
     },
     publish::{
         description::{ToolDescription, summaries, warning, with_spilled},
         flat::{action_property, add_host_parameters, root_schema},
         granular::object_schema,
-        host_parameters::{self, DETAIL},
+        host_parameters,
         parameters::ParameterTable,
         part::ToolPart,
         tool::PublishedTool,
@@ -25,42 +25,32 @@ use crate::{
 
 /// Description of `action`, whose values say the rest.
 const ACTION_TEXT: &str = "";
-/// Number of actions with `detail`, from which on its values are listed once for all of them.
-const SHARED_DETAIL: usize = 3;
-/// Values of `detail`.
-const DETAIL_TEXT: &str = " detail: minimal|standard|full.";
-
+/// Description of `params` in the `signatures` form.
+const PARAMS_TEXT: &str = "As in its signature; types are given once, none: string.";
 /// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
 /// `describe`. Of the host's parameters, only `confirm` and `login_code` need a description of their own.
 pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
-    let shares_detail = part.actions.iter().filter(|(_, action)| action.details).count() >= SHARED_DETAIL;
-    let actions = part.with_rules().map(|(action, rules)| {
+    let mut signatures = BriefSignatures::default();
+    let mut lines = Vec::new();
+    for (action, rules) in part.with_rules() {
         let (members, others) = match &rules.shape {
             ValueShape::Record { members, others } => (members.clone(), others.clone()),
             _ => (Vec::new(), None),
         };
         let added = host_parameters::for_action(part.contract, action)
             .into_iter()
-            .filter(|member| !is_beside_params(member))
-            .map(|member| match shares_detail && member.name == DETAIL {
-                // A text needs no type.
-                true => ShapeMember { shape: ValueShape::Text(None), ..member },
-                false => member,
-            });
+            .filter(|member| !is_beside_params(member));
         let shape = ValueShape::Record { members: members.into_iter().chain(added).collect(), others };
-        format!("{}{}", warning(action), brief(&action.name, &shape))
-    });
-    let host_actions = part.host_actions.iter().map(|host_action| {
+        lines.push(format!("{}{}", warning(action), signatures.render(&action.name, &shape)));
+    }
+    for host_action in &part.host_actions {
         let members = host_parameters::for_host_action(*host_action)
             .into_iter()
             .chain(host_parameters::beside_host_action(*host_action));
-        brief(host_action.name(), &record(members.collect()))
-    });
-    let ToolDescription { text: description, spilled } =
-        ToolDescription::new(part, actions.chain(host_actions));
-    let detail = if shares_detail { DETAIL_TEXT } else { "" };
-    let params =
-        open_object(with_spilled(format!("As in its signature, untyped: string.{detail}"), &spilled));
+        lines.push(signatures.render(host_action.name(), &record(members.collect())));
+    }
+    let ToolDescription { text: description, spilled } = ToolDescription::new(part, lines);
+    let params = open_object(with_spilled(PARAMS_TEXT.to_owned(), &spilled));
     publish(part, description, action_property(part, ACTION_TEXT, &[]), params, is_beside_params)
 }
 
