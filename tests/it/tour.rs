@@ -4,7 +4,7 @@
 //! A block `call` holds lines of `facade {arguments}`. A line `person {content}` before a call is the person's answer to
 //! its question.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use loggia_tests::{
@@ -118,18 +118,17 @@ async fn record() -> Result<String> {
     names.sort();
     client.names_become(&names.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let mut out = String::new();
-    // Values of earlier results, as `$name` in arguments.
-    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    // The last version that a result had: `$version` in arguments.
+    let mut known = String::new();
     for (text, lines) in &blocks {
-        out.push_str(text);
+        // Each answer ends with an empty line.
+        out.push_str(text.strip_prefix('\n').unwrap_or(text));
         let mut questions = 0;
         for line in lines {
             match line {
                 TourLine::Person(_) => questions += 1,
                 TourLine::Call { facade, arguments } => {
-                    let shown = known.iter().fold(arguments.to_string(), |text, (name, value)| {
-                        text.replace(&format!("${name}"), value)
-                    });
+                    let shown = arguments.to_string().replace("$version", &known);
                     let sent = serde_json::from_str(&shown.replace(SITE, &web.url("")))?;
                     let mut envelope = client.envelope(facade, sent).await?;
                     steady(&mut envelope, &web.url(""));
@@ -139,19 +138,16 @@ async fn record() -> Result<String> {
                         let message = question["message"].as_str().unwrap_or_default();
                         out.push_str(&format!("The person is asked: *{message}*\n\n"));
                     }
-                    for (name, pointer) in
-                        [("version", "/data/sha256"), ("task", "/data/features/0/tasks/0/id")]
-                    {
-                        if let Some(Value::String(value)) = envelope.pointer(pointer) {
-                            known.insert(name.to_owned(), value.clone());
-                        }
+                    if let Some(version) = envelope["data"]["version"].as_str() {
+                        version.clone_into(&mut known);
                     }
-                    out.push_str(&format!("```json\n{}\n```\n", serde_json::to_string_pretty(&envelope)?));
+                    out.push_str(&format!("```json\n{}\n```\n\n", serde_json::to_string_pretty(&envelope)?));
                 }
             }
         }
     }
-    out.push_str(end);
+    out.push_str(end.trim_start());
+    let out = format!("{}\n", out.trim_end());
     client.end().await?;
     Ok(out)
 }

@@ -22,7 +22,7 @@ use summary::Summary;
 /// The facade.
 pub struct Conversations;
 
-/// Conversations, stored verbatim: append, read, search, archive, export.
+/// Conversations, stored verbatim.
 #[facade(needs("store", "to store them"))]
 impl Conversations {
     /// Add one message (`role`, `text`) or many (`messages`), to a conversation or to a new one.

@@ -39,7 +39,7 @@ const PIECES: usize = 50;
 /// The facade. Its data are in the host's state.
 pub struct Knowledge;
 
-/// Documents, cut into passages that are found by words and by meaning.
+/// Documents, found as passages.
 ///
 /// `search` returns passages with document, source and place; `get` with `chunk` reads one in full, with its
 /// neighbours.

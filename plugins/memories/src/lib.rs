@@ -23,7 +23,7 @@ use ranking::Mode;
 #[derive(Debug, Clone, Copy)]
 pub struct Memories;
 
-/// Facts to remember, and their relations.
+/// Facts to remember, and relations.
 ///
 /// `search` before you `add`: `update` an existing memory instead of repeating it. One fact per memory, stated in its
 /// title; or one memory per person, project or other entity, with its name as the title, its `kind`, one observation

@@ -12,7 +12,7 @@ use loggia_sdk::prelude::*;
 /// The facade.
 pub struct Tools;
 
-/// All other tools: find, check and call their actions.
+/// All other tools: find and call their actions.
 ///
 /// `search` or `list` finds actions, `get` shows one, `execute` calls it.
 #[facade(default = "list", needs("invoke: *", "to list and call the other facades"))]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     model::{
-        host_action::LOGIN_CODE,
+        host_action::{HostAction, LOGIN_CODE},
         shape::{ShapeMember, ValueShape},
         signature::BriefSignatures,
     },
@@ -25,8 +25,8 @@ use crate::{
 
 /// Description of `action`, whose values say the rest.
 const ACTION_TEXT: &str = "";
-/// Description of `params` in the `signatures` form.
-const PARAMS_TEXT: &str = "As in its signature; types are given once, none: string.";
+/// Description of `params` in the `signatures` form. What a missing type means is left to the reader.
+const PARAMS_TEXT: &str = "As in its signature.";
 /// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
 /// `describe`. Of the host's parameters, only `confirm` and `login_code` need a description of their own.
 pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
@@ -43,10 +43,11 @@ pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
         let shape = ValueShape::Record { members: members.into_iter().chain(added).collect(), others };
         lines.push(format!("{}{}", warning(action), signatures.render(&action.name, &shape)));
     }
-    for host_action in &part.host_actions {
-        let members = host_parameters::for_host_action(*host_action)
-            .into_iter()
-            .chain(host_parameters::beside_host_action(*host_action));
+    // The server's instructions explain `describe`.
+    for host_action in part.host_actions.iter().filter(|action| **action != HostAction::Describe) {
+        let members = host_parameters::for_host_action(*host_action).into_iter();
+        // `describe` explains the optional ones of runs, which few calls need.
+        let members = members.filter(|member| member.name != "include_trace");
         lines.push(signatures.render(host_action.name(), &record(members.collect())));
     }
     let ToolDescription { text: description, spilled } = ToolDescription::new(part, lines);
@@ -90,13 +91,15 @@ fn publish(
     params: Value,
     is_beside: fn(&ShapeMember) -> bool,
 ) -> PublishedTool {
+    // Where anything may be in `params`, no client validates strictly.
+    let is_open = params.get("additionalProperties") == Some(&Value::Bool(true));
     let mut properties = Object::new();
     properties.insert("action".into(), action);
     properties.insert("params".into(), params);
     let mut others = ParameterTable::new(part.action_names().collect());
     add_host_parameters(part, &mut others, is_beside);
     properties.extend(others.publish());
-    PublishedTool::from_part(part, description, root_schema(part, properties, false))
+    PublishedTool::from_part(part, description, root_schema(part, properties, is_open))
 }
 
 /// An object whose members only the description names. `additionalProperties` is explicit, because some clients treat

@@ -20,7 +20,7 @@ fn each_action_reports_missing_and_invalid_parameters() {
         ("hybrid", json!({"query": "x", "sources": []})),
         ("hybrid", json!({"query": "x", "sources": ["web"]})),
         ("semantic", json!({})),
-        ("semantic", json!({"query": "x"})),
+        ("semantic", json!({"query": "x", "limit": 0})),
     ];
     let line = |(action, params): (&str, Value)| {
         let failure = world().call(&Search, action, params.clone()).unwrap_err();
