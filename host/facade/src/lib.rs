@@ -15,6 +15,7 @@
 //! | [`envelope`] | the one JSON shape that every result has |
 //! | [`json`] | JSON text of others, parsed within bounds |
 //! | [`object`] | JSON objects |
+//! | [`roots`] | directories that a client names as its roots |
 //! | [`usage`] | what a facade has used so far |
 
 pub mod call;
@@ -26,6 +27,7 @@ pub mod object;
 pub mod port;
 pub mod reply;
 pub mod request;
+pub mod roots;
 pub mod surface;
 pub mod usage;
 
@@ -37,5 +39,6 @@ pub use object::Object;
 pub use port::{Answer, LogLevel, PeerAction, Port, Progress, Question, QuestionKind, Session};
 pub use reply::{Block, Content, Next, Page, Reply};
 pub use request::{Detail, Input, Request};
+pub use roots::{ClientRoot, ClientRoots, MAX_ROOTS, RefusedRoot, RootSource};
 pub use surface::{Action, Effect, Surface, Want};
 pub use usage::Usage;

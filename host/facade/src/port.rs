@@ -5,7 +5,7 @@ use std::{fmt, ops::Deref, sync::Arc, time::Duration};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::{Action, Failure, Object, Reply, Request, Stop, Surface};
+use crate::{Action, ClientRoots, Failure, Object, Reply, Request, Stop, Surface};
 
 /// Operations of a facade during a call. The gate implements it once, so the same rules apply to all calls.
 pub trait Port: Send + Sync + 'static {
@@ -28,6 +28,10 @@ pub trait Port: Send + Sync + 'static {
     /// Whether the person may be asked by a form now: checked before it is parsed.
     fn may_elicit(&self) -> Result<(), Failure> {
         Ok(())
+    }
+    /// Returns the directories that the client names as its roots. They are the client's claim; the facade checks them.
+    fn client_roots(&self) -> BoxFuture<'_, ClientRoots> {
+        Box::pin(std::future::ready(ClientRoots::absent("the call has no client")))
     }
     /// Whether an action of another facade may be called: checked before its parameters are parsed.
     fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {

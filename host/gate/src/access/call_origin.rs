@@ -3,6 +3,8 @@
 use core::net::IpAddr;
 use std::sync::Arc;
 
+use loggia_facade::RootSource;
+
 use super::{address::AddressBlock, request_ids::RequestIds, rights::CallerRights};
 
 /// Owner of calls, runs and state.
@@ -63,6 +65,8 @@ pub struct CallOrigin {
     pub rights: CallerRights,
     /// Ids of the request, for the audit log.
     pub request_ids: RequestIds,
+    /// Supplies the roots of the client. `None` if the client is not a program of the local user.
+    pub roots: Option<Arc<dyn RootSource>>,
 }
 
 impl CallOrigin {
@@ -74,6 +78,7 @@ impl CallOrigin {
             can_open_links: false,
             rights,
             request_ids: RequestIds::default(),
+            roots: None,
         }
     }
 
@@ -126,6 +131,13 @@ impl CallOrigin {
     #[must_use]
     pub fn with_request_ids(mut self, ids: RequestIds) -> Self {
         self.request_ids = ids;
+        self
+    }
+
+    /// Sets the source of the client's roots.
+    #[must_use]
+    pub fn with_roots(mut self, roots: Option<Arc<dyn RootSource>>) -> Self {
+        self.roots = roots;
         self
     }
 }

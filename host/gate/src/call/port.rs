@@ -1,15 +1,23 @@
 //! The port that a facade is given: the gate as seen from within a call.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    future::ready,
+    sync::{Arc, atomic::Ordering},
+};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Answer, Failure, LogLevel, PeerAction, Port, Progress, Question, Reply, Request, Stop, Surface,
+    Answer, ClientRoots, Failure, LogLevel, PeerAction, Port, Progress, Question, Reply, Request, Stop,
+    Surface,
 };
 use loggia_text::printable;
 use tokio::task::yield_now;
 
 use super::frame::CallFrame;
+
+/// Reason for which a call has no roots: its client may be a program of another person, on another machine.
+const NO_ROOT_SOURCE: &str =
+    "over HTTP the host takes no roots; a client that starts `loggia serve` itself may name some";
 
 /// Port of one call. Holds its frame, which nested calls keep as their parent.
 pub(super) struct FramePort(pub(super) Arc<CallFrame>);
@@ -55,6 +63,13 @@ impl Port for FramePort {
 
     fn may_elicit(&self) -> Result<(), Failure> {
         self.0.check_may_elicit()
+    }
+
+    fn client_roots(&self) -> BoxFuture<'_, ClientRoots> {
+        match &self.0.state.roots {
+            Some(source) => source.roots(),
+            None => ready(ClientRoots::absent(NO_ROOT_SOURCE)).boxed(),
+        }
     }
 
     fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {

@@ -11,12 +11,14 @@
 //! | `id.rs` | the unguessable handle of a run |
 //! | `handle.rs` | a caller's view of a run |
 //! | `registry.rs` | runs by their handles, with TTL and eviction |
+//! | `parked_clock.rs` | the time for which a call waits for a person |
 //! | `parking.rs` | calls that wait for a person |
 //! | `report.rs` | pure: renders replies about runs |
 
 mod event;
 mod handle;
 mod id;
+mod parked_clock;
 mod parking;
 mod questions;
 mod registry;

@@ -5,13 +5,15 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     mem::{size_of, take},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
 };
 
-use loggia_facade::{Answer, Command, Envelope, LogLevel, Object, Progress, Question, QuestionKind};
+use loggia_facade::{
+    Answer, Command, Envelope, LogLevel, Object, Progress, Question, QuestionKind, RootSource,
+};
 use serde_json::Value;
 use tokio::{
     sync::{Notify, oneshot},
@@ -19,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{event::CallEvent, status::RunStatus, trace::RunTrace, weight};
+use super::{event::CallEvent, parked_clock::ParkedClock, status::RunStatus, trace::RunTrace, weight};
 use crate::{
     access::{CallOrigin, Caller, CallerAccount, CallerRights, RequestIds},
     catalog::CatalogEntry,
@@ -46,6 +48,8 @@ pub(crate) struct CallState {
     pub(crate) can_open_links: bool,
     /// Ids of its request, for the audit log.
     pub(crate) request_ids: RequestIds,
+    /// Supplies the roots of its client.
+    pub(crate) roots: Option<Arc<dyn RootSource>>,
     /// Name of the facade.
     pub(crate) facade: String,
     /// Names of its actions: a batch may have several.
@@ -109,21 +113,6 @@ pub(super) struct MutableState {
     keeps_outcome: bool,
 }
 
-/// Time during which the call was parked. Runs while any branch of the call waits for a person.
-#[derive(Default)]
-struct ParkedClock {
-    parked_branches: usize,
-    parked_since: Option<Instant>,
-    parked_total: Duration,
-}
-
-impl ParkedClock {
-    fn parked_time(&self, now: Instant) -> Duration {
-        self.parked_total
-            + self.parked_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
-    }
-}
-
 /// Position of one follower in the events of a call.
 #[derive(Default)]
 pub(crate) struct EventCursor {
@@ -159,6 +148,7 @@ impl CallState {
             can_ask: origin.can_ask,
             can_open_links: origin.can_open_links,
             request_ids: origin.request_ids,
+            roots: origin.roots,
             facade: entry.surface().name.clone(),
             actions,
             command: command.clone(),

@@ -57,7 +57,8 @@ impl McpHandler {
             .origin(&context.extensions)
             .with_elicitation(support.forms)
             .with_links(support.links)
-            .with_request_ids(request_ids(context));
+            .with_request_ids(request_ids(context))
+            .with_roots(self.root_source(context));
         let tool = request.name.clone();
         // Only state that may pass through the client needs a binding.
         let binding = (support.by_retry || request.request_state.is_some())

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
+use loggia_facade::RootSource;
 use loggia_gate::{
     access::{CallOrigin, Caller, CallerRights},
     call::Gate,
@@ -27,7 +28,9 @@ use super::{
     instructions::render_instructions,
     list::ToolListCache,
     list_changes::SubscribedPeers,
-    pages, tasks,
+    pages,
+    roots::SessionRoots,
+    tasks,
 };
 
 /// Time that a handshake waits for the first catalog, so that its instructions name the facades. Loading from the cache
@@ -46,6 +49,8 @@ pub struct McpHandler {
     /// Origin of requests that carry none in their extensions.
     origin: CallOrigin,
     versions: &'static [ProtocolVersion],
+    /// Roots of the client; `None` where they are not taken.
+    roots: Option<Arc<SessionRoots>>,
 }
 
 pub(super) struct HandlerState {
@@ -75,7 +80,7 @@ impl McpHandler {
         });
         let notifier = Arc::clone(&shared);
         tokio::spawn(async move { notifier.peers.notify_changes(notifier.gate.catalog(), draining).await });
-        Self { shared, origin, versions: ProtocolVersion::KNOWN_VERSIONS }
+        Self { shared, origin, versions: ProtocolVersion::KNOWN_VERSIONS, roots: None }
     }
 
     /// Limits the offered revisions of MCP to this one and older: for clients that claim a revision they do not support.
@@ -88,6 +93,24 @@ impl McpHandler {
             Revision::July2026 => ProtocolVersion::V_2026_07_28,
         };
         Self { versions: ProtocolVersion::known_up_to(&newest), ..self }
+    }
+
+    /// Takes the roots of the client. Only for a server whose one client is a program of the local user.
+    #[must_use]
+    pub fn with_client_roots(self) -> Self {
+        Self { roots: Some(Arc::default()), ..self }
+    }
+
+    /// Returns the roots of the client, if they are taken.
+    pub fn client_roots(&self) -> Option<Arc<SessionRoots>> {
+        self.roots.clone()
+    }
+
+    /// Returns the source of roots for a call.
+    pub(super) fn root_source(&self, context: &McpContext) -> Option<Arc<dyn RootSource>> {
+        let roots = self.roots.as_ref()?;
+        roots.set_peer(&context.peer);
+        Some(Arc::clone(roots) as _)
     }
 
     /// Returns the origin of a request. Read for each one, since a session may be used with another token than it began with.

@@ -11,6 +11,7 @@
 //! | `result.rs` | an envelope as an MCP result |
 //! | `elicitation.rs` | elicitation, in both lifecycles |
 //! | `operation.rs` | timing of requests, and their ids in the log |
+//! | `roots.rs` | roots of a stdio client |
 //! | `tasks.rs` | runs as tasks of the tasks extension |
 //! | `list_changes.rs` | `tools/list_changed` to clients of both lifecycles |
 
@@ -23,12 +24,14 @@ mod list_changes;
 mod operation;
 mod pages;
 mod result;
+mod roots;
 mod tasks;
 
 pub use crate::mcp::{
     handler::McpHandler,
     instructions::render_instructions,
     list::{published_tools, to_tool},
+    roots::SessionRoots,
 };
 
 #[cfg(test)]

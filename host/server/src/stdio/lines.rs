@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use loggia_facade::json::has_many_values;
 use rmcp::{
     ErrorData, RoleServer,
-    model::{ErrorCode, JsonRpcMessage, ProtocolVersion},
+    model::{ClientNotification, ErrorCode, JsonRpcMessage, ProtocolVersion},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -21,10 +21,13 @@ use tokio::{
 };
 
 use super::opening::{ClientOpening, OpeningDecision};
-use crate::jsonrpc::{
-    duplicates, ids,
-    ids::MessageOutline,
-    refusals::{BATCH, INVALID, duplicate_name, too_many_values},
+use crate::{
+    jsonrpc::{
+        duplicates, ids,
+        ids::MessageOutline,
+        refusals::{BATCH, INVALID, duplicate_name, too_many_values},
+    },
+    mcp::SessionRoots,
 };
 
 /// Longest line: arguments are limited to 1 MiB by default, and JSON may escape every byte of them.
@@ -44,6 +47,8 @@ pub struct LineTransport<R, W> {
     /// Set after the first warning about a line that is not JSON.
     warned: bool,
     opening: ClientOpening,
+    /// Learns of changes of the client's roots here, since rmcp handles notifications and requests in any order.
+    roots: Option<Arc<SessionRoots>>,
     /// The output stream; `None` once it is closed. `send` returns independent futures, so the mutex serializes the writes:
     /// a holder waits for the client alone, never for another lock.
     write: Arc<Mutex<Option<W>>>,
@@ -69,10 +74,16 @@ where
             skipping: false,
             warned: false,
             opening: ClientOpening::new(versions),
+            roots: None,
             write,
             unread,
             pending_answer: None,
         }
+    }
+
+    /// Sets the roots of the client, which are told of changes.
+    pub fn with_roots(self, roots: Option<Arc<SessionRoots>>) -> Self {
+        Self { roots, ..self }
     }
 
     /// Reads one line; returns false at the end of the stream. Cancel safe: bytes that were read stay in the buffer.
@@ -148,7 +159,12 @@ where
 
     /// Decides on a message that rmcp can parse.
     fn route(&mut self, message: RxJsonRpcMessage<RoleServer>, line: &[u8]) -> ParsedLine {
-        if let JsonRpcMessage::Notification(_) = message {
+        if let JsonRpcMessage::Notification(sent) = &message {
+            if let (ClientNotification::RootsListChangedNotification(_), Some(roots)) =
+                (&sent.notification, &self.roots)
+            {
+                roots.mark_changed();
+            }
             let outline = MessageOutline::parse(line);
             if outline.id.is_some() {
                 return ParsedLine::refuse_unreadable(outline.id);

@@ -11,3 +11,6 @@ mod opening;
 mod server;
 
 pub use self::server::{serve, take};
+
+#[cfg(test)]
+mod tests;

@@ -27,8 +27,8 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// Input and output stream of the client.
 pub struct StdioStreams {
-    read: Pin<Box<dyn AsyncRead + Send>>,
-    write: Pin<Box<dyn AsyncWrite + Send>>,
+    pub(super) read: Pin<Box<dyn AsyncRead + Send>>,
+    pub(super) write: Pin<Box<dyn AsyncWrite + Send>>,
 }
 
 /// Takes over stdout for the protocol. From here on, other writes to descriptor 1 go to stderr, and no child process can
@@ -71,7 +71,10 @@ pub async fn serve(
 ) -> Result<(), String> {
     let ended = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
-    let transport = LineTransport::new(streams.read, streams.write, handler.supported_protocol_versions());
+    // The client is a program of the user who runs this server.
+    let handler = handler.with_client_roots();
+    let transport = LineTransport::new(streams.read, streams.write, handler.supported_protocol_versions())
+        .with_roots(handler.client_roots());
     let service = handler.serve_with_ct(transport, ended.clone());
     let running = tokio::select! {
         running = service => running,

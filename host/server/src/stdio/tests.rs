@@ -1,0 +1,217 @@
+//! Roots of a client whose messages the tests write themselves.
+
+use std::{sync::Arc, time::Duration};
+
+use loggia_facade::{Call, Input, Object, Reply, Request};
+use loggia_gate::{
+    access::CallOrigin,
+    call::Gate,
+    catalog::{Catalog, CatalogSlot},
+    schedule::{Executor, InlinePolicy},
+    testing::{entry, lanes, puppet},
+};
+use loggia_policy::model::{FacadeRules, InvokeRule};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::server::{StdioStreams, serve};
+use crate::mcp::McpHandler;
+
+/// A gate with three facades: `a` replies with its client's roots, `nested` with what `a` replies to it, `plain` needs none.
+fn gate() -> Gate {
+    let roots = puppet("a", |call: Call| async move {
+        let roots = call.session.client_roots().await;
+        let named = roots.roots.iter().map(|root| format!("{} {:?}", root.path.display(), root.name));
+        let refused = roots.refused.iter().map(ToString::to_string);
+        let all: Vec<String> = named.chain(refused).chain(roots.absence).collect();
+        Ok(Reply::data(all.join(", ")))
+    });
+    let nested = puppet("nested", |call: Call| async move {
+        let input = Input::Action { action: "look".into(), params: Object::new(), detail: call.detail };
+        let request = Request { facade: "a".into(), input, timeout: None, idempotency_key: None };
+        call.session.invoke(request).await
+    });
+    let plain = puppet("plain", |_| async { Ok(Reply::data("done")) });
+    let rules = || FacadeRules::default();
+    let invokes = FacadeRules { invoke: vec![InvokeRule::parse("a:*").unwrap()], ..rules() };
+    let catalog = Arc::new(Catalog::default());
+    let slots = [(roots, rules()), (nested, invokes), (plain, rules())];
+    let slots = slots.map(|(puppet, rules)| {
+        (puppet.surface.name.clone(), CatalogSlot::Serving(Arc::new(entry(puppet, rules))))
+    });
+    catalog.swap(slots.into());
+    catalog.mark_admitted();
+    Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(4)))
+}
+
+/// A client that writes its messages by hand.
+struct Script {
+    input: WriteHalf<DuplexStream>,
+    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    last_id: u64,
+    /// Number of times that the server asked for roots.
+    asked: usize,
+    /// What it responds to `roots/list`: `None` for nothing.
+    response: Option<Value>,
+}
+
+impl Script {
+    /// Connects as a client with these capabilities that responds to `roots/list` with this result.
+    async fn connect(capabilities: Value, result: Value) -> Self {
+        let mut script = Self::over(Some(json!({"result": result})));
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": {"name": "script", "version": "0"}});
+        script.request("initialize", params).await;
+        script.send(json!({"method": "notifications/initialized"})).await;
+        script
+    }
+
+    fn over(response: Option<Value>) -> Self {
+        let handler = McpHandler::new(gate(), CallOrigin::local(), CancellationToken::new());
+        let (ours, theirs) = duplex(1 << 20);
+        let (read, write) = split(ours);
+        let streams = StdioStreams { read: Box::pin(read), write: Box::pin(write) };
+        tokio::spawn(serve(handler, streams, Duration::ZERO, CancellationToken::new()));
+        let (output, input) = split(theirs);
+        Self { input, output: BufReader::new(output).lines(), last_id: 0, asked: 0, response }
+    }
+
+    async fn send(&mut self, mut message: Value) {
+        message["jsonrpc"] = "2.0".into();
+        self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn receive(&mut self) -> Value {
+        serde_json::from_str(&self.output.next_line().await.unwrap().unwrap()).unwrap()
+    }
+
+    /// Sends a request; returns its response, and responds to the server's requests meanwhile.
+    async fn request(&mut self, method: &str, params: Value) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(json!({"id": id, "method": method, "params": params})).await;
+        loop {
+            let message = self.receive().await;
+            if message["method"] == "roots/list" {
+                self.asked += 1;
+                if let Some(mut response) = self.response.clone() {
+                    response["id"] = message["id"].clone();
+                    self.send(response).await;
+                }
+            } else if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    /// Calls an action of a facade; returns its data.
+    async fn call(&mut self, facade: &str) -> String {
+        let params = json!({"name": facade, "arguments": {"action": "look"}});
+        let response = self.request("tools/call", params).await;
+        response["result"]["structuredContent"]["data"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{response}"))
+            .to_owned()
+    }
+}
+
+fn roots(uris: &[&str]) -> Value {
+    json!({"roots": uris.iter().map(|uri| json!({"uri": uri})).collect::<Vec<_>>()})
+}
+
+#[tokio::test]
+async fn roots_are_asked_once_when_needed() {
+    let mut client =
+        Script::connect(json!({"roots": {"listChanged": true}}), roots(&["file:///srv/a"])).await;
+    assert_eq!((client.call("plain").await.as_str(), client.asked), ("done", 0));
+    for facade in ["a", "a", "nested"] {
+        assert_eq!(client.call(facade).await, "/srv/a None", "{facade}");
+    }
+    assert_eq!(client.asked, 1);
+    for uris in [&["file:///srv/b", "https://example.com", "file:///srv/c"][..], &[]] {
+        client.response = Some(json!({"result": roots(uris)}));
+        client.send(json!({"method": "notifications/roots/list_changed"})).await;
+        let expected = match uris {
+            [] => "its list is empty; open a folder in the client",
+            _ => "/srv/b None, /srv/c None, `example.com` is not a `file://` URI",
+        };
+        assert_eq!(client.call("nested").await, expected);
+        assert_eq!(client.call("a").await, expected);
+    }
+    assert_eq!(client.asked, 3);
+}
+
+#[tokio::test]
+async fn names_of_roots_reach_facades() {
+    let named = json!({"roots": [{"uri": "file:///srv/a", "name": "Work"}], "_meta": {"x": 1}});
+    let mut client = Script::connect(json!({"roots": {}}), named).await;
+    assert_eq!(client.call("a").await, "/srv/a Some(\"Work\")");
+}
+
+#[tokio::test]
+async fn unusable_answers_are_no_roots() {
+    for (response, expected) in [
+        (json!({"result": {}}), "its response to `roots/list` has no list of roots"),
+        (json!({"result": {"roots": "file:///srv"}}), "its response to `roots/list` has no list of roots"),
+        (json!({"result": {"roots": [{"name": "x"}]}}), "its response to `roots/list` has no list of roots"),
+        (json!({"result": {"roots": [5]}}), "its response to `roots/list` has no list of roots"),
+        (
+            json!({"error": {"code": -32601, "message": "Method not\u{1b} found"}}),
+            "it answered `roots/list` with an error",
+        ),
+    ] {
+        let mut client = Script::connect(json!({"roots": {}}), Value::Null).await;
+        client.response = Some(response.clone());
+        assert_eq!(client.call("a").await, expected, "{response}");
+        // The calls after it do not wait for the client again.
+        assert_eq!(client.call("a").await, expected, "{response}");
+        assert_eq!(client.asked, 1, "{response}");
+        // A change is a reason to ask again.
+        client.response = Some(json!({"result": roots(&["file:///srv/a"])}));
+        client.send(json!({"method": "notifications/roots/list_changed"})).await;
+        assert_eq!(client.call("a").await, "/srv/a None", "{response}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_never_answers_is_not_waited_for() {
+    let mut client = Script::connect(json!({"roots": {}}), Value::Null).await;
+    client.response = None;
+    let began = tokio::time::Instant::now();
+    let silent = "it did not answer `roots/list` within 5 seconds";
+    for _ in 0..3 {
+        assert_eq!(client.call("a").await, silent);
+    }
+    assert_eq!(client.asked, 1);
+    let waited = began.elapsed();
+    assert!((5..7).contains(&waited.as_secs()), "{waited:?}");
+    // Later it is asked again.
+    tokio::time::advance(Duration::from_secs(31)).await;
+    client.response = Some(json!({"result": roots(&["file:///srv/a"])}));
+    assert_eq!(client.call("a").await, "/srv/a None");
+    assert_eq!(client.asked, 2);
+}
+
+#[tokio::test]
+async fn clients_without_roots_are_not_asked() {
+    for capabilities in [json!({}), json!({"sampling": {}})] {
+        let mut client = Script::connect(capabilities, roots(&["file:///srv/a"])).await;
+        assert_eq!(client.call("a").await, "it does not support roots");
+        assert_eq!(client.asked, 0);
+    }
+    // A client of 2026-07-28 answers no requests of the server.
+    let mut client = Script::over(None);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "script", "version": "0"},
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}}});
+    let params = json!({"name": "a", "arguments": {"action": "look"}, "_meta": meta});
+    let response = client.request("tools/call", params).await;
+    assert_eq!(
+        response["result"]["structuredContent"]["data"],
+        "the host asks for roots only up to revision 2025-11-25 of MCP, and the client speaks a newer one"
+    );
+    assert_eq!(client.asked, 0);
+}
