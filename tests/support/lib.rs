@@ -4,6 +4,7 @@ mod ears;
 mod host;
 pub mod lingers;
 mod raw;
+mod roots;
 mod scratch;
 mod served;
 pub mod web;
@@ -12,6 +13,7 @@ pub mod wire;
 pub use ears::{Ears, Kind, accepted, opened};
 pub use host::{HttpHost, signal};
 pub use raw::Raw;
+pub use roots::{RootsClient, roots};
 pub use scratch::scratch;
 pub use served::{Served, Token};
 

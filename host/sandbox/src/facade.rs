@@ -11,7 +11,7 @@ use loggia_state::StateStore;
 use crate::{
     LoadError, PluginComponent,
     call_log::PluginLog,
-    capability::{ConfigureContext, FacadeCapabilities},
+    capability::{ConfigureContext, FacadeCapabilities, RootFence},
     contract::{RawFailure, RawReply},
     fault::{FaultContext, GuestWork},
     guest::GuestState,
@@ -43,6 +43,8 @@ pub struct SandboxConfig<'a> {
     pub store: Option<StateStore>,
     /// Credentials of its callers, if the policy grants secrets that are theirs.
     pub credentials: Option<Arc<dyn CallerCredentials>>,
+    /// Decides which directories clients may name.
+    pub root_fence: Arc<dyn RootFence>,
 }
 
 impl WasmFacade {
@@ -56,13 +58,14 @@ impl WasmFacade {
         surface: Arc<Surface>,
         confines: SandboxConfig<'_>,
     ) -> Result<Self, LoadError> {
-        let SandboxConfig { name, grants, limits, store, credentials } = confines;
+        let SandboxConfig { name, grants, limits, store, credentials, root_fence } = confines;
         let capabilities = FacadeCapabilities::configure(&ConfigureContext {
             name,
             grants,
             limits: &limits,
             store,
             credentials,
+            root_fence: &root_fence,
         })?;
         let log = PluginLog::new(&limits);
         let usage = Arc::default();
@@ -84,6 +87,7 @@ impl WasmFacade {
         let context = FaultContext { facade: &self.name, limits: &self.limits, engine, work };
         let meter = CpuMeter::new(self.limits.budget(long_running).cpu);
         let _cpu = self.usage.count_cpu(&meter);
+        let client_roots = self.capabilities.open_roots(&call.session, &meter).await;
         let purpose = StorePurpose::Call(CallSetup {
             session: &call.session,
             effect,
@@ -91,6 +95,7 @@ impl WasmFacade {
             capabilities: &self.capabilities,
             log: &self.log,
             usage: &self.usage,
+            client_roots,
         });
         let mut store = new_store(engine, &self.limits, Arc::clone(&meter), purpose);
         let future = Box::pin(self.run(&mut store, &call));
@@ -109,13 +114,16 @@ impl WasmFacade {
         }
         match answer {
             Ok(reply) => match reply.parse() {
-                Ok(reply) => Ok(Reply { next: reply.next.map(|next| self.rename_own(next)), ..reply }),
+                Ok(mut reply) => {
+                    store.data().capabilities.explain_reply(&mut reply);
+                    reply.next = reply.next.map(|next| self.rename_own(next));
+                    Ok(reply)
+                }
                 Err(error) => Err(context.bad_output_fault(error).into()),
             },
             Err(failure) => Err(match failure.parse() {
                 Ok(mut failure) => {
-                    let capabilities = &store.data().capabilities;
-                    failure.hint = failure.hint.or_else(|| capabilities.explain_refusal(&failure.code));
+                    store.data().capabilities.explain_failure(&mut failure);
                     failure.next = failure.next.map(|next| self.rename_own(next));
                     Stop::Failure(failure)
                 }

@@ -57,6 +57,7 @@ mod wasmtime_errors;
 
 pub use artifact::{ArtifactDigest, PluginArtifact};
 pub use cache::CodeCache;
+pub use capability::{FoundRoot, RootFence};
 pub use component::PluginComponent;
 pub use engine::{AddressSpace, SandboxEngine};
 pub use error::{EngineError, LoadError};

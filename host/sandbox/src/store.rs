@@ -10,7 +10,7 @@ use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, W
 use crate::{
     SandboxEngine,
     call_log::{CallLog, PluginLog},
-    capability::{CallCapabilities, FacadeCapabilities, PrepareContext},
+    capability::{CallCapabilities, FacadeCapabilities, OpenedRoots, PrepareContext},
     guest::GuestState,
     limits::MemoryLimiter,
     meter::CpuMeter,
@@ -34,6 +34,7 @@ pub(crate) struct CallSetup<'a> {
     pub capabilities: &'a FacadeCapabilities,
     pub log: &'a PluginLog,
     pub usage: &'a Arc<UsageCounters>,
+    pub client_roots: OpenedRoots,
 }
 
 /// Makes a store for one guest. Nothing of it outlives the call, so nothing leaks from one call to the next.
@@ -49,6 +50,7 @@ pub(crate) fn new_store(
             let log = call.log.call(call.session);
             let capabilities = call.capabilities.prepare(
                 call.session,
+                call.client_roots,
                 &mut PrepareContext {
                     limits,
                     effect: call.effect,

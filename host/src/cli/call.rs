@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use loggia_facade::{Block, Input, Object, Request};
-use loggia_gate::{access::CallOrigin, run::CallEvent};
+use loggia_gate::run::CallEvent;
 use loggia_policy::settings::Level;
 use loggia_text::{printable, printable_text};
 use serde_json::Value;
@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     common::{LoadOptions, UsageError, io_runtime},
     exit, term,
+    working_dir::terminal_origin,
 };
 use crate::{
     serve::{HostOptions, PluginHost},
@@ -21,6 +22,8 @@ use crate::{
 /// Make one call and print its result as JSON.
 ///
 /// Prints text content after the result. Describes images and other media on stderr.
+///
+/// A policy that grants the roots of clients gets the directory in which the command runs.
 ///
 /// Exits with 0 if the call succeeded, and with 20 if it failed.
 #[derive(clap::Args)]
@@ -65,7 +68,7 @@ impl CallCommand {
                 // An error lists the existing facades, which are known once all are loaded.
                 host.gate.catalog().wait_for_admission().await;
             }
-            let mut exec = host.gate.start(CallOrigin::local(), request);
+            let mut exec = host.gate.start(terminal_origin(), request);
             loop {
                 match exec.next().await {
                     CallEvent::Done(envelope) => break envelope,

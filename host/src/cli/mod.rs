@@ -26,6 +26,7 @@ mod token;
 mod tokens;
 mod upstream;
 mod workflow;
+mod working_dir;
 
 use std::{process::ExitCode, time::Duration};
 

@@ -154,7 +154,7 @@ impl CatalogLoader {
             return BTreeMap::new();
         }
         let paths = granted().map(|(_, grants)| &grants.paths);
-        let fence = self.admitter.survey(self.source.folder(), paths);
+        let fence = self.admitter.surveyor().survey(self.source.folder(), paths);
         let refused = granted().filter_map(|(key, grants)| {
             let refusal = match &fence {
                 Ok(fence) => grants.dirs.iter().find_map(|dir| dir.breach(fence))?.to_string(),
@@ -203,6 +203,8 @@ impl CatalogLoader {
             tracing::info!(file, "its policy no longer grants a directory that no plugin may have");
         }
         self.fenced = fenced;
+        let serving = self.source.offers().filter_map(|(_, offer)| Some(offer.grants()?.paths.clone()));
+        self.admitter.surveyor().set_serving(serving.collect());
         let mut offers = self.source.offers_mut();
         let CatalogAssembly { slots, refused, blocked } =
             assemble(&mut offers, &self.owners, &self.fenced, self.completeness);

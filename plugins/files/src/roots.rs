@@ -89,8 +89,8 @@ impl Roots {
 }
 
 /// Hint for the operator.
-pub const NOTHING_GRANTED: &str = "No directory is granted yet. The operator grants one in files.toml: \
-    [grants] dirs = [{ path = \"~/notes\", at = \"/notes\", access = \"read-write\" }]";
+pub const NOTHING_GRANTED: &str = "No directory can be used yet. The operator grants one in files.toml: \
+    [grants] dirs = [{ path = \"~/notes\", at = \"/notes\", access = \"read-write\" }].";
 
 impl Root {
     fn place(&self, below: String) -> Place<'_> {

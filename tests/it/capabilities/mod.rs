@@ -6,6 +6,7 @@ mod hoards;
 mod http;
 mod nested;
 mod plain;
+mod roots;
 mod state;
 
 use anyhow::Result;

@@ -91,6 +91,26 @@ fn directories_resolve_against_file_or_home() {
 }
 
 #[test]
+fn directories_can_be_the_clients_roots() {
+    let grants = grants(
+        r#"dirs = [
+            { path = "~/work", roots = true, at = "/", access = "read-write" },
+            { path = "more", roots = true, at = "/more/", access = "read" },
+            { path = "~/notes", roots = false, at = "/notes", access = "read" },
+        ]"#,
+    );
+    let read: Vec<_> =
+        grants.dirs.iter().map(|d| (d.described(), d.roots, d.at.as_str(), d.writable)).collect();
+    let roots = |path: &str| format!("the directories below {path} that the client names as its roots");
+    let expected = [
+        (roots("/home/ada/work"), true, "", true),
+        (roots("/plugins/more"), true, "/more", false),
+        ("/home/ada/notes".to_owned(), false, "/notes", false),
+    ];
+    assert_eq!(read, expected);
+}
+
+#[test]
 fn requests_are_granted_by_destination_and_method() {
     let grants = grants(
         r#"http = [
@@ -257,6 +277,11 @@ const MISTAKES: &[&str] = &[
     "[grants]\ndirs = [{ path = \"x\", at = \"/a/../b\", access = \"write\" }]",
     "[grants]\ndirs = [{ path = \"\", at = \"/b\", access = \"read\" }]",
     "[grants]\ndirs = [\n  { path = \"x\", at = \"/x\", access = \"read\" },\n  { path = \"y\", at = \"/x/\", access = \"read\" },\n]",
+    "[grants]\ndirs = [{ path = \"x\", at = \"/\", access = \"read\" }]",
+    "[grants]\ndirs = [{ path = \"x\", roots = \"yes\", at = \"/x\", access = \"read\" }]",
+    "[grants]\ndirs = [{ path = \"x\", root = true, at = \"/\", access = \"read\" }]",
+    "[grants]\ndirs = [{ path = \"x\", roots = true, at = \"//\", access = \"read\" }]",
+    "[grants]\ndirs = [\n  { path = \"x\", roots = true, at = \"/\", access = \"read\" },\n  { path = \"y\", roots = true, at = \"/\", access = \"read\" },\n]",
     // Requests.
     "[grants]\nhttp = [\"https://user:${GITHUB_TOKEN}@example.com\"]",
     "[grants]\nhttp = [{ methods = [\"GET\"] }]",

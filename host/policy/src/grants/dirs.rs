@@ -40,10 +40,22 @@ const KEY: Key = Key {
             inner: &[],
         },
         Key {
+            name: "roots",
+            kind: "true or false",
+            default: Some("false"),
+            means: "`true`: not `path` itself is granted, but only those directories below it that the client names as its \
+                    roots (MCP `roots/list`), such as the folders that are open in an editor; at most 16. Only for \
+                    clients over stdio, up to revision 2025-11-25; `loggia call` and `loggia workflow run` name the \
+                    directory in which they run. Each root is checked in each call: what is refused above is left out",
+            example: "true",
+            inner: &[],
+        },
+        Key {
             name: "at",
             kind: "path",
             default: None,
-            means: "the absolute path under which the plugin sees it",
+            means: "the absolute path under which the plugin sees it. With `roots`, each appears below it by its name; \
+                    `/` is allowed",
             example: "\"/notes\"",
             inner: &[],
         },
@@ -74,20 +86,27 @@ fn read(field: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
 
 fn read_dir(item: &Field<'_>, setting: &PolicySetting<'_>, problems: &mut Problems) -> Option<DirGrant> {
     let fields = item.fields(names(KEY.inner), problems)?;
-    // Read all three before returning, so that all problems are reported.
+    // Read all of them before returning, so that all problems are reported.
     let path = fields.required("path", problems).and_then(|field| setting.path(&field, problems));
-    let at = fields.required("at", problems).and_then(|field| read_at(&field, problems));
+    let roots = fields.get("roots").map_or(Some(false), |field| field.flag(problems));
+    let at = fields.required("at", problems);
+    let at =
+        at.and_then(|field| read_at(&field, roots.unwrap_or(true) || fields.has_unknown_key(), problems));
     let writable = fields.required("access", problems).and_then(|field| field.word(ACCESS, problems));
-    Some(DirGrant { path: path?, at: at?, writable: writable? })
+    Some(DirGrant { path: path?, roots: roots?, at: at?, writable: writable? })
 }
 
-fn read_at(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+/// Reads a path in the guest. Only the parent of roots may be `/`: a directory there would hide the others.
+fn read_at(field: &Field<'_>, of_roots: bool, problems: &mut Problems) -> Option<String> {
     let text = field.text(problems)?;
     let at = text.value.trim_end_matches('/');
-    if at.starts_with('/') && at.split('/').skip(1).all(is_plain_segment) {
+    if at.starts_with('/') && at.split('/').skip(1).all(is_plain_segment) || of_roots && text.value == "/" {
         return Some(at.to_owned());
     }
-    let rule = "must be an absolute path without `.` and `..`, like \"/notes\"";
+    let rule = match text.value.as_str() {
+        "/" => "can be `/` only with `roots = true`; write a path like \"/notes\"",
+        _ => "must be an absolute path without `.` and `..`, like \"/notes\"",
+    };
     field.report(format!("{rule} (got {})", text.quoted()), problems);
     None
 }
@@ -107,8 +126,9 @@ impl Grant for DirsGrant {
 
     fn covers(&self, policy: &Policy, want: &WantedGrant<'_>) -> bool {
         let at = want.word().filter(|word| word.starts_with('/')).map(|at| at.trim_end_matches('/'));
-        let fits =
-            |dir: &DirGrant| at.is_none_or(|at| at == dir.at) && (dir.writable || !wants_writing(want));
+        // Roots have names that no plugin can know.
+        let is_at = |dir: &DirGrant| at.is_none_or(|at| at == dir.at && !dir.roots);
+        let fits = |dir: &DirGrant| is_at(dir) && (dir.writable || !wants_writing(want));
         policy.grants.dirs.iter().any(fits)
     }
 
@@ -135,6 +155,15 @@ impl Grant for DirsGrant {
         });
         (!dirs.is_empty()).then(|| toml_list(entries))
     }
+
+    fn draft_alternative(&self, wants: &WantedGrants<'_>) -> Option<&'static str> {
+        let names_path = |want: WantedGrant<'_>| want.word().is_some_and(|word| word.starts_with('/'));
+        let suits = wants.has(KEY.name) && !wants.wanted(KEY.name).any(names_path);
+        suits.then_some(
+            "Or only the folders that are open in the client, of those below a directory: \
+             [{ path = \"~/work\", roots = true, at = \"/\", access = \"read\" }]",
+        )
+    }
 }
 
 /// Returns true if a request includes writing.
@@ -153,8 +182,11 @@ fn is_plain_segment(segment: &str) -> bool {
 }
 
 fn explain(dir: &DirGrant, worst: Effect) -> String {
-    let DirGrant { path, at, writable } = dir;
-    let dir = format!("{}, mounted at {at}", path.display());
+    let DirGrant { path, roots, at, writable } = dir;
+    let dir = match roots {
+        false => format!("{}, mounted at {at}", path.display()),
+        true => format!("{}, mounted at {at}/NAME", dir.described()),
+    };
     match (writable, worst) {
         (false, _) => format!("read {dir}"),
         (true, Effect::Read) => format!("read {dir}; none of its actions writes"),

@@ -33,6 +33,12 @@ pub trait Grant: Sync {
     /// request this grant.
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String>;
 
+    /// Returns another value that would satisfy the requests, for a comment of `loggia policy init`, with a sentence before it.
+    fn draft_alternative(&self, wants: &WantedGrants<'_>) -> Option<&'static str> {
+        let _ = wants;
+        None
+    }
+
     /// Returns true if the grant has an effect on workflows. Their steps use the grants of the facades that they call.
     fn applies_to_workflows(&self) -> bool {
         false

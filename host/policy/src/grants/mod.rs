@@ -36,7 +36,7 @@ pub use self::{
 };
 use crate::{
     document::{PolicySetting, field::Field, problem::Problems},
-    model::{Policy, PolicyPaths},
+    model::{DirGrant, Policy, PolicyPaths},
 };
 
 /// Name of the section.
@@ -124,7 +124,7 @@ pub fn needless_for_workflows(policy: &Policy) -> Option<&'static str> {
 
 /// Lists the data that a plugin may read and that existed before the call.
 pub fn reads(policy: &Policy) -> Vec<String> {
-    let dirs = policy.grants.dirs.iter().map(|dir| dir.path.display().to_string());
+    let dirs = policy.grants.dirs.iter().map(DirGrant::described);
     dirs.chain(policy.grants.store.map(|_| "its state".to_owned())).collect()
 }
 

@@ -125,3 +125,21 @@ fn granted_requests_are_recognised() {
     check("caller", false);
     check("elicit", false);
 }
+
+#[test]
+fn roots_satisfy_only_requests_without_a_path() {
+    for (access, reads, writes) in [("read", true, false), ("read-write", true, true)] {
+        let dirs =
+            format!("[grants]\ndirs = [{{ path = 'a', roots = true, at = '/a', access = '{access}' }}]");
+        let policy = parse(&dirs).unwrap();
+        for (text, expected) in [
+            ("dirs", reads),
+            ("dirs: where the code is", reads),
+            ("dirs: read-write", writes),
+            ("dirs: /a", false),
+            ("dirs: /a read-write", false),
+        ] {
+            assert_eq!(wanted(text).unwrap().is_granted(&policy), expected, "{access} {text}");
+        }
+    }
+}

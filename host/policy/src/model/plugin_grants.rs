@@ -49,8 +49,22 @@ impl PluginGrants {
 pub struct DirGrant {
     /// Absolute path on the host.
     pub path: PathBuf,
-    /// Path in the guest, for example `/notes`.
+    /// True if not the directory itself is granted, but those below it that the client names as its roots.
+    pub roots: bool,
+    /// Path in the guest, for example `/notes`; that of the roots' parent, if they are granted. Empty for `/`.
     pub at: String,
     /// True if the plugin may write to it. `read` actions cannot in any case.
     pub writable: bool,
+}
+
+impl DirGrant {
+    /// Names what is granted.
+    pub fn described(&self) -> String {
+        let path = self.path.display();
+        if self.roots {
+            format!("the directories below {path} that the client names as its roots")
+        } else {
+            path.to_string()
+        }
+    }
 }

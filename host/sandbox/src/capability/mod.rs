@@ -7,6 +7,7 @@
 //! | `fs`, `http`, `state` | directories, requests, durable state |
 //! | `caller`, `config`, `env` | the caller's name, configuration, environment variables |
 //! | `elicit`, `invoke`, `progress` | by the call's session, which knows what the policy grants |
+//! | `root_fence` | which directories a client may name as its roots |
 //! | `denied` | the failure for what is not granted |
 //!
 //! Clocks and randomness are WASI's own and need no grant, but for the reading of a surface (`store`).
@@ -25,12 +26,14 @@ pub(crate) mod invoke;
 mod link;
 mod phases;
 pub(crate) mod progress;
+mod root_fence;
 mod state;
 
 use std::{sync::Arc, time::Duration};
 
-use loggia_facade::{Call, Failure, Session};
+use loggia_facade::{Call, Failure, Reply, Session};
 
+pub use self::root_fence::{FoundRoot, RootFence};
 use self::{
     caller::CallerCapability,
     config::{ConfigCapability, ConfigValues},
@@ -42,12 +45,12 @@ use self::{
     state::{StateAccess, StateCapability},
 };
 pub(crate) use self::{
-    fs::{FileView, FsView},
+    fs::{FileView, FsView, OpenedRoots},
     link::init,
     phases::{ConfigureContext, PrepareContext},
     state::SpaceChoice,
 };
-use crate::{LoadError, call_log::CallLog, contract::PluginCall, usage::UsageCounters};
+use crate::{LoadError, call_log::CallLog, contract::PluginCall, meter::CpuMeter, usage::UsageCounters};
 
 /// Configured capabilities, shared by all calls of a facade. None: not granted, so no call prepares it.
 pub(crate) struct FacadeCapabilities {
@@ -85,18 +88,31 @@ impl FacadeCapabilities {
         })
     }
 
-    /// Gives a call what its action may use.
-    pub(crate) fn prepare(&self, session: &Session, context: &mut PrepareContext<'_>) -> CallCapabilities {
+    /// Gives a call what its action may use, with the directories that its client named.
+    pub(crate) fn prepare(
+        &self,
+        session: &Session,
+        client_roots: OpenedRoots,
+        context: &mut PrepareContext<'_>,
+    ) -> CallCapabilities {
         if let Some(env) = &self.env {
             env.prepare(context);
         }
         CallCapabilities {
-            files: self.files.as_ref().map(|files| files.prepare(context)),
+            files: self.files.as_ref().map(|files| files.prepare(context).with_roots(client_roots)),
             http: self.http.as_ref().map(|http| http.prepare(context)),
             config: self.config.as_ref().map(|config| config.prepare(context)),
             state: self.state.as_ref().map(|state| state.prepare(context)),
             caller: self.caller.as_ref().and_then(|caller| caller.prepare(context)),
             session: Some(session.clone()),
+        }
+    }
+
+    /// Opens the directories that the client of a call names, if a grant takes them.
+    pub(crate) async fn open_roots(&self, session: &Session, meter: &Arc<CpuMeter>) -> OpenedRoots {
+        match &self.files {
+            Some(files) => files.open_roots(session, meter).await,
+            None => OpenedRoots::default(),
         }
     }
 
@@ -144,8 +160,24 @@ impl CallCapabilities {
         self.files.as_ref().and_then(FileAccess::exceeded_limit)
     }
 
+    /// Adds to a failure what its guest cannot know: the limit or the refusal behind it.
+    pub(crate) fn explain_failure(&self, failure: &mut Failure) {
+        let hint = failure.hint.take().or_else(|| self.explain_refusal(&failure.code));
+        failure.hint = match &self.files {
+            Some(files) => files.explain_failure(&failure.code, hint),
+            None => hint,
+        };
+    }
+
+    /// Adds to a reply what its guest cannot know: why the call had no directory.
+    pub(crate) fn explain_reply(&self, reply: &mut Reply) {
+        if let Some(files) = &self.files {
+            reply.message = files.explain_reply(reply.message.take());
+        }
+    }
+
     /// Explains a refusal of which the guest saw only the code that it failed with.
-    pub(crate) fn explain_refusal(&self, code: &str) -> Option<String> {
+    fn explain_refusal(&self, code: &str) -> Option<String> {
         self.exceeded_limit().or_else(|| self.http.as_ref()?.explain_failure(code))
     }
 }

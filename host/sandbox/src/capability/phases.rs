@@ -8,6 +8,7 @@ use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_state::StateStore;
 use wasmtime_wasi::WasiCtxBuilder;
 
+use super::root_fence::RootFence;
 use crate::{LoadError, call_log::CallLog, meter::CpuMeter, usage::UsageCounters};
 
 /// One capability that a policy may grant.
@@ -48,6 +49,8 @@ pub(crate) struct ConfigureContext<'a> {
     pub store: Option<StateStore>,
     /// Credentials of its callers, where the policy grants secrets that are theirs.
     pub credentials: Option<Arc<dyn CallerCredentials>>,
+    /// Decides which directories clients may name.
+    pub root_fence: &'a Arc<dyn RootFence>,
 }
 
 /// Inputs of [`Capability::prepare`].

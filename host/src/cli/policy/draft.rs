@@ -27,6 +27,7 @@ pub fn draft_policy(surface: &Surface, file: &str) -> String {
         let (key, Some(value)) = (grant.key().name, grant.draft(&wants)) else { continue };
         lines.push(String::new());
         lines.extend(wants.wants(Some(key)).map(reason));
+        lines.extend(grant.draft_alternative(&wants).map(|text| format!("# {text}")));
         lines.push(format!("#{key} = {value}"));
     }
     if wants.wants(None).next().is_some() {
@@ -136,6 +137,15 @@ mod tests {
                 parse(&uncommented(&drafted));
             }
         }
+    }
+
+    #[test]
+    fn roots_are_offered_to_plugins_without_paths() {
+        let offers = |wants: &[(&str, &str, bool)]| drafted(wants).contains("roots = true");
+        assert!(offers(&[("dirs", "r", true)]) && offers(&[("dirs: read-write", "r", false)]));
+        assert!(
+            !offers(&[("dirs", "r", true), ("dirs: /notes", "r", false)]) && !offers(&[("store", "r", true)])
+        );
     }
 
     #[test]

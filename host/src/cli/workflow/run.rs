@@ -10,7 +10,6 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use loggia_facade::{Answer, Input, Object, Question, Request, code};
 use loggia_gate::{
-    access::CallOrigin,
     call::Exec,
     catalog::{CatalogEntry, CatalogSlot},
     run::CallEvent,
@@ -26,6 +25,7 @@ use crate::{
         call::parse_params,
         common::{LoadOptions, UsageError, io_runtime},
         exit, loaded, term,
+        working_dir::terminal_origin,
     },
     load::UpstreamSource,
     load::{AdmittedPlugin, find_plugin},
@@ -78,7 +78,7 @@ impl RunCommand {
             }
         };
         let can_ask = TerminalForm::can_ask() || !self.answer.is_empty();
-        let origin = CallOrigin::local().with_elicitation(can_ask).with_links(TerminalForm::can_ask());
+        let origin = terminal_origin().with_elicitation(can_ask).with_links(TerminalForm::can_ask());
         let exec = host.gate.start(origin, request);
         let envelope = runtime.block_on(follow(exec, answers, &progress));
         runtime.block_on(upstreams.stop());

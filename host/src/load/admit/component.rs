@@ -2,8 +2,8 @@
 
 use std::{
     io,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    path::{Path, PathBuf},
+    sync::Arc,
     time::Instant,
 };
 
@@ -11,7 +11,7 @@ use loggia_facade::Surface;
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
 use loggia_policy::{
     grants::unmet_needs,
-    model::{Exposed, Policy, PolicyPaths, limit_names::ARTIFACT},
+    model::{Exposed, Policy, limit_names::ARTIFACT},
 };
 use loggia_sandbox::{
     ArtifactDigest, CodeCache, LoadError, PluginArtifact, SandboxConfig, SandboxEngine, WasmFacade,
@@ -33,7 +33,7 @@ use super::{
 use crate::{
     caller_vault::CallerVault,
     load::{
-        fence::{OpenedDir, PolicyFiles, TrustFence, TrustPlaces, VersionGrants, survey},
+        fence::{ClientRootFence, FenceSurveyor, OpenedDir, TrustPlaces, VersionGrants},
         names::{NameClaim, NameFile, NameRecord},
         plugin_files::{FacadeKind, PluginFiles},
     },
@@ -43,10 +43,7 @@ use crate::{
 pub struct PluginAdmitter {
     engine: SandboxEngine,
     cache: CodeCache,
-    places: TrustPlaces,
-    /// Policies of the folder, as of the last survey. The lock is held during a survey, so that concurrent admissions
-    /// do not reread them. A survey only reads files and takes no other lock.
-    policies: Mutex<PolicyFiles>,
+    surveyor: Arc<FenceSurveyor>,
     states: Arc<FacadeStates>,
     compiler: CompilerCommand,
 }
@@ -61,7 +58,7 @@ impl PluginAdmitter {
         states: FacadeStates,
     ) -> Self {
         let states = Arc::new(states);
-        Self { engine, cache, places, policies: Mutex::default(), states, compiler }
+        Self { engine, cache, surveyor: Arc::new(FenceSurveyor::new(places)), states, compiler }
     }
 
     /// Reads the name record.
@@ -76,19 +73,9 @@ impl PluginAdmitter {
             .map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).record(claims))
     }
 
-    /// Builds the fence for all plugins of a folder. `more` are the paths of versions that keep serving after their
-    /// policies changed.
-    ///
-    /// # Errors
-    ///
-    /// If the folder cannot be read.
-    pub fn survey<'a>(
-        &self,
-        folder: &Path,
-        more: impl IntoIterator<Item = &'a PolicyPaths>,
-    ) -> io::Result<TrustFence> {
-        let mut policies = self.policies.lock().unwrap_or_else(PoisonError::into_inner);
-        survey(&self.places, folder, &mut policies, more)
+    /// Returns what locates the directories that no plugin may have.
+    pub fn surveyor(&self) -> &FenceSurveyor {
+        &self.surveyor
     }
 
     /// Runs all checks on a plugin. Reuses a `known` surface for the same bytes.
@@ -109,7 +96,8 @@ impl PluginAdmitter {
         }
         let policy = load_policy(found)?;
         redact_secrets(&policy.grants);
-        let grants = self.check_grants(&found.path, &policy)?;
+        let folder = plugin_folder(&found.path)?;
+        let grants = self.check_grants(&folder, &policy)?;
         let bytes = read_file(&found.path, policy.limits.artifact).map_err(|error| match error {
             AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some(ARTIFACT)),
             other => other,
@@ -152,6 +140,7 @@ impl PluginAdmitter {
             limits: policy.limits,
             store,
             credentials: credentials.map(|found| found as _),
+            root_fence: Arc::new(ClientRootFence::new(&self.surveyor, folder, grants.paths.clone())),
         };
         let facade = WasmFacade::new(component, surface, confines)?;
         // A path may have been replaced since the check.
@@ -191,19 +180,28 @@ impl PluginAdmitter {
     }
 
     /// Checks the granted directories against the fence.
-    fn check_grants(&self, wasm: &Path, policy: &Policy) -> Result<VersionGrants, AdmitError> {
+    fn check_grants(&self, folder: &Path, policy: &Policy) -> Result<VersionGrants, AdmitError> {
         let mut granted = VersionGrants::from_policy(policy);
         if policy.grants.dirs.is_empty() {
             return Ok(granted);
         }
-        let plugins = std::path::absolute(wasm)?.parent().map(Path::to_owned).unwrap_or_default();
-        let fence = self.survey(&plugins, [&granted.paths])?;
+        let fence = self.surveyor.survey(folder, [&granted.paths])?;
         for grant in &policy.grants.dirs {
-            let dir = OpenedDir::open(grant)
-                .map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })?;
+            let failed = |error| LoadError::Directory { path: grant.path.display().to_string(), error };
+            if grant.roots {
+                // What clients name below it is checked in their calls.
+                std::fs::read_dir(&grant.path).map_err(failed)?;
+                continue;
+            }
+            let dir = OpenedDir::open(grant).map_err(failed)?;
             dir.check(&fence)?;
             granted.dirs.push(dir);
         }
         Ok(granted)
     }
+}
+
+/// Returns the folder of a plugin's file.
+fn plugin_folder(file: &Path) -> io::Result<PathBuf> {
+    Ok(std::path::absolute(file)?.parent().map(Path::to_owned).unwrap_or_default())
 }

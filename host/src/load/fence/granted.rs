@@ -12,7 +12,7 @@ use super::rules::{DirChain, FenceBreach, TrustFence};
 pub struct VersionGrants {
     /// Whether the policy sets the facade's name.
     pub name_given: bool,
-    /// Opened directories.
+    /// Opened directories. Those that clients name are opened and checked in each call.
     pub dirs: Vec<OpenedDir>,
     /// Paths that the policy names.
     pub paths: PolicyPaths,
@@ -87,7 +87,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         fs::create_dir_all(path("data")).unwrap();
-        let grant = DirGrant { path: path("data"), at: "/data".into(), writable: true };
+        let grant = DirGrant { path: path("data"), roots: false, at: "/data".into(), writable: true };
         let dir = OpenedDir::open(&grant).unwrap();
         let fence = |name: &str| -> TrustFence {
             let chain = DirChain::resolve(&path(name)).unwrap();

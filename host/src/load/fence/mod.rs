@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `rules.rs` | pure: which directories are refused |
 //! | `survey.rs` | locates what the host trusts: the only step that resolves paths |
+//! | `surveyor.rs` | surveys of one host, and the fence around the roots of clients |
 //! | `granted.rs` | the grants of a version that the fence checks |
 
 mod granted;
 mod rules;
 mod survey;
+mod surveyor;
 
 pub use granted::{OpenedDir, VersionGrants};
-pub use rules::{FENCED, FenceBreach, TrustFence};
-pub use survey::{PolicyFiles, TrustPlaces, survey};
+pub use rules::{FENCED, FenceBreach};
+pub use survey::TrustPlaces;
+pub use surveyor::{ClientRootFence, FenceSurveyor};

@@ -150,15 +150,20 @@ pub struct TrustFence(Vec<FencePath>);
 
 /// A grant that the fence refuses. Displays as a sentence for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the policy grants {}, which {} {} {}: {}; grant a directory elsewhere", grant.display(), role.relation(),
-    role.folder(), path.display(), role.harm()
-)]
+#[error("the policy grants {}, which {}; grant a directory elsewhere", grant.display(), self.reason())]
 pub struct FenceBreach {
     /// The granted directory, as the policy names it.
     grant: PathBuf,
     role: FenceRole,
     path: PathBuf,
+}
+
+impl FenceBreach {
+    /// Says why the directory is refused, after "it".
+    pub fn reason(&self) -> String {
+        let Self { role, path, .. } = self;
+        format!("{} {} {}: {}", role.relation(), role.folder(), path.display(), role.harm())
+    }
 }
 
 impl FromIterator<FencePath> for TrustFence {

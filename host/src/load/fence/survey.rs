@@ -163,6 +163,15 @@ fn is_out_of_reach(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | PermissionDenied | NotADirectory)
 }
 
+/// Returns the directories that hold the links on a path.
+///
+/// # Errors
+///
+/// If metadata cannot be read.
+pub fn link_dirs(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
+    Ok(resolve_path(path)?.links)
+}
+
 /// Resolves a path link by link.
 fn resolve_path(path: &Path) -> io::Result<ResolvedPath> {
     let path = std::path::absolute(path)?;

@@ -4,7 +4,7 @@ use std::{fs::File, sync::Arc};
 
 use wasmtime::component::Resource;
 use wasmtime_wasi::{
-    filesystem::{Descriptor, WasiFilesystemCtxView},
+    filesystem::{Descriptor, Dir, WasiFilesystemCtxView},
     p2::{
         DynInputStream, DynOutputStream, FsError, FsResult,
         bindings::filesystem::{
@@ -22,7 +22,6 @@ use super::{
     blocking::FdResource,
     open::{OpenHow, can_open_beneath, open},
     quota::QuotaExceeded,
-    root::GrantedRoot,
     streams::{ReadStream, WriteLimitExceeded, WriteStream, WriteTarget},
     view::FsView,
 };
@@ -108,12 +107,9 @@ impl FsView<'_> {
 
 impl preopens::Host for FsView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(FdResource, String)>> {
-        let Some((roots, effect)) = self.roots else { return Ok(Vec::new()) };
-        let push = |root: &GrantedRoot| {
-            let dir = Descriptor::Dir(root.with_effect(*effect).clone());
-            Ok((self.wasi.table.push(dir)?, root.at.clone()))
-        };
-        roots.iter().map(push).collect()
+        let table = &mut self.wasi.table;
+        let push = |(at, dir): (&str, &Dir)| Ok((table.push(Descriptor::Dir(dir.clone()))?, at.to_owned()));
+        self.dirs.list().map(push).collect()
     }
 }
 

@@ -8,6 +8,9 @@
 //! |---|---|
 //! | `access` | the capability, and the files of one call |
 //! | `root` | a granted directory, opened |
+//! | `call_dirs` | the directories of one call |
+//! | `client_roots` | directories that the client of a call names, opened and checked |
+//! | `root_names` | their guest paths |
 //! | `quota` | what a call has written and holds open |
 //! | `view` | the files of a call while one of the functions runs |
 //! | `link` | *init* |
@@ -17,14 +20,18 @@
 
 mod access;
 mod blocking;
+mod call_dirs;
+mod client_roots;
 mod host;
 mod link;
 mod open;
 mod quota;
 mod root;
+mod root_names;
 mod streams;
 mod view;
 
 pub(super) use access::{FileAccess, FsCapability};
+pub(crate) use client_roots::OpenedRoots;
 pub(super) use link::init;
 pub(crate) use view::{FileView, FsView};

@@ -1,9 +1,6 @@
 //! A granted directory, opened.
 
-use std::{
-    fs::File,
-    os::{fd::OwnedFd, unix::fs::MetadataExt},
-};
+use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path};
 
 use loggia_facade::Effect;
 use loggia_policy::model::DirGrant;
@@ -23,23 +20,35 @@ pub(super) struct GrantedRoot {
     write: Option<Dir>,
 }
 
+/// Opens a directory for reading.
+pub(super) fn open_dir(path: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(File::from(open(path, flags, Mode::empty())?))
+}
+
+/// Returns device and inode of an opened directory.
+pub(super) fn identity(dir: &File) -> io::Result<(u64, u64)> {
+    let meta = dir.metadata()?;
+    Ok((meta.dev(), meta.ino()))
+}
+
 impl GrantedRoot {
     pub(super) fn open(grant: &DirGrant) -> Result<Self, LoadError> {
-        let failed =
-            |error: std::io::Error| LoadError::Directory { path: grant.path.display().to_string(), error };
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let dir: OwnedFd = open(&grant.path, flags, Mode::empty()).map_err(|e| failed(e.into()))?;
-        let opened = File::from(dir);
-        let meta = opened.metadata().map_err(failed)?;
+        let opened = open_dir(&grant.path).and_then(|dir| Self::new(dir, grant.at.clone(), grant.writable));
+        opened.map_err(|error| LoadError::Directory { path: grant.path.display().to_string(), error })
+    }
+
+    pub(super) fn new(opened: File, at: String, writable: bool) -> io::Result<Self> {
+        let identity = identity(&opened)?;
         // It may block the thread, which is one of ours for that (`blocking.rs`).
         let read = Dir::new(opened, FsPerms::ReadOnly, OpenMode::READ, true);
-        let write = grant.writable.then(|| {
+        let write = writable.then(|| {
             // The same descriptor: its permissions are WASI's own record.
             let mut write = read.clone();
             (write.perms, write.open_mode) = (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE);
             write
         });
-        Ok(Self { at: grant.at.clone(), identity: (meta.dev(), meta.ino()), read, write })
+        Ok(Self { at, identity, read, write })
     }
 
     /// Returns the directory as an action of this effect may use it.

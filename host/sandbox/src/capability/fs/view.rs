@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use loggia_facade::Effect;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 
-use super::{quota::FileQuota, root::GrantedRoot};
+use super::{call_dirs::CallDirs, quota::FileQuota};
 use crate::meter::CpuMeter;
 
 /// Borrowed from a store's data for the time of one function.
 pub(crate) struct FsView<'a> {
-    pub(super) roots: Option<&'a (Arc<[GrantedRoot]>, Effect)>,
+    pub(super) dirs: &'a mut CallDirs,
     pub(super) quota: &'a mut FileQuota,
     pub(super) meter: &'a Arc<CpuMeter>,
     pub(super) wasi: WasiFilesystemCtxView<'a>,

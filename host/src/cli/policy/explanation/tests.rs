@@ -83,6 +83,7 @@ fn all_grants_are_explained() {
         dirs = [
             { path = "~/notes", at = "/notes", access = "read-write" },
             { path = "/srv/x", at = "/x", access = "read" },
+            { path = "~/work", roots = true, at = "/", access = "read-write" },
         ]
         http = [
             "https://api.example.com",
