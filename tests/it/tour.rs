@@ -1,4 +1,4 @@
-//! The tour of the documentation: one session through all facades, written down in `tests/tour/tour.md` as text with calls,
+//! The tour of the documentation: one session through all facades, written down in `tests/tour/tour.txt` as text with calls,
 //! and in `docs/tour.md` with what the real host answers.
 //!
 //! A block `call` holds lines of `facade {arguments}`. A line `person {content}` before a call is the person's answer to
@@ -101,7 +101,7 @@ fn is_time(text: &str) -> bool {
 }
 
 async fn record() -> Result<String> {
-    let script = fs::read_to_string(tour("tour.md"))?;
+    let script = fs::read_to_string(tour("tour.txt"))?;
     let (blocks, end) = parse(&script)?;
     let answers = blocks.iter().flat_map(|(_, lines)| lines).filter_map(|line| match line {
         TourLine::Person(content) => Some(accepted(content.clone())),
