@@ -37,12 +37,18 @@ fn parse_line(line: &str) -> Result<TourLine> {
     })
 }
 
-/// The text before each block, with the lines of the block; and the text after the last.
-fn parse(script: &str) -> Result<(Vec<(&str, Vec<TourLine>)>, &str)> {
+/// A block of calls, with the text before it.
+struct TourBlock<'a> {
+    text: &'a str,
+    lines: Vec<TourLine>,
+}
+
+/// The blocks, and the text after the last.
+fn parse(script: &str) -> Result<(Vec<TourBlock<'_>>, &str)> {
     let (mut blocks, mut rest) = (Vec::new(), script);
     while let Some((text, behind)) = rest.split_once(BEGIN) {
         let (block, after) = behind.split_once(END).context("a block without an end")?;
-        blocks.push((text, block.lines().map(parse_line).collect::<Result<_>>()?));
+        blocks.push(TourBlock { text, lines: block.lines().map(parse_line).collect::<Result<_>>()? });
         rest = after;
     }
     Ok((blocks, rest))
@@ -103,7 +109,7 @@ fn is_time(text: &str) -> bool {
 async fn record() -> Result<String> {
     let script = fs::read_to_string(tour("tour.txt"))?;
     let (blocks, end) = parse(&script)?;
-    let answers = blocks.iter().flat_map(|(_, lines)| lines).filter_map(|line| match line {
+    let answers = blocks.iter().flat_map(|block| &block.lines).filter_map(|line| match line {
         TourLine::Person(content) => Some(accepted(content.clone())),
         TourLine::Call { .. } => None,
     });
@@ -120,7 +126,7 @@ async fn record() -> Result<String> {
     let mut out = String::new();
     // The last version that a result had: `$version` in arguments.
     let mut known = String::new();
-    for (text, lines) in &blocks {
+    for TourBlock { text, lines } in &blocks {
         // Each answer ends with an empty line.
         out.push_str(text.strip_prefix('\n').unwrap_or(text));
         let mut questions = 0;

@@ -49,17 +49,18 @@ fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// Names of all functions marked `#[test]` of a plugin.
+/// Names of all tests of a plugin, and of what the sandbox grants to any.
 fn tests_of(plugin: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for (_, text) in files(&[&format!("plugins/{plugin}/src")]) {
+    for (_, text) in files(&[&format!("plugins/{plugin}/src"), "tests/it/capabilities"]) {
         let mut is_test = false;
         for line in text.lines().map(str::trim) {
-            match line.strip_prefix("fn ").and_then(|rest| rest.split_once('(')) {
+            match line.trim_start_matches("async ").strip_prefix("fn ").and_then(|rest| rest.split_once('('))
+            {
                 Some((name, _)) if is_test => drop(names.insert(name.to_owned())),
                 _ => {}
             }
-            is_test = line == "#[test]" || (is_test && line.starts_with("#["));
+            is_test = matches!(line, "#[test]" | "#[tokio::test]") || (is_test && line.starts_with("#["));
         }
     }
     names
