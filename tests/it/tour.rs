@@ -138,7 +138,7 @@ async fn record() -> Result<String> {
                     let sent = serde_json::from_str(&shown.replace(SITE, &web.url("")))?;
                     let mut envelope = client.envelope(facade, sent).await?;
                     steady(&mut envelope, &web.url(""));
-                    out.push_str(&format!("```json\n{facade} {shown}\n```\n\n"));
+                    out.push_str(&format!("```text\n{facade} {shown}\n```\n\n"));
                     for _ in 0..std::mem::take(&mut questions) {
                         let question = heard("a question", &mut client.questions).await?;
                         let message = question["message"].as_str().unwrap_or_default();
