@@ -59,7 +59,7 @@ fn action(n: usize, of: &Value) -> Action {
         long_running: flag(of, "long_running"),
         details: flag(of, "details"),
         aliases: texts(of, "aliases"),
-        needs: Vec::new(),
+        needs: texts(of, "needs"),
         group: None,
         params: Arc::new(of.get("params").map(object).unwrap_or_default()),
         data: of.get("data").cloned().map(Arc::new),
@@ -70,5 +70,10 @@ fn action(n: usize, of: &Value) -> Action {
 /// Parses the additional `terms`.
 pub fn terms(of: &Value) -> ActionPolicy {
     let of = &of["terms"];
-    ActionPolicy { deny: texts(of, "deny"), confirm: texts(of, "confirm"), batch: flag(of, "batch") }
+    ActionPolicy {
+        deny: texts(of, "deny"),
+        confirm: texts(of, "confirm"),
+        batch: flag(of, "batch"),
+        unmet: Vec::new(),
+    }
 }
