@@ -47,7 +47,7 @@ const KEY: Key = Key {
             kind: "word",
             default: Some("\"shared\""),
             means: "`\"shared\"`: one state for all callers, and each caller's own where the plugin asks for it; \
-                    `\"caller\"`: each caller's own only, so that nobody reads what another stored. Anonymous callers \
+                    `\"caller\"`: each caller's own only, so that no caller reads the state of another. Anonymous callers \
                     have none then. Changing it does not move what is stored",
             example: "\"caller\"",
             inner: &[],

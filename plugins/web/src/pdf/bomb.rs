@@ -24,7 +24,7 @@ pub fn check(pdf: &[u8]) -> Result<(), PdfError> {
         }
         let data = &pdf[begin..];
         let data = data.strip_prefix(b"\r\n").or_else(|| data.strip_prefix(b"\n")).unwrap_or(data);
-        // Only data that begins as zlib does, and is no picture: nobody decompresses those.
+        // Only data that begins as zlib does, and is no picture: pictures are not decompressed.
         let header = &pdf[begin.saturating_sub(400)..begin];
         let header =
             header.windows(4).rposition(|bytes| bytes == b" obj").map_or(header, |obj| &header[obj..]);
