@@ -9,6 +9,7 @@ mod knowledge;
 mod memories;
 mod policies;
 mod projects;
+mod readme_table;
 mod savings;
 mod script;
 mod search;

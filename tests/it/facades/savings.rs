@@ -1,17 +1,13 @@
 //! What one `create_epic_complete` saves of the seed's sequence of single calls: the table of
 //! `plugins/projects/README.md`, measured with the real plugin.
 
-use std::{fmt::Write, fs, path::Path};
+use std::fmt::Write;
 
 use anyhow::{Context, Result, ensure};
 use loggia_tests::{Client, Era};
 use serde_json::{Value, json};
 
-use super::folder;
-
-/// Above and below the table.
-const BEGIN: &str = "<!-- written by a test -->\n";
-const END: &str = "<!-- to here -->\n";
+use super::{folder, readme_table::read_table};
 
 /// Features of the plans, and the steps of each.
 const FEATURES: [&str; 5] = ["account schema", "login endpoint", "session store", "login form", "audit log"];
@@ -190,14 +186,7 @@ async fn one_call_replaces_the_seeds_sequence() -> Result<()> {
         assert_eq!((single.calls, whole.calls), (1 + 3 * items, 1));
         assert!(2 * (whole.written + whole.read) <= single.written + single.read, "{single:?} {whole:?}");
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/projects/README.md");
-    let readme = fs::read_to_string(&path)?;
-    let (before, rest) = readme.split_once(BEGIN).context("no begin")?;
-    let (there, after) = rest.split_once(END).context("no end")?;
-    if std::env::var_os("LOGGIA_WRITE").is_some() {
-        fs::write(&path, [before, BEGIN, &table, END, after].concat())?;
-    } else {
-        assert_eq!(there, table, "LOGGIA_WRITE=1 updates the table of plugins/projects/README.md");
-    }
+    let there = read_table("projects/README.md", &table)?;
+    assert_eq!(there, table, "LOGGIA_WRITE=1 updates the table of plugins/projects/README.md");
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! `script` over MCP: programs over real facades, questions inside them, hostile ones, and what they save.
 
-use std::{fmt::Write, fs, path::Path};
+use std::fmt::Write;
 
 use anyhow::{Context, Result, ensure};
 use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, Served, Token, accepted, heard};
 use rmcp::model::{ElicitResult, ElicitationAction};
 use serde_json::{Value, json};
 
-use super::add;
+use super::{add, readme_table::read_table};
 
 /// Grants, and limits that end hostile programs soon.
 const POLICY: &str = "[grants]\ninvoke = [\"*\"]\nconfig = { steps = 10000000 }\n[limits]\nlong-cpu = \"5s\"\nbreaker-faults = 1000\n";
@@ -241,10 +241,6 @@ async fn hostile_programs_spoil_nothing() -> Result<()> {
     client.end().await
 }
 
-/// Above and below the table.
-const BEGIN: &str = "<!-- written by a test -->\n";
-const END: &str = "<!-- to here -->\n";
-
 /// Calls of a task, and bytes and tokens of their JSON.
 #[derive(Debug, Default)]
 struct Cost {
@@ -326,14 +322,7 @@ async fn a_program_replaces_fifty_calls() -> Result<()> {
     }
     assert!(program.tokens() * 10 <= single.tokens(), "{table}");
     assert!(declared.tokens() * 4 <= single.tokens(), "{table}");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/script/README.md");
-    let readme = fs::read_to_string(&path)?;
-    let (before, rest) = readme.split_once(BEGIN).context("no begin")?;
-    let (there, after) = rest.split_once(END).context("no end")?;
-    if std::env::var_os("LOGGIA_WRITE").is_some() {
-        fs::write(&path, [before, BEGIN, &table, END, after].concat())?;
-    } else {
-        assert_eq!(there, table, "LOGGIA_WRITE=1 updates the table of plugins/script/README.md");
-    }
+    let there = read_table("script/README.md", &table)?;
+    assert_eq!(there, table, "LOGGIA_WRITE=1 updates the table of plugins/script/README.md");
     Ok(())
 }

@@ -7,6 +7,8 @@ use loggia_tests::{Client, Era, Folder, binary, cache, plugin, scratch};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
+use super::readme_table::read_table;
+
 /// Plugins: name, purpose, required grants, optional grants, maximum size in bytes.
 const PLUGINS: [(&str, &str, &str, &str, u64); 12] = [
     (
@@ -66,10 +68,6 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 12] = [
 ];
 
 const FORMS: [&str; 4] = ["flat", "signatures", "names", "granular"];
-
-/// Above and below the table.
-const BEGIN: &str = "<!-- written by a test -->\n";
-const END: &str = "<!-- to here -->\n";
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -143,18 +141,11 @@ async fn the_table_matches_the_plugins() -> Result<()> {
     writeln!(table, "| together | | | | | | {total} |")?;
     client.end().await?;
 
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/README.md");
-    let readme = fs::read_to_string(&path)?;
-    let (before, rest) = readme.split_once(BEGIN).context("no begin")?;
-    let (there, after) = rest.split_once(END).context("no end")?;
-    if std::env::var_os("LOGGIA_WRITE").is_some() {
-        fs::write(&path, [before, BEGIN, &table, END, after].concat())?;
-    } else {
-        let said = "LOGGIA_WRITE=1 updates the table of plugins/README.md";
-        assert!(sizeless(there) == sizeless(&table), "{said}:\n{table}\nbut it is\n{there}");
-        for (there, now) in sizes(there).into_iter().zip(sizes(&table)) {
-            assert!(there.abs_diff(now) <= 20, "{said}: {now} KB, not {there}");
-        }
+    let there = read_table("README.md", &table)?;
+    let said = "LOGGIA_WRITE=1 updates the table of plugins/README.md";
+    assert!(sizeless(&there) == sizeless(&table), "{said}:\n{table}\nbut it is\n{there}");
+    for (there, now) in sizes(&there).into_iter().zip(sizes(&table)) {
+        assert!(there.abs_diff(now) <= 20, "{said}: {now} KB, not {there}");
     }
     Ok(())
 }
