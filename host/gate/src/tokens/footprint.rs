@@ -45,6 +45,5 @@ pub fn measure_tool(tool: &PublishedTool) -> TokenFootprint {
         },
     })
     .to_string();
-    // Plugins contribute to the text, so the tokeniser must take linear time for any text; this one does.
-    TokenFootprint { tokens: bpe_openai::o200k_base().count(&text), bytes: text.len() }
+    TokenFootprint { tokens: loggia_tokens::count(&text), bytes: text.len() }
 }
