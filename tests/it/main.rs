@@ -21,6 +21,7 @@ mod runs;
 mod seeds;
 mod serving;
 mod state;
+mod surface_index;
 mod tokens;
 mod tools;
 mod tour;

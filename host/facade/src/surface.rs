@@ -1,13 +1,15 @@
-//! A facade's published description of itself. Untrusted text until the host has sanitised it.
+//! A facade's published description of itself. Untrusted text until the host has sanitised it. Serialised only by the host, for
+//! itself: the contract with plugins is in WIT.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Object;
 
 /// All published metadata of a facade.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Surface {
     /// The tool's name: `^[a-z][a-z0-9_-]{0,31}$`.
     pub name: String,
@@ -28,7 +30,7 @@ pub struct Surface {
 }
 
 /// One operation of a facade.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Action {
     /// `^[a-z0-9][a-z0-9_-]{0,63}$`, unique in the facade.
     pub name: String,
@@ -61,7 +63,7 @@ pub struct Action {
 }
 
 /// Effect of an action. Ordered from harmless to harmful.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Effect {
     /// Changes nothing.
     Read,
@@ -83,7 +85,7 @@ impl Effect {
 }
 
 /// A capability that a plugin would like. Shown to the operator; granted only by the policy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Want {
     /// The grant in the words of a policy file, for example `dirs` or `http: https://api.example.com`.
     pub grant: String,

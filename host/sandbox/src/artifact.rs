@@ -15,6 +15,16 @@ impl ArtifactDigest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
+
+    /// Parses a digest as it is displayed: 64 lower-case hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
+        let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
+            [high, low] => Some((digit(*high)? * 16 + digit(*low)?) as u8),
+            _ => None,
+        });
+        pairs.collect::<Option<Vec<u8>>>()?.try_into().ok().map(Self)
+    }
 }
 
 impl fmt::Display for ArtifactDigest {
@@ -63,6 +73,15 @@ impl PluginArtifact {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_displayed_digest_is_parsed_again() {
+        let digest = ArtifactDigest::of(b"x");
+        assert_eq!(ArtifactDigest::parse(&digest.to_string()), Some(digest));
+        for text in ["", "0", "xy", &digest.to_string()[2..], &digest.to_string().to_uppercase()] {
+            assert_eq!(ArtifactDigest::parse(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn only_a_component_is_taken_and_everything_else_is_named() {

@@ -4,6 +4,7 @@
 //! host. Files are written under a temporary name and renamed, never changed in place, because they are mapped while they run.
 
 use std::{
+    collections::HashSet,
     fs::File,
     io::{self, Read},
     path::Path,
@@ -12,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    LoadError, PluginArtifact, PluginComponent, SandboxEngine, compile::CompilerCommand,
+    ArtifactDigest, LoadError, PluginArtifact, PluginComponent, SandboxEngine, compile::CompilerCommand,
     private_folder::PrivateFolder, wasmtime_errors::is_pool_limit,
 };
 
@@ -50,6 +51,30 @@ impl CodeCache {
     /// Opens and checks the folder, each time: it may have been removed and created again.
     fn folder(&self) -> io::Result<PrivateFolder> {
         PrivateFolder::open(&self.dir)?.below(&self.engine)
+    }
+
+    /// Lists the components whose code is in the cache.
+    pub fn digests(&self) -> HashSet<ArtifactDigest> {
+        let digest = |name: &str| ArtifactDigest::parse(name.strip_suffix(".code")?);
+        self.folder()
+            .map(|folder| folder.names().filter_map(|name| digest(&name)).collect())
+            .unwrap_or_default()
+    }
+
+    /// Reads a file that lies beside the code; `None` if it is missing, or others could write it.
+    pub fn read_beside(&self, name: &str) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.folder().ok()?.read(name)?.read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// Writes a file beside the code, atomically.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be used.
+    pub fn write_beside(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.folder()?.write(name, bytes)
     }
 
     /// Loads the component of these bytes from the cache, or compiles it and adds it.

@@ -9,7 +9,7 @@ use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_state::StateStore;
 
 use crate::{
-    LoadError, PluginComponent,
+    LazyComponent, LoadError, PluginComponent,
     call_log::PluginLog,
     capability::{ConfigureContext, FacadeCapabilities, RootFence},
     contract::{RawFailure, RawReply},
@@ -22,7 +22,7 @@ use crate::{
 
 /// One component with its surface, its grants and its limits. Calls share the compiled code, the opened grants and counters.
 pub struct WasmFacade {
-    component: PluginComponent,
+    component: LazyComponent,
     surface: Arc<Surface>,
     name: String,
     capabilities: FacadeCapabilities,
@@ -54,7 +54,7 @@ impl WasmFacade {
     ///
     /// If a granted directory cannot be opened.
     pub fn new(
-        component: PluginComponent,
+        component: LazyComponent,
         surface: Arc<Surface>,
         confines: SandboxConfig<'_>,
     ) -> Result<Self, LoadError> {
@@ -82,7 +82,8 @@ impl WasmFacade {
         let action = self.surface.action(&call.action);
         let effect = action.map_or(Effect::Read, |action| action.effect);
         let long_running = action.is_some_and(|action| action.long_running);
-        let engine = &self.component.engine;
+        let engine = self.component.engine();
+        let component = self.component.get().await.map_err(Stop::Failure)?;
         let work = GuestWork::Call { long_running };
         let context = FaultContext { facade: &self.name, limits: &self.limits, engine, work };
         let meter = CpuMeter::new(self.limits.budget(long_running).cpu);
@@ -98,7 +99,7 @@ impl WasmFacade {
             client_roots,
         });
         let mut store = new_store(engine, &self.limits, Arc::clone(&meter), purpose);
-        let future = Box::pin(self.run(&mut store, &call));
+        let future = Box::pin(self.run(component, &mut store, &call));
         let answer = match (MeteredFuture { meter, future }).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(context.fault(&error, &store).into()),
@@ -142,10 +143,11 @@ impl WasmFacade {
 
     async fn run(
         &self,
+        component: &PluginComponent,
         store: &mut wasmtime::Store<GuestState>,
         call: &Call,
     ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
-        let plugin = self.component.pre.instantiate(store).await?;
+        let plugin = component.pre.instantiate(store).await?;
         let time_left = call.deadline.saturating_duration_since(Instant::now());
         let call = store.data_mut().capabilities.plugin_call(call, time_left);
         plugin.dispatch(store, call).await

@@ -13,6 +13,7 @@
 //! | [`cache`] | machine code on disk |
 //! | `private_folder` | the folder of the cache: writable by its owner alone, held by descriptor |
 //! | [`component`] | a compiled component that implements the contract |
+//! | [`lazy`] | a component that is loaded at its first call |
 //! | [`describe`] | its surface, read in a store without capabilities |
 //! | [`facade`] | the component as a [`Facade`](loggia_facade::Facade): a fresh instance per call |
 //! | `store`, `guest` | a store for one call, and its data |
@@ -46,6 +47,7 @@ mod error;
 pub mod facade;
 mod fault;
 mod guest;
+pub mod lazy;
 mod limits;
 mod meter;
 mod private_folder;
@@ -62,3 +64,4 @@ pub use component::PluginComponent;
 pub use engine::{AddressSpace, SandboxEngine};
 pub use error::{EngineError, LoadError};
 pub use facade::{SandboxConfig, WasmFacade};
+pub use lazy::{ComponentLoader, LazyComponent};

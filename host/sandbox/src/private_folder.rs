@@ -90,6 +90,12 @@ impl PrivateFolder {
         written
     }
 
+    /// Lists the names of its files, in no order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        let entries = Dir::read_from(&self.0).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned))
+    }
+
     /// Opens a file to be locked; creates it if it is missing.
     pub(crate) fn lockable(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
     use crate::load::{
-        admit::{AdmissionFacts, AdmitError, AdmittedPlugin},
+        admit::{AdmissionFacts, AdmitError, AdmittedPlugin, LoadMethod},
         fence::VersionGrants,
         names::{NameClaim, NameRecord},
         offer::FacadeOffer,
@@ -189,7 +189,7 @@ mod tests {
                 digest,
                 bytes: 0,
                 imports: Vec::new(),
-                compiled: false,
+                method: LoadMethod::Read,
                 took: Duration::ZERO,
             };
             let grants = VersionGrants { name_given, ..VersionGrants::default() };

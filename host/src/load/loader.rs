@@ -19,9 +19,11 @@ use super::{
     source::{SourceEvent, SourceSet, folder::FolderSource, upstream::UpstreamSource},
 };
 
-/// Time for which admissions of the first load are collected. Each publication goes through all offers, so one for each
+/// Minimum time for which admissions of the first load are collected. Each publication goes through all offers, so one for each
 /// admission would be quadratic; clients mostly wait for the whole load.
 const COLLECT: Duration = Duration::from_millis(5);
+/// During the first load, a publication is followed by a pause of at least this many times its duration.
+const COLLECT_FACTOR: u32 = 8;
 
 /// Keeps a catalog up to date with its sources.
 pub struct CatalogLoader {
@@ -39,6 +41,8 @@ pub struct CatalogLoader {
     unavailable: BTreeMap<String, Vec<String>>,
     load_status: Arc<LoadStatus>,
     completeness: LoadCompleteness,
+    /// Duration of the last publication.
+    publishing: Duration,
 }
 
 impl CatalogLoader {
@@ -78,6 +82,7 @@ impl CatalogLoader {
             unavailable: BTreeMap::new(),
             load_status,
             completeness: LoadCompleteness::Partial,
+            publishing: Duration::ZERO,
         }
     }
 
@@ -95,7 +100,7 @@ impl CatalogLoader {
             let is_admission = event == Some(SourceEvent::Admitted);
             let is_early = due.is_none_or(|due| due > Instant::now());
             if is_admission && is_early && self.completeness == LoadCompleteness::Partial {
-                due.get_or_insert_with(|| Instant::now() + COLLECT);
+                due.get_or_insert_with(|| Instant::now() + COLLECT.max(self.publishing * COLLECT_FACTOR));
                 continue;
             }
             // What was collected is part of what this event publishes, if it publishes.
@@ -125,8 +130,10 @@ impl CatalogLoader {
     }
 
     fn publish(&mut self) {
+        let begun = Instant::now();
         self.swap();
         self.report();
+        self.publishing = begun.elapsed();
     }
 
     /// Reports the status of every offer.

@@ -30,7 +30,9 @@ mod plugin_files;
 pub mod source;
 mod workflow_bundle;
 
-pub use admit::{AdmissionFacts, AdmitError, AdmittedPlugin, FacadeStates, PluginAdmitter, admit_workflows};
+pub use admit::{
+    AdmissionFacts, AdmitError, AdmittedPlugin, FacadeStates, LoadMethod, PluginAdmitter, admit_workflows,
+};
 pub use fence::TrustPlaces;
 pub use load_status::{LoadState, LoadStatus, LoadStatusReport, OfferStatus};
 pub use loader::CatalogLoader;

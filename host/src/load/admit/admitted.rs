@@ -28,8 +28,33 @@ pub struct AdmissionFacts {
     pub bytes: usize,
     /// Interfaces that the component imports.
     pub imports: Vec<String>,
-    /// Whether it was compiled now, not read from the cache.
-    pub compiled: bool,
+    /// Work that it took.
+    pub method: LoadMethod,
     /// Duration of the admission.
     pub took: Duration,
+}
+
+/// Work that an admission took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadMethod {
+    /// It was read: a workflow, an API or an upstream.
+    Read,
+    /// It was compiled.
+    Compiled,
+    /// Its code was in the cache.
+    Cached,
+    /// Its surface was in the index; nothing else was read.
+    Indexed,
+}
+
+impl LoadMethod {
+    /// The word in logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Compiled => "compiled",
+            Self::Cached => "cached",
+            Self::Indexed => "indexed",
+        }
+    }
 }

@@ -16,7 +16,7 @@ use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceLimits};
 
 use super::{
-    admitted::{AdmissionFacts, AdmittedPlugin},
+    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod},
     error::AdmitError,
     facade_state::{FacadeState, FacadeStates},
     files::{load_policy, read_file},
@@ -87,7 +87,7 @@ pub(super) fn admit_api(
         digest,
         bytes: text.len(),
         imports: Vec::new(),
-        compiled: false,
+        method: LoadMethod::Read,
         took: begun.elapsed(),
     };
     Ok(AdmittedPlugin { entry, workflow_file: None, grants: granted, facts })

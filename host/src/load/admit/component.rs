@@ -14,20 +14,22 @@ use loggia_policy::{
     model::{Exposed, Policy, limit_names::ARTIFACT},
 };
 use loggia_sandbox::{
-    ArtifactDigest, CodeCache, LoadError, PluginArtifact, SandboxConfig, SandboxEngine, WasmFacade,
-    cache::LoadedComponent, compile::CompilerCommand,
+    ArtifactDigest, CodeCache, LazyComponent, LoadError, PluginArtifact, SandboxConfig, SandboxEngine,
+    WasmFacade, cache::LoadedComponent, compile::CompilerCommand,
 };
 use loggia_schema::{ActionPolicy, Contract};
 use loggia_state::{StateError, StateFolder};
 
 use super::{
-    admitted::{AdmissionFacts, AdmittedPlugin},
+    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod},
     api,
     error::AdmitError,
     facade_state::{FacadeState, FacadeStates},
     files::{load_policy, read_file},
+    indexed::{IndexedComponent, StaleFiles},
     naming::with_name,
     redaction::redact_secrets,
+    surface_index::{IndexedSurface, SurfaceIndex},
     workflow,
 };
 use crate::{
@@ -46,6 +48,27 @@ pub struct PluginAdmitter {
     surveyor: Arc<FenceSurveyor>,
     states: Arc<FacadeStates>,
     compiler: CompilerCommand,
+    index: Arc<SurfaceIndex>,
+    stale: Arc<StaleFiles>,
+}
+
+/// A policy, with what it grants.
+struct GrantedPolicy {
+    policy: Policy,
+    /// The folder of the plugin.
+    folder: PathBuf,
+    grants: VersionGrants,
+}
+
+/// A component that passed its checks, now or before.
+struct CheckedComponent {
+    digest: ArtifactDigest,
+    bytes: usize,
+    imports: Vec<String>,
+    method: LoadMethod,
+    component: LazyComponent,
+    surface: Arc<Surface>,
+    contract: Contract,
 }
 
 impl PluginAdmitter {
@@ -57,8 +80,16 @@ impl PluginAdmitter {
         compiler: CompilerCommand,
         states: FacadeStates,
     ) -> Self {
-        let states = Arc::new(states);
-        Self { engine, cache, surveyor: Arc::new(FenceSurveyor::new(places)), states, compiler }
+        let index = Arc::new(SurfaceIndex::new(cache.clone()));
+        Self {
+            engine,
+            cache,
+            surveyor: Arc::new(FenceSurveyor::new(places)),
+            states: Arc::new(states),
+            compiler,
+            index,
+            stale: Arc::default(),
+        }
     }
 
     /// Reads the name record.
@@ -94,10 +125,56 @@ impl PluginAdmitter {
             FacadeKind::Api => return api::admit_api(found, begun, &self.states),
             FacadeKind::Component => {}
         }
+        let granted = self.read_grants(found)?;
+        let checked = self.check_component(found, &granted.policy, known).await?;
+        self.build_entry(checked, granted, begun)
+    }
+
+    /// Admits a plugin like [`admit`](Self::admit), but takes the surface of an unchanged file from the index. Such a component
+    /// is not read before its first call.
+    ///
+    /// # Errors
+    ///
+    /// The first check that fails.
+    pub async fn admit_indexed(
+        &self,
+        found: &PluginFiles,
+        known: Option<(ArtifactDigest, Arc<Surface>)>,
+    ) -> Result<AdmittedPlugin, AdmitError> {
+        if found.kind != FacadeKind::Component {
+            return self.admit(found, known).await;
+        }
+        if known.is_none()
+            && let Some(indexed) = self.index.find(found)
+        {
+            let begun = Instant::now();
+            let granted = self.read_grants(found)?;
+            if let Some(checked) = self.defer_component(found, &granted.policy, indexed) {
+                return self.build_entry(checked, granted, begun);
+            }
+        }
+        let admitted = self.admit(found, known).await?;
+        let AdmissionFacts { digest, imports, .. } = &admitted.facts;
+        self.index.record(found, *digest, imports, admitted.entry.facade.surface());
+        Ok(admitted)
+    }
+
+    /// Reads the policy and checks its directories.
+    fn read_grants(&self, found: &PluginFiles) -> Result<GrantedPolicy, AdmitError> {
         let policy = load_policy(found)?;
         redact_secrets(&policy.grants);
         let folder = plugin_folder(&found.path)?;
         let grants = self.check_grants(&folder, &policy)?;
+        Ok(GrantedPolicy { policy, folder, grants })
+    }
+
+    /// Reads and loads a component, and checks its surface.
+    async fn check_component(
+        &self,
+        found: &PluginFiles,
+        policy: &Policy,
+        known: Option<(ArtifactDigest, Arc<Surface>)>,
+    ) -> Result<CheckedComponent, AdmitError> {
         let bytes = read_file(&found.path, policy.limits.artifact).map_err(|error| match error {
             AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some(ARTIFACT)),
             other => other,
@@ -120,13 +197,62 @@ impl PluginAdmitter {
                 (surface, contract)
             }
         };
-        let facts = AdmissionFacts {
+        Ok(CheckedComponent {
             digest: artifact.digest,
             bytes: artifact.bytes.len(),
             imports: component.imports().to_vec(),
-            compiled,
-            took: begun.elapsed(),
+            method: if compiled { LoadMethod::Compiled } else { LoadMethod::Cached },
+            component: LazyComponent::Loaded(component),
+            surface,
+            contract,
+        })
+    }
+
+    /// Defers a component to its first call; `None` if it has to be checked after all.
+    fn defer_component(
+        &self,
+        found: &PluginFiles,
+        policy: &Policy,
+        indexed: IndexedSurface,
+    ) -> Option<CheckedComponent> {
+        let (most, size) = (policy.limits.artifact, found.stamp().size());
+        if size > most {
+            return None;
+        }
+        let IndexedSurface { digest, imports, surface } = indexed;
+        let contract = Contract::from_checked(with_name(&surface, policy.expose.name.as_deref())).ok()?;
+        let loader = IndexedComponent {
+            engine: self.engine.clone(),
+            cache: self.cache.clone(),
+            compiler: self.compiler.with_limits(policy.limits.compile),
+            index: Arc::clone(&self.index),
+            stale: Arc::clone(&self.stale),
+            path: found.path.clone(),
+            digest,
+            most,
+            facade: contract.surface().name.clone(),
         };
+        Some(CheckedComponent {
+            digest,
+            bytes: usize::try_from(size).ok()?,
+            imports,
+            method: LoadMethod::Indexed,
+            component: LazyComponent::deferred(self.engine.clone(), Arc::new(loader)),
+            surface,
+            contract,
+        })
+    }
+
+    /// Builds the entry of a component under its policy.
+    fn build_entry(
+        &self,
+        checked: CheckedComponent,
+        granted: GrantedPolicy,
+        begun: Instant,
+    ) -> Result<AdmittedPlugin, AdmitError> {
+        let CheckedComponent { digest, bytes, imports, method, component, surface, contract } = checked;
+        let GrantedPolicy { policy, folder, grants } = granted;
+        let facts = AdmissionFacts { digest, bytes, imports, method, took: begun.elapsed() };
         let terms = ActionPolicy { unmet: unmet_needs(&surface, &policy), ..policy.terms.clone() };
         let contract = contract.with_policy(terms)?;
         let state = self.states.open(&contract.surface().name, &policy.grants)?;
@@ -154,6 +280,16 @@ impl PluginAdmitter {
             .with_caller_keys(caller_keys)
             .with_logins(logins);
         Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
+    }
+
+    /// Surfaces that are kept over restarts.
+    pub fn index(&self) -> &Arc<SurfaceIndex> {
+        &self.index
+    }
+
+    /// Files that have to be admitted again.
+    pub(in crate::load) fn stale(&self) -> &Arc<StaleFiles> {
+        &self.stale
     }
 
     /// What the state folder holds for facades.

@@ -11,6 +11,8 @@
 //! | `api.rs` | the description of an API: read, check, grant its servers |
 //! | `upstream.rs` | an upstream's tools, under its policy |
 //! | `component.rs` | a component: read, compile, check, describe, sanitise |
+//! | `surface_index.rs` | surfaces of unchanged files, kept over restarts |
+//! | `indexed.rs` | a component whose surface came from there: loaded at its first call |
 
 mod admitted;
 mod api;
@@ -18,12 +20,14 @@ mod component;
 mod error;
 mod facade_state;
 mod files;
+mod indexed;
 mod naming;
 mod redaction;
+mod surface_index;
 mod upstream;
 mod workflow;
 
-pub use admitted::{AdmissionFacts, AdmittedPlugin};
+pub use admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod};
 pub use component::PluginAdmitter;
 pub use error::AdmitError;
 pub use facade_state::FacadeStates;

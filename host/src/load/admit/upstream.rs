@@ -18,7 +18,7 @@ use loggia_text::units::format_bytes;
 use loggia_upstream::{CallerCredential, UpstreamFacade};
 
 use super::{
-    admitted::{AdmissionFacts, AdmittedPlugin},
+    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod},
     error::AdmitError,
     facade_state::{FacadeState, FacadeStates},
     naming::with_name,
@@ -74,7 +74,7 @@ pub fn admit_upstream(
         digest,
         bytes: bytes.len(),
         imports: Vec::new(),
-        compiled: false,
+        method: LoadMethod::Read,
         took: begun.elapsed(),
     };
     Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })

@@ -11,7 +11,7 @@ use loggia_workflow::{
 };
 
 use super::{
-    admitted::{AdmissionFacts, AdmittedPlugin},
+    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod},
     error::AdmitError,
     files::{load_policy, read_file},
 };
@@ -48,7 +48,13 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
     // Without other facades: finds the problems of the file itself.
     let entry = workflow_file.entry(&CatalogSnapshot::default())?;
     let bytes = text.len();
-    let facts = AdmissionFacts { digest, bytes, imports: Vec::new(), compiled: false, took: begun.elapsed() };
+    let facts = AdmissionFacts {
+        digest,
+        bytes,
+        imports: Vec::new(),
+        method: LoadMethod::Read,
+        took: begun.elapsed(),
+    };
     Ok(AdmittedPlugin { entry, workflow_file: Some(Arc::new(workflow_file)), grants, facts })
 }
 

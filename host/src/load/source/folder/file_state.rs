@@ -72,6 +72,11 @@ impl FileState {
         }
     }
 
+    /// Has the file admitted again by the next scan. The version keeps serving.
+    pub fn mark_stale(&mut self) {
+        self.retry = Some(Instant::now());
+    }
+
     /// Marks the file as removed.
     pub fn remove(&mut self) {
         self.tried = None;
@@ -83,11 +88,7 @@ impl FileState {
 fn log_loaded(file: &str, AdmittedPlugin { entry, workflow_file, facts, .. }: &AdmittedPlugin) {
     let (name, actions) = (&entry.surface().name, entry.surface().actions.len());
     let (digest, took) = (facts.digest.to_string(), facts.took.as_millis());
-    let how = match (workflow_file, facts.compiled) {
-        (Some(_), _) => "read",
-        (None, true) => "compiled",
-        (None, false) => "cached",
-    };
+    let how = facts.method.as_str();
     tracing::info!(file, facade = name, actions, digest = &digest[..12], "loaded ({how}, {took} ms)");
     for warning in workflow_file.iter().flat_map(|workflow_file| workflow_file.warnings()) {
         tracing::warn!(file, "{}", printable(&warning.to_string()));

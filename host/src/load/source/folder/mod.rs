@@ -21,6 +21,7 @@ mod watch;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
     future::poll_fn,
     io,
     panic::AssertUnwindSafe,
@@ -140,6 +141,7 @@ impl FolderSource {
 
     /// Waits for the next event. Cancel-safe. Requires a multi-threaded runtime.
     pub async fn next_event(&mut self) -> SourceEvent {
+        let stale = Arc::clone(self.admitter.stale());
         loop {
             let now = Instant::now();
             if self.next_scan <= now {
@@ -159,6 +161,7 @@ impl FolderSource {
             let next =
                 settles.map_or(self.next_scan, |settles| self.next_scan.min(settles.max(self.earliest_scan)));
             tokio::select! {
+                () = stale.added() => self.next_scan = Instant::now(),
                 () = self.watch.changed() => self.next_scan = self.next_scan.min(self.earliest_scan),
                 () = tokio::time::sleep_until(next) => self.next_scan = next,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
@@ -190,6 +193,12 @@ impl FolderSource {
             }
         };
         let mut changed = self.unreadable.take().is_some();
+        for path in self.admitter.stale().take() {
+            let file = path.file_name().and_then(OsStr::to_str);
+            if let Some(state) = file.and_then(|file| self.files.get_mut(file)) {
+                state.mark_stale();
+            }
+        }
         let unsettled = |file: &str| self.busy.contains(file) || self.watch.is_writing(file);
         for step in decide::decide(&self.files, &found, Instant::now(), unsettled) {
             match step {
@@ -222,7 +231,7 @@ impl FolderSource {
             let known = self.files.get(&file).and_then(|state| state.offer.known_surface());
             let attempt = async move {
                 let begun = Instant::now();
-                let admitted = run_admission(admitter.admit(&found, known)).await;
+                let admitted = run_admission(admitter.admit_indexed(&found, known)).await;
                 let version = admitted
                     .as_ref()
                     .ok()
@@ -251,6 +260,10 @@ impl FolderSource {
             self.files.entry(file.clone()).or_default().record_attempt(&file, &found, admitted, took);
         }
         self.start_admissions();
+        if self.busy.is_empty() && self.admitter.index().has_changes() {
+            let index = Arc::clone(self.admitter.index());
+            self.runtime.spawn_blocking(move || index.save());
+        }
         if is_changing || self.busy.is_empty() {
             self.next_scan = self.next_scan.min(self.earliest_scan);
         }
