@@ -77,15 +77,13 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
     let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
     let said = Arc::new(Mutex::new(String::new()));
     let url = async {
-        let mut before = String::new();
         while let Some(line) = lines.next_line().await? {
             if let Some(url) = line.strip_prefix("listening on ") {
                 return Ok(url.to_owned());
             }
-            before.push_str(&line);
-            before.push('\n');
+            said.lock().expect("not poisoned").push_str(&line);
         }
-        bail!("loggia dev ended:\n{before}")
+        bail!("loggia dev ended: {}", said.lock().expect("not poisoned"))
     };
     let url = tokio::time::timeout(PATIENCE * 5, url).await??;
     let hears = Arc::clone(&said);
@@ -104,6 +102,12 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
         configuration.contains(&format!("claude mcp add --transport http loggia {url}")),
         "{configuration}"
     );
+    // The server does not wait for the build.
+    eventually(async || {
+        let said = said.lock().expect("not poisoned");
+        if said.contains("`notes` does not compile") { Ok(()) } else { Err(said.clone()) }
+    })
+    .await;
     assert!(out.join("kept").is_dir(), "what the policy grants is made");
 
     let host = HttpHost { url, child };
@@ -137,6 +141,7 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
     fs::write(&lib, text.replace("\"n_0001\"", "\"n_0002\""))?;
     becomes("n_0002").await;
 
+    said.lock().expect("not poisoned").clear();
     fs::write(&lib, "this does not compile")?;
     eventually(async || {
         let said = said.lock().expect("not poisoned");

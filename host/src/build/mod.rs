@@ -2,37 +2,32 @@
 //!
 //! | file | concept |
 //! |---|---|
+//! | `cargo.rs` | cargo: its command, and the crates that it knows |
+//! | `compile.rs` | crates to components |
 //! | `workflows.rs` | workflow files beside the sources |
 //! | `granted.rs` | creates directories that policies grant |
 
+mod cargo;
+mod compile;
 pub mod granted;
 pub mod workflows;
 
 use std::{
     collections::BTreeSet,
     fs,
-    io::{self, BufRead, BufReader, Write},
+    io::{self, Write},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use serde::Deserialize;
+use self::{
+    cargo::{CrateMetadata, read_metadata},
+    compile::compile_sources,
+};
 
 /// Target of plugins.
 pub const TARGET: &str = "wasm32-wasip2";
-
-/// Size-optimised profile, like `guest` of this repository; passed on the command line, so that an author's crate needs
-/// no profile. Keeps the name section, so that backtraces of traps name functions.
-const PROFILE: &[&str] = &[
-    "profile.loggia-guest.inherits='release'",
-    "profile.loggia-guest.opt-level='s'",
-    "profile.loggia-guest.lto=true",
-    "profile.loggia-guest.codegen-units=1",
-    "profile.loggia-guest.panic='abort'",
-    "profile.loggia-guest.debug=false",
-    "profile.loggia-guest.strip='debuginfo'",
-];
 
 /// Build errors.
 #[derive(Debug, thiserror::Error)]
@@ -52,12 +47,18 @@ pub enum BuildError {
     /// cargo rejects a manifest.
     #[error("cargo cannot read {0}:\n{1}")]
     Manifest(PathBuf, String),
-    /// A crate does not compile; cargo printed the errors.
-    #[error("the plugins do not compile (see above)")]
-    Compile,
+    /// Crates do not compile; cargo printed the errors.
+    #[error("{} not compile (see above)", names_do(.0))]
+    Compile(Vec<String>),
     /// An output cannot be written.
     #[error("failed to write {0}")]
     Write(PathBuf, #[source] io::Error),
+}
+
+/// Names plugins as the subject of a sentence.
+fn names_do(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("{} {}", quoted.join(", "), if names.len() == 1 { "does" } else { "do" })
 }
 
 /// A plugin crate.
@@ -67,9 +68,28 @@ pub struct PluginSource {
     pub name: String,
     /// Path of its `Cargo.toml`.
     pub manifest: PathBuf,
+    /// Cargo's identifier of the crate.
+    id: String,
+    /// Folder of its workspace: its own if it has none.
+    workspace: PathBuf,
+    /// Whether its library is a component and nothing else.
+    is_component_only: bool,
 }
 
 impl PluginSource {
+    /// A crate of its own in a folder.
+    #[cfg(test)]
+    pub(crate) fn example(name: &str, folder: &Path) -> Self {
+        let own = folder.join(name);
+        Self {
+            name: name.to_owned(),
+            manifest: own.join("Cargo.toml"),
+            id: format!("path+file://{}#0.1.0", own.display()),
+            workspace: own,
+            is_component_only: true,
+        }
+    }
+
     /// Path of the policy in the crate's folder, if any.
     pub fn policy(&self) -> Option<PathBuf> {
         Some(self.manifest.with_file_name(format!("{}.toml", self.name))).filter(|policy| policy.is_file())
@@ -131,10 +151,16 @@ pub fn find_sources(path: &Path) -> Result<Vec<PluginSource>, BuildError> {
         if sources.iter().any(|source: &PluginSource| source.manifest == manifest) {
             continue;
         }
-        let packages = read_metadata(&manifest)?.packages;
+        let CrateMetadata { packages, workspace_root } = read_metadata(&manifest)?;
         // A workspace lists all its members; only those under the path are requested.
         let plugins = packages.into_iter().filter(|p| p.manifest_path.starts_with(&path) && p.is_plugin());
-        sources.extend(plugins.map(|p| PluginSource { name: p.name, manifest: p.manifest_path }));
+        sources.extend(plugins.map(|plugin| PluginSource {
+            is_component_only: plugin.is_component_only(),
+            name: plugin.name,
+            manifest: plugin.manifest_path,
+            id: plugin.id,
+            workspace: workspace_root.clone(),
+        }));
     }
     if sources.is_empty() {
         return Err(BuildError::Nothing(path));
@@ -142,27 +168,39 @@ pub fn find_sources(path: &Path) -> Result<Vec<PluginSource>, BuildError> {
     Ok(sources.into_iter().collect())
 }
 
-/// Builds the crates; puts `<name>.wasm` and, if the crate has one, `<name>.toml` into `out`.
+/// Builds the crates; puts `<name>.wasm` and, if the crate has one, `<name>.toml` into `out` as soon as it is built, and reports
+/// it. Returns the names of the crates that do not compile; cargo prints their errors to stderr.
 ///
 /// # Errors
 ///
-/// If one does not compile (cargo prints the errors to stderr), or an output cannot be written.
-pub fn build_sources(sources: &[PluginSource], out: &Path) -> Result<Vec<BuiltPlugin>, BuildError> {
+/// If cargo cannot be run, or an output cannot be written.
+pub fn build_sources(
+    sources: &[PluginSource],
+    out: &Path,
+    mut report: impl FnMut(&BuiltPlugin),
+) -> Result<Vec<String>, BuildError> {
     fs::create_dir_all(out).map_err(|e| BuildError::Write(out.to_owned(), e))?;
-    let mut built = Vec::new();
-    for source in sources {
-        let component = compile_source(source)?;
-        let file = out.join(format!("{}.wasm", source.name));
-        // The policy first: a plugin must not be served without it, or with an older one.
-        if let Some(policy) = source.policy() {
-            let beside = file.with_extension("toml");
-            place_file(&policy, &beside).map_err(|e| BuildError::Write(beside.clone(), e))?;
-        }
-        let PlacedFile { bytes, .. } =
-            place_file(&component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
-        built.push(BuiltPlugin { name: source.name.clone(), file, bytes });
+    let mut failed: BTreeSet<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    compile_sources(sources, |source, component| {
+        let built = place_plugin(source, component, out)?;
+        failed.remove(source.name.as_str());
+        report(&built);
+        Ok(())
+    })?;
+    Ok(failed.into_iter().map(str::to_owned).collect())
+}
+
+/// Copies a component and its policy into a folder.
+fn place_plugin(source: &PluginSource, component: &Path, out: &Path) -> Result<BuiltPlugin, BuildError> {
+    let file = out.join(format!("{}.wasm", source.name));
+    // The policy first: a plugin must not be served without it, or with an older one.
+    if let Some(policy) = source.policy() {
+        let beside = file.with_extension("toml");
+        place_file(&policy, &beside).map_err(|e| BuildError::Write(beside.clone(), e))?;
     }
-    Ok(built)
+    let PlacedFile { bytes, .. } =
+        place_file(component, &file).map_err(|e| BuildError::Write(file.clone(), e))?;
+    Ok(BuiltPlugin { name: source.name.clone(), file, bytes })
 }
 
 /// Copies a file atomically, so that a serving host never reads a part. Skips an identical file.
@@ -179,45 +217,6 @@ fn place_file(from: &Path, to: &Path) -> io::Result<PlacedFile> {
     file.write_all(&bytes)?;
     file.persist(to)?;
     Ok(PlacedFile { bytes: size, is_new: true })
-}
-
-fn compile_source(source: &PluginSource) -> Result<PathBuf, BuildError> {
-    let mut child = cargo()
-        // An additional rlib would prevent optimisation across crates.
-        .args(["rustc", "--lib", "--crate-type", "cdylib", "--profile", "loggia-guest", "--target", TARGET])
-        .args(PROFILE.iter().flat_map(|setting| ["--config", setting]))
-        .args(["--message-format", "json-render-diagnostics", "--manifest-path"])
-        .arg(&source.manifest)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|e| BuildError::Tool("cargo", e))?;
-    let mut component = None;
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let Ok(message) = serde_json::from_str::<Message>(&line) else { continue };
-            if message.manifest_path.as_deref() == Some(&source.manifest) {
-                component =
-                    message.filenames.into_iter().find(|f| f.extension().is_some_and(|e| e == "wasm"));
-            }
-        }
-    }
-    let status = child.wait().map_err(|e| BuildError::Tool("cargo", e))?;
-    component.filter(|_| status.success()).ok_or(BuildError::Compile)
-}
-
-/// Creates a cargo command without the environment of an outer cargo.
-fn cargo() -> Command {
-    let mut cargo = Command::new("cargo");
-    for (key, _) in std::env::vars_os() {
-        let name = key.to_string_lossy();
-        let outer = name.starts_with("CARGO")
-            && !matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE");
-        if outer || name == "RUSTFLAGS" {
-            cargo.env_remove(key);
-        }
-    }
-    cargo
 }
 
 /// Finds every `Cargo.toml` under a path, except in outputs of cargo and of editors.
@@ -240,53 +239,4 @@ fn find_manifests(path: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
-}
-
-fn read_metadata(manifest: &Path) -> Result<Metadata, BuildError> {
-    let output = cargo()
-        .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
-        .arg(manifest)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| BuildError::Tool("cargo", e))?;
-    let stderr = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    serde_json::from_slice(&output.stdout).map_err(|_| BuildError::Manifest(manifest.to_owned(), stderr()))
-}
-
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    manifest_path: PathBuf,
-    targets: Vec<TargetKind>,
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct TargetKind {
-    kind: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    name: String,
-}
-
-impl Package {
-    fn is_plugin(&self) -> bool {
-        let cdylib = self.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "cdylib"));
-        cdylib && self.dependencies.iter().any(|dependency| dependency.name == "loggia-sdk")
-    }
-}
-
-/// Messages of cargo that name artifacts.
-#[derive(Deserialize)]
-struct Message {
-    manifest_path: Option<PathBuf>,
-    #[serde(default)]
-    filenames: Vec<PathBuf>,
 }

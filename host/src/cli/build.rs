@@ -49,9 +49,9 @@ impl BuildCommand {
         // Directories first, so that a serving host does not try a plugin without them.
         let folder = fs::canonicalize(&self.out).with_context(failed)?;
         sources.iter().for_each(|source| create_granted(source, &folder));
-        for BuiltPlugin { name, file, bytes } in build::build_sources(&sources, &self.out)? {
-            print_built(&name, bytes, &file);
-        }
+        let failed = build::build_sources(&sources, &self.out, |BuiltPlugin { name, file, bytes }| {
+            print_built(name, *bytes, file);
+        })?;
         for file in workflows {
             let bytes = workflows::place_workflow(&file, &self.out)?.bytes;
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -60,7 +60,7 @@ impl BuildCommand {
                 print_built(stem, bytes, &self.out.join(&*name));
             }
         }
-        Ok(ExitCode::SUCCESS)
+        if failed.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(BuildError::Compile(failed).into()) }
     }
 }
 

@@ -73,17 +73,21 @@ impl DevCommand {
         // Before the first build, so that no save during it is missed.
         let sources = SourceWatcher::watch(path.clone(), out.folder().to_owned())
             .context("failed to watch the sources")?;
-        term::note(&format!("building the plugins under {} …", path.display()));
-        match out.build(&path) {
-            // Probably the wrong folder, or Rust is missing: no save can fix that.
-            Err(error @ (BuildError::Nothing(_) | BuildError::Tool(..))) => return Err(error.into()),
-            built => log_build(built),
+        // Probably the wrong folder, or Rust is missing: no save can fix that.
+        if let Err(error @ (BuildError::Nothing(_) | BuildError::Tool(..))) = out.find_sources(&path) {
+            return Err(error.into());
         }
         let (building, shown) = (out.clone(), out.plugins().to_owned());
+        // Beside the server, which serves each plugin when it is built.
         std::thread::Builder::new().name("loggia-dev".into()).spawn(move || {
+            term::note(&format!(
+                "building the plugins under {}; each is served when it is built",
+                path.display()
+            ));
+            log_build(building.build(&path), "the first build has ended");
             while sources.wait() {
                 tracing::info!("building …");
-                log_build(building.build(&path));
+                log_build(building.build(&path), "built");
             }
         })?;
         let runtime = shared_io_runtime()?;
@@ -110,10 +114,10 @@ impl DevCommand {
     }
 }
 
-/// Logs a failed build. `dev` continues, since the next save may fix it.
-fn log_build(built: Result<bool, BuildError>) {
+/// Logs the end of a build. `dev` continues after a failed one, since the next save may fix it.
+fn log_build(built: Result<bool, BuildError>, done: &str) {
     match built {
-        Ok(true) => {}
+        Ok(true) => tracing::info!("{done}"),
         Ok(false) => tracing::error!("not all plugins could be built; earlier builds keep serving"),
         Err(error) => {
             tracing::error!("{:#}; earlier builds keep serving", anyhow::Error::new(error));

@@ -38,23 +38,34 @@ impl BuildOutput {
         &self.plugins
     }
 
-    /// Builds every plugin crate under a path independently, copies workflows, and removes outputs of removed sources.
+    /// Finds the plugin crates and the workflow files under a path.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or cargo cannot list the crates.
+    pub fn find_sources(&self, path: &Path) -> Result<(Vec<PluginSource>, Vec<PathBuf>), BuildError> {
+        let workflows = workflows::find_workflows(path);
+        match build::find_sources(path) {
+            Err(BuildError::Nothing(_)) if !workflows.is_empty() => Ok((Vec::new(), workflows)),
+            found => Ok((found?, workflows)),
+        }
+    }
+
+    /// Builds every plugin crate under a path, whether others fail or not, copies workflows, and removes outputs of removed sources.
     /// Returns whether all builds succeeded.
     ///
     /// # Errors
     ///
     /// If the crates cannot be found.
     pub fn build(&self, path: &Path) -> Result<bool, BuildError> {
-        let found = build::find_sources(path);
-        let (sources, nothing) = match found {
-            Err(nothing @ BuildError::Nothing(_)) => (Vec::new(), Some(nothing)),
-            found => (found?, None),
+        let found = self.find_sources(path);
+        let (sources, workflows) = match &found {
+            Ok((sources, workflows)) => (sources.as_slice(), workflows.as_slice()),
+            Err(BuildError::Nothing(_)) => Default::default(),
+            Err(_) => return found.map(|_| false),
         };
-        let workflows = workflows::find_workflows(path);
-        self.remove_stale(&sources, &workflows).map_err(|e| BuildError::Write(self.plugins.clone(), e))?;
-        if let Some(nothing) = nothing.filter(|_| workflows.is_empty()) {
-            return Err(nothing);
-        }
+        self.remove_stale(sources, workflows).map_err(|e| BuildError::Write(self.plugins.clone(), e))?;
+        let (sources, workflows) = found?;
         let mut all = true;
         for file in &workflows {
             let name = file.file_name().unwrap_or_default().display();
@@ -74,15 +85,13 @@ impl BuildOutput {
                     tracing::info!("created {}, granted by a policy", path.display());
                 }
             }
-            match build::build_sources(std::slice::from_ref(source), &self.plugins) {
-                Ok(built) => built.iter().for_each(|BuiltPlugin { name, bytes, .. }| {
-                    tracing::info!("built {name} ({} KB)", bytes.div_ceil(1000));
-                }),
-                Err(error) => {
-                    all = false;
-                    tracing::error!("{}: {:#}", source.name, anyhow::Error::new(error));
-                }
-            }
+        }
+        let failed = build::build_sources(&sources, &self.plugins, |BuiltPlugin { name, bytes, .. }| {
+            tracing::info!("built {name} ({} KB)", bytes.div_ceil(1000));
+        })?;
+        if !failed.is_empty() {
+            all = false;
+            tracing::error!("{}", BuildError::Compile(failed));
         }
         Ok(all)
     }
@@ -132,10 +141,7 @@ mod tests {
             names.sort();
             names
         };
-        let source = |name: &str| PluginSource {
-            name: name.into(),
-            manifest: root.path().join(name).join("Cargo.toml"),
-        };
+        let source = |name: &str| PluginSource::example(name, root.path());
         fs::create_dir(root.path().join("a")).unwrap();
         fs::write(root.path().join("a/a.toml"), "").unwrap();
         out.remove_stale(&[source("a"), source("b")], &[]).unwrap();

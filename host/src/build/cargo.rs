@@ -1,0 +1,78 @@
+//! Cargo: its command, and the crates that it knows.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde::Deserialize;
+
+use super::BuildError;
+
+/// Creates a cargo command without the environment of an outer cargo.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new("cargo");
+    for (key, _) in std::env::vars_os() {
+        let name = key.to_string_lossy();
+        let outer = name.starts_with("CARGO")
+            && !matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE");
+        if outer || name == "RUSTFLAGS" {
+            cargo.env_remove(key);
+        }
+    }
+    cargo
+}
+
+/// Reads the crates of a manifest and its workspace.
+pub fn read_metadata(manifest: &Path) -> Result<CrateMetadata, BuildError> {
+    let output = cargo()
+        .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
+        .arg(manifest)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| BuildError::Tool("cargo", e))?;
+    let stderr = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    serde_json::from_slice(&output.stdout).map_err(|_| BuildError::Manifest(manifest.to_owned(), stderr()))
+}
+
+/// Crates of a workspace, or a single one.
+#[derive(Deserialize)]
+pub struct CrateMetadata {
+    pub packages: Vec<CratePackage>,
+    pub workspace_root: PathBuf,
+}
+
+/// A crate.
+#[derive(Deserialize)]
+pub struct CratePackage {
+    pub id: String,
+    pub name: String,
+    pub manifest_path: PathBuf,
+    targets: Vec<TargetKind>,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct TargetKind {
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+}
+
+impl CratePackage {
+    /// Whether it is a cdylib that depends on the SDK.
+    pub fn is_plugin(&self) -> bool {
+        let cdylib = self.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "cdylib"));
+        cdylib && self.dependencies.iter().any(|dependency| dependency.name == "loggia-sdk")
+    }
+
+    /// Whether its library is a cdylib and nothing else: an additional rlib would prevent optimisation across crates.
+    pub fn is_component_only(&self) -> bool {
+        let mut libraries =
+            self.targets.iter().filter(|target| target.kind.iter().any(|kind| kind == "cdylib"));
+        libraries.all(|target| target.kind == ["cdylib"])
+    }
+}
