@@ -28,6 +28,7 @@ pub const HOST: &[&str] = &[
     "host/schema",
     "host/server",
     "host/state",
+    "host/system",
     "host/text",
     "host/upstream",
     "host/workflow",
