@@ -16,8 +16,7 @@ impl RunId {
         use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
         let mut bits = [0; 16];
         // Cannot fail after boot; without randomness no handle is safe to hand out.
-        rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())
-            .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+        getrandom::fill(&mut bits).unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
         Self(format!("run_{}", URL_SAFE_NO_PAD.encode(bits)))
     }
 }
