@@ -7,6 +7,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use loggia_system::folder;
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// Name of the key's file in the state folder.
@@ -66,7 +67,7 @@ fn create(state: &Path, path: &Path) -> io::Result<()> {
         Err(error) if error.error.kind() != ErrorKind::AlreadyExists => return Err(error.error),
         _ => {}
     }
-    fs::File::open(state)?.sync_all()
+    folder::sync(state)
 }
 
 #[cfg(test)]
@@ -87,8 +88,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let key = VaultKey::read_or_create(folder.path())?.0;
         assert_eq!(VaultKey::read_or_create(folder.path())?.0, key);
-        let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(folder.path().join(FILE))?);
-        assert_eq!(mode & 0o777, 0o600);
+        assert!(!loggia_system::file::is_exposed(&fs::metadata(folder.path().join(FILE))?));
         fs::write(folder.path().join(FILE), "short")?;
         assert!(VaultKey::read_or_create(folder.path()).unwrap_err().to_string().contains("has 5"));
         Ok(())

@@ -1,14 +1,13 @@
 //! The files of a vault.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, File},
     io::{self, ErrorKind, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
 use loggia_egress::CallerKey;
-use rustix::fs::{FlockOperation, flock};
+use loggia_system::{file::private_options, folder};
 
 use crate::{
     key::VaultKey,
@@ -96,16 +95,16 @@ impl CredentialVault {
     ) -> Result<(), VaultError> {
         let path = self.path(facade, caller);
         let store = || {
-            let folder = self.create_folder(facade)?;
+            let within = self.create_folder(facade)?;
             let text = serde_json::to_vec(credential)?;
             let sealed = seal(&self.key, &SealPlace { facade, caller: &caller.0 }, &text)
                 .map_err(|_| io::Error::other("it cannot be encrypted"))?;
             // Temporary files are readable by their owner only.
-            let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&folder)?;
+            let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&within)?;
             file.write_all(&sealed)?;
             file.as_file().sync_all()?;
             file.persist(&path)?;
-            File::open(&folder)?.sync_all()
+            folder::sync(&within)
         };
         store().map_err(|error| VaultError::Storage { path: path.clone(), error })
     }
@@ -121,17 +120,17 @@ impl CredentialVault {
         let path = self.path(facade, caller).with_extension("lock");
         let open = || {
             self.create_folder(facade)?;
-            let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
-            flock(&file, FlockOperation::LockExclusive)?;
+            let file = private_options().create(true).truncate(false).write(true).open(&path)?;
+            file.lock()?;
             Ok(ChangeLock(file))
         };
         open().map_err(|error| VaultError::Storage { path: path.clone(), error })
     }
 
     fn create_folder(&self, facade: &str) -> io::Result<PathBuf> {
-        let folder = self.folder.join(facade);
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        Ok(folder)
+        let within = self.folder.join(facade);
+        folder::create_private(&within)?;
+        Ok(within)
     }
 
     /// Removes the credential of a caller; returns whether there was one.
@@ -257,7 +256,7 @@ mod tests {
         let (ada, bob) = (CallerKey([1; 32]), CallerKey([2; 32]));
         let is_free = |caller| {
             let file = File::open(vault.path("shop", caller).with_extension("lock")).unwrap();
-            flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+            file.try_lock().is_ok()
         };
         let lock = vault.lock("shop", ada).unwrap();
         drop(vault.lock("shop", bob).unwrap());

@@ -5,9 +5,10 @@
 use std::{
     fs::{self, File},
     io::{self, ErrorKind},
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
+
+use loggia_system::{FileIdentity, file::private_options, folder};
 
 use crate::{StateError, connection, error};
 
@@ -27,10 +28,6 @@ pub(crate) struct StoreFile {
     path: PathBuf,
 }
 
-/// Device and inode of a file. While a connection has it open, no other file gets the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileIdentity(u64, u64);
-
 impl StoreFile {
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
         Self { folder: folder.to_owned(), path: folder.join(format!("{name}.{ENDING}")) }
@@ -40,10 +37,11 @@ impl StoreFile {
         &self.path
     }
 
-    /// Returns the identity of the current file; `None` if there is none.
+    /// Returns the identity of the current file; `None` if there is none. While a connection has it open, no other file gets
+    /// the same.
     pub(crate) fn identity(&self) -> Result<Option<FileIdentity>, StateError> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(meta) => Ok(Some(FileIdentity(meta.dev(), meta.ino()))),
+        match FileIdentity::of_name(&self.path) {
+            Ok(identity) => Ok(Some(identity)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.failed(error)),
         }
@@ -99,14 +97,14 @@ impl StoreFile {
 
     fn lock(&self) -> io::Result<File> {
         let path = self.folder.join(LOCK);
-        let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+        let file = private_options().create(true).truncate(false).write(true).open(path)?;
         file.lock()?;
         Ok(file)
     }
 
     /// Syncs the folder, so that names survive a power failure too.
     fn sync(&self) -> io::Result<()> {
-        File::open(&self.folder)?.sync_all()
+        folder::sync(&self.folder)
     }
 
     fn failed(&self, error: io::Error) -> StateError {

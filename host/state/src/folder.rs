@@ -2,14 +2,12 @@
 
 use std::{
     collections::HashMap,
-    fmt,
-    fs::{self, DirBuilder},
-    io,
-    os::unix::fs::{DirBuilderExt, MetadataExt},
+    fmt, fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Weak},
 };
 
+use loggia_system::folder::ensure_private;
 use parking_lot::Mutex;
 
 use crate::{
@@ -154,19 +152,4 @@ impl fmt::Debug for StateFolder {
 fn is_name(name: &str) -> bool {
     let rest = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-';
     name.len() <= 32 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(rest)
-}
-
-/// Creates a folder if it is missing, and fails if others own it or can write to it. An existing folder keeps its mode: it
-/// may hold more than our files.
-fn ensure_private(path: &Path) -> io::Result<&Path> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    let meta = fs::metadata(path)?;
-    let message = if meta.uid() != rustix::process::geteuid().as_raw() {
-        "the folder belongs to another user"
-    } else if meta.mode() & 0o022 != 0 {
-        "others can write to the folder: take that right from them (chmod go-w), or choose another folder"
-    } else {
-        return Ok(path);
-    };
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
 }

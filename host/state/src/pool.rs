@@ -4,6 +4,7 @@
 
 use std::{path::Path, time::Instant};
 
+use loggia_system::FileIdentity;
 use parking_lot::{FairMutex, Mutex};
 use rusqlite::Connection;
 
@@ -11,7 +12,7 @@ use crate::{
     StateError,
     connection::{self, BUSY_TIMEOUT},
     error::ConnectionError,
-    file::{FileIdentity, StoreFile},
+    file::StoreFile,
 };
 
 /// Idle connections for reading that are kept; further ones are opened as needed. Each takes two descriptors and about

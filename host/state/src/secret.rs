@@ -1,12 +1,12 @@
 //! The folder's secret, from which the host derives opaque keys of callers.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, ErrorKind, Write},
     path::Path,
 };
 
-use rustix::rand::{GetRandomFlags, getrandom};
+use loggia_system::folder;
 
 /// Reads the secret, or creates it. Two processes that race get the same secret: a new file gets its name only if no other
 /// has it.
@@ -19,21 +19,18 @@ pub(crate) fn read_or_create(folder: &Path, name: &str) -> io::Result<[u8; 32]> 
     parse_secret(fs::read(&path)?)
 }
 
-fn create(folder: &Path, path: &Path) -> io::Result<()> {
+fn create(within: &Path, path: &Path) -> io::Result<()> {
     let mut secret = [0; 32];
-    let mut filled = 0;
-    while filled < secret.len() {
-        filled += getrandom(&mut secret[filled..], GetRandomFlags::empty())?;
-    }
+    getrandom::fill(&mut secret)?;
     // Temporary files are readable by their owner only.
-    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(within)?;
     file.write_all(&secret)?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
         Err(error) if error.error.kind() != ErrorKind::AlreadyExists => return Err(error.error),
         _ => {}
     }
-    File::open(folder)?.sync_all()
+    folder::sync(within)
 }
 
 fn parse_secret(bytes: Vec<u8>) -> io::Result<[u8; 32]> {
