@@ -24,6 +24,7 @@ mod exchange;
 mod grants;
 mod headers;
 mod host;
+mod interfaces;
 mod known;
 mod limits;
 mod operator;

@@ -11,6 +11,8 @@ use std::{
 use parking_lot::Mutex;
 use tokio::{net::TcpStream, sync::Semaphore};
 
+use crate::interfaces;
+
 /// Future that the traits below return.
 pub type IoFuture<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
 
@@ -93,15 +95,13 @@ impl InterfaceAddresses for KernelInterfaces {
         {
             return addresses.clone();
         }
-        let addresses = match nix::ifaddrs::getifaddrs() {
-            Ok(interfaces) => Some(
-                interfaces.filter_map(|interface| address(&interface.address?)).collect::<Arc<[IpAddr]>>(),
-            ),
+        let addresses = match interfaces::addresses() {
+            Ok(addresses) => Some(addresses),
             Err(error) => {
                 tracing::warn!(
                     %error,
                     "the addresses of this machine's interfaces cannot be listed, so requests to host names are refused: \
-                     allow the address family AF_NETLINK"
+                     on Linux, allow the address family AF_NETLINK"
                 );
                 // Keep the last list.
                 listed.take().and_then(|(_, addresses)| addresses)
@@ -110,11 +110,6 @@ impl InterfaceAddresses for KernelInterfaces {
         *listed = Some((Instant::now(), addresses.clone()));
         addresses
     }
-}
-
-fn address(socket: &nix::sys::socket::SockaddrStorage) -> Option<IpAddr> {
-    let v4 = || socket.as_sockaddr_in().map(|v4| v4.ip().into());
-    v4().or_else(|| socket.as_sockaddr_in6().map(|v6| v6.ip().into()))
 }
 
 #[cfg(test)]
