@@ -2,7 +2,6 @@
 
 use std::{io, process::Stdio, time::Duration};
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
     time::timeout,
@@ -10,34 +9,30 @@ use tokio::{
 
 use crate::spec::StdioSpec;
 
-/// Variables that a child inherits: what it needs to find programs, its user's files, and the language of its messages.
-/// Others may hold secrets of the host, so `env` has to name them.
-pub const INHERITED_VARIABLES: [&str; 13] = [
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "USER",
-];
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
-/// Time between SIGTERM and SIGKILL.
+#[cfg(unix)]
+pub use unix::INHERITED_VARIABLES;
+#[cfg(unix)]
+use unix::ProcessGroup;
+#[cfg(windows)]
+pub use windows::INHERITED_VARIABLES;
+#[cfg(windows)]
+use windows::ProcessGroup;
+
+/// Time between the request to end and the kill.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A child that leads a process group of its own. Dropping it kills the group.
 ///
-/// Processes that leave the group (`setsid`) survive it.
+/// Processes that leave the group (`setsid`) survive it. On Windows the child is its only member.
 pub(super) struct ChildGroup {
     child: Child,
     /// None once the group was killed: its id may be reused.
-    group: Option<Pid>,
+    group: Option<ProcessGroup>,
 }
 
 /// The standard streams of a child.
@@ -56,17 +51,16 @@ impl ChildGroup {
     pub(super) fn start(spec: &StdioSpec) -> io::Result<(Self, ChildStreams)> {
         let mut command = Command::new(&spec.command);
         command.args(&spec.args).env_clear();
-        command
-            .envs(INHERITED_VARIABLES.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.envs(INHERITED_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.envs(&spec.env);
         if let Some(cwd) = &spec.cwd {
             command.current_dir(cwd);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A signal for the host's terminal does not reach the child, and the group can be killed as a whole.
-        command.process_group(0).kill_on_drop(true);
+        command.kill_on_drop(true);
+        ProcessGroup::separate(&mut command);
         let mut child = command.spawn()?;
-        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let group = child.id().and_then(ProcessGroup::of_leader);
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let group = Self { child, group };
         match streams {
@@ -85,23 +79,22 @@ impl ChildGroup {
         }
     }
 
-    /// Ends the group: SIGTERM, and SIGKILL after a grace period. The stdin should be closed before.
+    /// Ends the group: asks it to end, and kills it after a grace period. The stdin should be closed before, which is the only
+    /// request on Windows.
     pub(super) async fn end(mut self) {
-        if let Some(group) = self.group {
-            // It may have ended by itself.
-            let _ = kill_process_group(group, Signal::TERM);
+        if let Some(group) = &self.group {
+            group.request_end();
         }
         if timeout(GRACE, self.ended()).await.is_err() {
             self.kill();
-            // SIGKILL cannot be ignored, but a process may be stuck in the kernel: the runtime then reaps it later.
+            // A kill cannot be ignored, but a process may be stuck in the kernel: the runtime then reaps it later.
             let _ = timeout(GRACE, self.child.wait()).await;
         }
     }
 
     fn kill(&mut self) {
         if let Some(group) = self.group.take() {
-            // Nothing is left in it, if this fails.
-            let _ = kill_process_group(group, Signal::KILL);
+            group.kill(&mut self.child);
         }
     }
 }
