@@ -109,7 +109,7 @@ fn each_module_names_only_what_it_may() {
         "host/src/load/source/folder/decide.rs",
     ];
     check("these use no files, processes or sockets", pure, OUTSIDE, &[]);
-    let printing = &["host/src/cli/term.rs", "host/server/src/stdio/server.rs", "host/sandbox/src/compile"];
+    let printing = &["host/src/cli/term.rs", "host/server/src/stdio/streams/", "host/sandbox/src/compile"];
     check("stdout belongs to the stdio transport", &["host/"], &["std::io::stdout", "io::stdout"], printing);
 }
 

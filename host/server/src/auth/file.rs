@@ -2,10 +2,11 @@
 
 use std::{
     io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
+
+use loggia_system::FileStat;
 
 /// A file, and the stamp of the version that was read last.
 #[derive(Debug)]
@@ -13,11 +14,8 @@ pub(super) struct WatchedFile {
     path: PathBuf,
     /// Minimum age of a version: a file that is written in place is first empty, then incomplete.
     settled: Duration,
-    seen: Option<FileStamp>,
+    seen: Option<FileStat>,
 }
-
-/// Identifies a version: device, inode, size, and times of modification and change in nanoseconds.
-type FileStamp = [i128; 5];
 
 impl WatchedFile {
     pub fn new(path: PathBuf, settled: Duration) -> Self {
@@ -34,7 +32,7 @@ impl WatchedFile {
         read: impl FnOnce(&Path) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
         let stamp = stamp(&self.path)?;
-        if self.seen == Some(stamp) || age(stamp).is_some_and(|age| age < self.settled) {
+        if self.seen == Some(stamp) || age(&stamp).is_some_and(|age| age < self.settled) {
             return Ok(None);
         }
         let found = read(&self.path)?;
@@ -47,22 +45,20 @@ impl WatchedFile {
     }
 }
 
-fn stamp(path: &Path) -> io::Result<FileStamp> {
+fn stamp(path: &Path) -> io::Result<FileStat> {
     let metadata = std::fs::metadata(path)?;
     // A pipe yields its content once, and opening it may block forever.
     if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    let nanoseconds = |seconds: i64, more: i64| i128::from(seconds) * 1_000_000_000 + i128::from(more);
-    let written = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
-    let changed = nanoseconds(metadata.ctime(), metadata.ctime_nsec());
-    Ok([metadata.dev().into(), metadata.ino().into(), metadata.size().into(), written, changed])
+    Ok(FileStat::from_metadata(&metadata))
 }
 
 /// Returns the age of a version; `None` if it is in the future, after the clock was set back.
-fn age([.., changed]: FileStamp) -> Option<Duration> {
+fn age(version: &FileStat) -> Option<Duration> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    let then = Duration::from_nanos(u64::try_from(changed).ok()?);
+    let (seconds, nanoseconds) = version.changed;
+    let then = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
     now.checked_sub(then)
 }
 

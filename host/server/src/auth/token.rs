@@ -26,8 +26,7 @@ const CHECKSUM: usize = 4;
 pub fn generate() -> String {
     let mut random = [0; RANDOM];
     // Without the kernel's randomness no token would be safe. It cannot fail after boot.
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-        .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+    getrandom::fill(&mut random).unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
     format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([&random[..], &checksum(&random)].concat()))
 }
 

@@ -19,7 +19,7 @@ pub fn read(headers: &HeaderMap) -> Option<&str> {
 pub async fn assign(mut request: Request, next: Next) -> Response {
     let mut bits = [0; 8];
     // Only for correlation: without randomness, the id is 0.
-    let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
+    let _ = getrandom::fill(&mut bits);
     let id = format!("{:016x}", u64::from_ne_bytes(bits));
     // Read by the audit line of each call.
     let header = HeaderValue::from_str(&id).ok();

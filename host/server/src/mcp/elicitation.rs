@@ -86,8 +86,7 @@ pub fn is_expressible(question: &Question) -> bool {
 /// learn what happens at a link. A call that waits for a login ends when the login does.
 fn new_elicitation_id() -> String {
     let mut bits = [0; 16];
-    rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())
-        .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+    getrandom::fill(&mut bits).unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
     format!("link_{:032x}", u128::from_be_bytes(bits))
 }
 
@@ -181,8 +180,7 @@ pub struct StateSealer(RequestStateCodec);
 impl Default for StateSealer {
     fn default() -> Self {
         let mut key = [0; 32];
-        rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
-            .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+        getrandom::fill(&mut key).unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
         Self(
             RequestStateCodec::try_new(key.to_vec())
                 .unwrap_or_else(|e| unreachable!("the key is long enough: {e}")),

@@ -2,15 +2,17 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `server.rs` | takes over stdin and stdout, and serves until the client or a signal ends it |
+//! | `streams/` | takes over stdin and stdout |
+//! | `server.rs` | serves until the client or a signal ends it |
 //! | `lines.rs` | messages as lines, within bounds |
 //! | `opening.rs` | messages before the client has chosen a lifecycle |
 
 mod lines;
 mod opening;
 mod server;
+mod streams;
 
-pub use self::server::{serve, take};
+pub use self::{server::serve, streams::take};
 
 #[cfg(test)]
 mod tests;

@@ -1,62 +1,15 @@
 //! One client on stdin and stdout.
 
-use std::{
-    fs::File,
-    io,
-    os::{fd::OwnedFd, unix::fs::FileTypeExt},
-    pin::Pin,
-    time::Duration,
-};
+use std::time::Duration;
 
 use rmcp::{ServerHandler, ServiceExt, service::ServerInitializeError};
-use rustix::{
-    fs::{Mode, OFlags, open},
-    stdio::{dup2_stdout, stderr},
-};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::unix::pipe,
-};
 use tokio_util::sync::CancellationToken;
 
-use super::lines::LineTransport;
+use super::{lines::LineTransport, streams::StdioStreams};
 use crate::mcp::McpHandler;
 
 /// Time for the client to read the last responses.
 const LAST_WORDS: Duration = Duration::from_secs(3);
-
-/// Input and output stream of the client.
-pub struct StdioStreams {
-    pub(super) read: Pin<Box<dyn AsyncRead + Send>>,
-    pub(super) write: Pin<Box<dyn AsyncWrite + Send>>,
-}
-
-/// Takes over stdout for the protocol. From here on, other writes to descriptor 1 go to stderr, and no child process can
-/// inherit the protocol's stream.
-///
-/// Must be called on a runtime, before anything prints.
-///
-/// # Errors
-///
-/// If the descriptors cannot be duplicated.
-pub fn take() -> io::Result<StdioStreams> {
-    let read: Pin<Box<dyn AsyncRead + Send>> = match reopened_pipe("/proc/self/fd/0", OFlags::RDONLY) {
-        Some(fd) => Box::pin(pipe::Receiver::from_owned_fd(fd)?),
-        None => Box::pin(tokio::io::stdin()),
-    };
-    let write: Pin<Box<dyn AsyncWrite + Send>> = match reopened_pipe("/proc/self/fd/1", OFlags::WRONLY) {
-        Some(fd) => Box::pin(pipe::Sender::from_owned_fd(fd)?),
-        None => Box::pin(tokio::fs::File::from_std(File::from(rustix::io::dup(io::stdout())?))),
-    };
-    dup2_stdout(stderr())?;
-    Ok(StdioStreams { read, write })
-}
-
-/// Reopens a pipe. With a separate open file description, its non-blocking mode does not affect other processes.
-fn reopened_pipe(path: &str, mode: OFlags) -> Option<OwnedFd> {
-    let is_pipe = std::fs::metadata(path).ok()?.file_type().is_fifo();
-    is_pipe.then(|| open(path, mode | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok())?
-}
 
 /// Serves the client until it closes its end or `stop` is cancelled. Running calls may then take up to `drain` to finish.
 ///

@@ -17,7 +17,7 @@ use tokio::io::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::server::{StdioStreams, serve};
+use super::{server::serve, streams::StdioStreams};
 use crate::mcp::McpHandler;
 
 /// A gate with three facades: `a` replies with its client's roots, `nested` with what `a` replies to it, `plain` needs none.
