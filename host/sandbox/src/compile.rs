@@ -2,7 +2,7 @@
 //!
 //! The child is the host's own binary. It reads a component from stdin and writes machine code to stdout; it has no
 //! environment, and before it reads a byte it limits itself and drops the privileges that compiling does not need
-//! (`confine.rs`).
+//! (`confine/`).
 
 use loggia_policy::model::limit_names::{COMPILE_CPU, COMPILE_MEMORY};
 use std::{
@@ -28,6 +28,9 @@ const CODE: (usize, usize) = (16, 32 << 20);
 const PATIENCE: (u32, u32) = (3, 2);
 /// Bytes of the child's stderr that are shown.
 const STDERR: u64 = 2000;
+
+/// Gaps of the confinement of a compiling child on this system, as a clause; `None` if nothing.
+pub const CONFINEMENT_GAPS: Option<&str> = confine::GAPS;
 
 /// Starts compiling children.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
 //! A compiled component that implements the contract.
 
-use std::{fs::File, os::fd::AsRawFd};
+use std::fs::File;
 
 use crate::{
     LoadError, PluginArtifact, SandboxEngine,
     abi::{self, PluginPre},
-    compile, engine,
+    code_file, compile, engine,
 };
 
 /// A component whose exports and imports were checked: linked and ready to be instantiated.
@@ -19,12 +19,10 @@ pub struct PluginComponent {
 impl PluginComponent {
     /// Maps machine code that this host compiled, from the open file that was checked: a path may lead elsewhere by now.
     pub(crate) fn map(engine: &SandboxEngine, code: &File) -> Result<Self, LoadError> {
-        let path = format!("/proc/self/fd/{}", code.as_raw_fd());
         #[allow(unsafe_code)]
         // SAFETY: the file is trusted machine code. Only the cache calls this, with files of its own: owned by this user,
         // writable by nobody else, renamed into place and never changed afterwards.
-        let component =
-            unsafe { wasmtime::component::Component::deserialize_file(&engine.state.engine, path) };
+        let component = unsafe { code_file::load(&engine.state.engine, code) };
         Self::check(engine, component.map_err(|e| LoadError::Code(format!("{e:#}")))?)
     }
 

@@ -101,7 +101,7 @@ fn handles() -> usize {
     const MOST: usize = HANDLES_CEILING;
     const FOR_THE_HOST: u64 = 256;
     const CALLS: u64 = 64;
-    let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let descriptors = loggia_system::descriptors::limit();
     let share = descriptors.map(|all| all.saturating_sub(FOR_THE_HOST) / CALLS);
     share.and_then(|share| usize::try_from(share).ok()).map_or(MOST, |share| share.clamp(16, MOST))
 }

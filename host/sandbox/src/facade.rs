@@ -72,8 +72,8 @@ impl WasmFacade {
         Ok(Self { component, surface, name: name.to_owned(), capabilities, limits, log, usage })
     }
 
-    /// Returns the opened directories in the order of the grants, by device and inode.
-    pub fn dirs(&self) -> impl Iterator<Item = (u64, u64)> {
+    /// Returns the opened directories in the order of the grants.
+    pub fn dirs(&self) -> impl Iterator<Item = loggia_system::FileIdentity> {
         self.capabilities.dirs()
     }
 

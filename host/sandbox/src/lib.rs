@@ -12,6 +12,7 @@
 //! | `confine` | the sandbox of that child |
 //! | [`cache`] | machine code on disk |
 //! | `private_folder` | the folder of the cache: writable by its owner alone, held by descriptor |
+//! | `code_file` | machine code from an open file |
 //! | [`component`] | a compiled component that implements the contract |
 //! | [`lazy`] | a component that is loaded at its first call |
 //! | [`describe`] | its surface, read in a store without capabilities |
@@ -37,6 +38,7 @@ pub mod artifact;
 pub mod cache;
 mod call_log;
 pub mod capability;
+mod code_file;
 pub mod compile;
 pub mod component;
 mod confine;

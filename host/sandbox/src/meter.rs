@@ -1,5 +1,6 @@
 //! Charges a call the CPU time that it takes: of the thread that polls its guest, host calls included, and of the threads
-//! on which the host works for it (files, state).
+//! on which the host works for it (files, state). Not wall time: a machine that is busy elsewhere must not use up a plugin's
+//! budget.
 
 use std::{
     future::Future,
@@ -12,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::time::{ClockId, clock_gettime};
+use loggia_system::thread::cpu_time;
 use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn_blocking};
 
 /// CPU time of one call.
@@ -36,7 +37,7 @@ impl CpuMeter {
 
     /// Tests, from within a poll, whether the budget is used up.
     pub(crate) fn is_spent(&self) -> bool {
-        let slice = thread_time().saturating_sub(self.began.load(Ordering::Relaxed));
+        let slice = cpu_time().saturating_sub(self.began.load(Ordering::Relaxed));
         self.spent.load(Ordering::Relaxed).saturating_add(slice) > self.budget
     }
 
@@ -53,29 +54,22 @@ impl CpuMeter {
     ) -> AbortOnDropJoinHandle<T> {
         let meter = Arc::clone(self);
         spawn_blocking(move || {
-            let began = thread_time();
+            let began = cpu_time();
             let done = work();
-            meter.spent.fetch_add(thread_time().saturating_sub(began), Ordering::Relaxed);
+            meter.spent.fetch_add(cpu_time().saturating_sub(began), Ordering::Relaxed);
             done
         })
     }
 
     fn begin(&self) {
-        self.began.store(thread_time(), Ordering::Relaxed);
+        self.began.store(cpu_time(), Ordering::Relaxed);
     }
 
     /// Ends a poll; true while the budget lasts.
     fn end(&self) -> bool {
-        let slice = thread_time().saturating_sub(self.began.load(Ordering::Relaxed));
+        let slice = cpu_time().saturating_sub(self.began.load(Ordering::Relaxed));
         self.spent.fetch_add(slice, Ordering::Relaxed).saturating_add(slice) <= self.budget
     }
-}
-
-/// CPU time of the current thread in nanoseconds. Not wall time: a machine that is busy elsewhere must not use up a plugin's
-/// budget.
-fn thread_time() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
 /// The budget was used up outside the guest's own code, where no trap reports it.
@@ -111,8 +105,8 @@ mod tests {
         meter.run_blocking(|| std::thread::sleep(Duration::from_millis(40))).await;
         assert!(!meter.is_spent(), "waiting is free: {}", meter.spent());
         let computes = || {
-            let began = thread_time();
-            while thread_time() - began < 40_000_000 {}
+            let began = cpu_time();
+            while cpu_time() - began < 40_000_000 {}
         };
         meter.run_blocking(computes).await;
         assert!(meter.is_spent() && meter.spent() >= 40_000_000, "{}", meter.spent());

@@ -15,16 +15,13 @@ pub mod workflows;
 use std::{
     collections::BTreeSet,
     fs,
-    io::{self, Write},
-    os::unix::fs::PermissionsExt,
+    io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use self::{
-    cargo::{CrateMetadata, read_metadata},
-    compile::compile_sources,
-};
+use loggia_system::file::{FileReaders, temporary_in};
+use serde::Deserialize;
 
 /// Target of plugins.
 pub const TARGET: &str = "wasm32-wasip2";
@@ -211,9 +208,7 @@ fn place_file(from: &Path, to: &Path) -> io::Result<PlacedFile> {
         return Ok(PlacedFile { bytes: size, is_new: false });
     }
     let folder = to.parent().unwrap_or(Path::new("."));
-    // Temporary files are private; the server may run as another user.
-    let readable = fs::Permissions::from_mode(0o644);
-    let mut file = tempfile::Builder::new().prefix(".loggia-").permissions(readable).tempfile_in(folder)?;
+    let mut file = temporary_in(folder, ".loggia-", FileReaders::Everyone)?;
     file.write_all(&bytes)?;
     file.persist(to)?;
     Ok(PlacedFile { bytes: size, is_new: true })

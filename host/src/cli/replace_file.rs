@@ -3,9 +3,10 @@
 use std::{
     fs,
     io::{self, Write},
-    os::unix::fs::{MetadataExt, fchown},
     path::Path,
 };
+
+use loggia_system::file::copy_owner;
 
 /// Replaces the text of an existing file atomically. Keeps its owner and permissions; a link stays a link.
 pub fn replace_file(file: &Path, text: &str) -> io::Result<()> {
@@ -15,11 +16,8 @@ pub fn replace_file(file: &Path, text: &str) -> io::Result<()> {
     let mut beside = tempfile::NamedTempFile::new_in(folder)?;
     beside.write_all(text.as_bytes())?;
     beside.as_file().set_permissions(its.permissions())?;
-    let new = beside.as_file().metadata()?;
-    if (new.uid(), new.gid()) != (its.uid(), its.gid()) {
-        // The server may run as another user and must still be able to read it.
-        fchown(beside.as_file(), Some(its.uid()), Some(its.gid()))?;
-    }
+    // The server may run as another user and must still be able to read it.
+    copy_owner(&its, beside.as_file())?;
     beside.as_file().sync_all()?;
     beside.persist(&path)?;
     Ok(())

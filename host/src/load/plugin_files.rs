@@ -4,12 +4,11 @@ use std::{
     ffi::OsStr,
     fs::{self, Metadata},
     io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use serde::{Deserialize, Serialize};
+use loggia_system::FileStat;
 
 /// Identifies a version of a file without reading it. Follows symbolic links, to detect the replaced target folder of a
 /// Kubernetes mount.
@@ -24,13 +23,8 @@ pub struct FileStamp {
 
 impl FileStamp {
     pub(super) fn from_metadata(meta: &Metadata) -> Self {
-        Self {
-            device: meta.dev(),
-            inode: meta.ino(),
-            size: meta.size(),
-            modified: (meta.mtime(), meta.mtime_nsec()),
-            changed: (meta.ctime(), meta.ctime_nsec()),
-        }
+        let FileStat { device, inode, size, modified, changed } = FileStat::from_metadata(meta);
+        Self { device, inode, size, modified, changed }
     }
 
     /// Size of the file in bytes.

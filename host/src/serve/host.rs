@@ -15,10 +15,13 @@ use loggia_gate::{
     schedule::{Executor, InlinePolicy, RuntimeHandles},
 };
 use loggia_policy::model::PluginLimits;
-use loggia_sandbox::{CodeCache, EngineError, SandboxEngine, compile::CompilerCommand};
+use loggia_sandbox::{
+    CodeCache, EngineError, SandboxEngine,
+    compile::{self, CompilerCommand},
+};
 use loggia_state::StateError;
+use loggia_system::descriptors;
 use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -102,6 +105,11 @@ impl PluginHost {
     pub fn new(options: &HostOptions) -> Result<Self, StartError> {
         vitals::record_start();
         raise_open_files();
+        if let Some(gap) = compile::CONFINEMENT_GAPS {
+            tracing::warn!(
+                "plugins are compiled in a process that this system does not confine completely: {gap}"
+            );
+        }
         let engine = SandboxEngine::new(options.stack)?;
         let cache = CodeCache::open(&options.cache, &engine)
             .map_err(|error| StartError::Cache(options.cache.clone(), error))?;
@@ -219,8 +227,7 @@ fn own_binary() -> io::Result<PathBuf> {
 /// Raises the soft limit of open files to the hard limit. The usual soft limit is meant for programs that use `select`, but
 /// each client, call and granted directory holds descriptors.
 fn raise_open_files() {
-    let most = getrlimit(Resource::Nofile).maximum;
-    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }) {
+    if let Err(error) = descriptors::raise_limit() {
         tracing::debug!("failed to raise the limit of open files: {error}");
     }
 }

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
 //! | `admin/` | health, readiness and metrics |
-//! | `signals.rs` | shutdown signals |
+//! | `signals/` | shutdown signals |
 //! | `memory.rs` | settings of the allocator |
 //! | `runtimes.rs` | threads of calls |
-//! | `vitals.rs` | resource usage, logged on SIGUSR1 |
+//! | `vitals/` | resource usage, logged on SIGUSR1 |
 
 pub mod admin;
 mod host;

@@ -50,8 +50,7 @@ fn runtime(name: &'static str, threads: usize) -> io::Result<Runtime> {
         .thread_name(name)
         .worker_threads(threads)
         .on_thread_start(|| {
-            // On Linux this is the thread's own priority.
-            let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
+            loggia_system::thread::lower_priority(NICENESS);
         })
         .enable_all()
         .build()

@@ -38,7 +38,7 @@ pub struct MetricsSnapshot {
     pub lost: usize,
     /// Live tasks, by runtime.
     pub tasks: Vec<(&'static str, usize)>,
-    /// Resource usage of the process; `None` if `/proc` cannot be read.
+    /// Resource usage of the process; `None` if the system does not report it.
     pub process: Option<ProcessStats>,
 }
 

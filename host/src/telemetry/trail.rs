@@ -2,9 +2,8 @@
 //! on the disk are counted, and the file records the gap as soon as it can.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Write},
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{
         Mutex, OnceLock, PoisonError,
@@ -13,7 +12,7 @@ use std::{
 };
 
 use chrono::{SecondsFormat, Utc};
-use rustix::fs::OFlags;
+use loggia_system::file::{is_exposed, open_no_link, private_options};
 use serde_json::json;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 
@@ -51,14 +50,13 @@ pub fn open(path: &Path) -> Result<AuditFile, TrailError> {
     let path = path.with_file_name(name.replace("{pid}", &std::process::id().to_string()));
     let failed = |error| TrailError::Io(path.clone(), error);
     // A symlink could point elsewhere at the next start, and opening a pipe would block until it has a reader.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(&path);
+    let file = open_no_link(private_options().append(true).create(true)).open(&path);
     let file = file.map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
         return Err(TrailError::Irregular(path));
     }
-    if metadata.mode() & 0o077 != 0 {
+    if is_exposed(&metadata) {
         return Err(TrailError::Exposed(path));
     }
     Ok(AuditFile { file })
@@ -151,7 +149,7 @@ impl<W: Write> Write for LineWriter<W> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
 

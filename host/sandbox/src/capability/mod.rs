@@ -32,6 +32,7 @@ mod state;
 use std::{sync::Arc, time::Duration};
 
 use loggia_facade::{Call, Failure, Reply, Session};
+use loggia_system::FileIdentity;
 
 pub use self::root_fence::{FoundRoot, RootFence};
 use self::{
@@ -116,8 +117,8 @@ impl FacadeCapabilities {
         }
     }
 
-    /// The directories that were opened, by device and inode.
-    pub(crate) fn dirs(&self) -> impl Iterator<Item = (u64, u64)> {
+    /// The directories that were opened.
+    pub(crate) fn dirs(&self) -> impl Iterator<Item = FileIdentity> {
         self.files.iter().flat_map(FsCapability::identities)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use loggia_system::FileIdentity;
+
 /// Decides which directories a client may name. The host implements it, since it knows what it trusts.
 pub trait RootFence: Send + Sync + 'static {
     /// Returns for each directory the reason why no plugin may have it, for the operator. Blocks for reading directories.
@@ -15,8 +17,8 @@ pub struct FoundRoot {
     pub named: PathBuf,
     /// Absolute path, without links.
     pub path: PathBuf,
-    /// Device and inode of the opened directory.
-    pub identity: (u64, u64),
+    /// Identity of the opened directory.
+    pub identity: FileIdentity,
     /// Whether it may be written.
     pub writable: bool,
 }

@@ -3,13 +3,13 @@
 use std::{
     fs::{self, File},
     io::{Read, Write},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use anyhow::{Context, anyhow, ensure};
 use loggia_api::{ImportOptions, ImportedApi, import_openapi};
+use loggia_system::file::{FileReaders, temporary_in};
 use loggia_text::{printable, units::format_bytes};
 
 use super::fetch::fetch;
@@ -82,9 +82,7 @@ fn read_document(file: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// Writes a file atomically, so that a serving host never reads a part.
 fn write_file(folder: &Path, file: &Path, text: &str) -> anyhow::Result<()> {
-    // Temporary files are private; the server may run as another user.
-    let readable = fs::Permissions::from_mode(0o644);
-    let mut beside = tempfile::Builder::new().prefix(".loggia-").permissions(readable).tempfile_in(folder)?;
+    let mut beside = temporary_in(folder, ".loggia-", FileReaders::Everyone)?;
     beside.write_all(text.as_bytes())?;
     beside.persist(file)?;
     Ok(())

@@ -1,15 +1,14 @@
 //! `loggia policy init`.
 
 use std::{
-    fs::Permissions,
     io::{ErrorKind, Write},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use anyhow::{Context, anyhow, bail};
 use loggia_policy::settings::Level;
+use loggia_system::file::{FileReaders, temporary_in};
 use loggia_text::printable;
 
 use super::draft::draft_policy;
@@ -87,12 +86,7 @@ fn exists_message(path: &Path) -> String {
 fn write_policy(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
     let failed = || format!("failed to write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Default permissions, as of any new file: the umask applies.
-    let mut beside = tempfile::Builder::new()
-        .prefix(".policy")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)
-        .with_context(failed)?;
+    let mut beside = temporary_in(folder, ".policy", FileReaders::Default).with_context(failed)?;
     beside.write_all(text.as_bytes()).with_context(failed)?;
     let written = if force { beside.persist(path) } else { beside.persist_noclobber(path) };
     match written {

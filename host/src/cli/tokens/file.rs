@@ -1,15 +1,11 @@
 //! File format of figures: `{"total": {FORM: {"tokens": n, "bytes": n}, …}, "facades": {NAME: {FORM: …}}, "served":
 //! {"total": {"tokens": n, "bytes": n}, "facades": {NAME: {"form": FORM, "tokens": n, "bytes": n}}}}`.
 
-use std::{
-    fs::{self, Permissions},
-    io::Write,
-    os::unix::fs::PermissionsExt,
-    path::Path,
-};
+use std::{fs, io::Write, path::Path};
 
 use anyhow::Context;
 use loggia_gate::tokens::TokenFigures;
+use loggia_system::file::{FileReaders, temporary_in};
 
 /// Reads figures of [`write_figures`].
 pub fn read_figures(path: &Path) -> anyhow::Result<TokenFigures> {
@@ -24,12 +20,7 @@ pub fn write_figures(path: &Path, figures: &TokenFigures) -> anyhow::Result<()> 
     let mut text = serde_json::to_vec_pretty(figures).with_context(failed)?;
     text.push(b'\n');
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Default permissions, as of any new file: the umask applies.
-    let mut beside = tempfile::Builder::new()
-        .prefix(".tokens")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)
-        .with_context(failed)?;
+    let mut beside = temporary_in(folder, ".tokens", FileReaders::Default).with_context(failed)?;
     beside.write_all(&text).with_context(failed)?;
     beside.persist(path).with_context(failed)?;
     Ok(())

@@ -34,8 +34,7 @@ const USABLE: [&str; 4] = ["http", "secrets", "invoke", "elicit"];
 static KEY: LazyLock<CursorKey> = LazyLock::new(|| {
     let mut random = [0; 32];
     // Without the kernel's randomness cursors could be forged. It cannot fail after boot.
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-        .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+    getrandom::fill(&mut random).unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
     CursorKey::new(random)
 });
 

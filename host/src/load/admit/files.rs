@@ -3,12 +3,12 @@
 use std::{
     fs::{File, OpenOptions},
     io::Read,
-    os::unix::fs::OpenOptionsExt,
     path::Path,
 };
 
 use loggia_policy::model::Policy;
 use loggia_sandbox::ArtifactDigest;
+use loggia_system::file::open_at_once;
 
 use super::error::AdmitError;
 use crate::{
@@ -44,13 +44,12 @@ pub(in crate::load) fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
 
 /// Reads a regular file; fails if it changes meanwhile.
 pub(super) fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
-    // Opening a pipe would block until it has a writer.
-    const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     // Opening a device may have side effects, so check before; the opened file is checked again.
     if !std::fs::metadata(path)?.is_file() {
         return Err(AdmitError::NotRegular);
     }
-    let mut file = OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path)?;
+    // Opening a pipe would block until it has a writer.
+    let mut file = open_at_once(OpenOptions::new().read(true)).open(path)?;
     let before = file.metadata()?;
     if !before.is_file() {
         return Err(AdmitError::NotRegular);

@@ -4,6 +4,7 @@ use std::{io, path::PathBuf};
 
 use loggia_egress::SecretSource;
 use loggia_policy::model::{DirGrant, PluginGrants, Policy, PolicyPaths};
+use loggia_system::FileIdentity;
 
 use super::rules::{DirChain, FenceBreach, TrustFence};
 
@@ -39,8 +40,8 @@ impl OpenedDir {
         Ok(Self { grant: grant.path.clone(), chain, writable: grant.writable })
     }
 
-    /// Device and inode.
-    pub fn id(&self) -> Option<(u64, u64)> {
+    /// Identity of the directory.
+    pub fn id(&self) -> Option<FileIdentity> {
         self.chain.dir()
     }
 

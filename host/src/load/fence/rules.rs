@@ -3,20 +3,21 @@
 //! Decides from data alone, except for [`DirChain::resolve`]; `survey.rs` finds the paths.
 
 use std::{
-    fs, io,
-    os::unix::fs::MetadataExt,
+    io,
     path::{Path, PathBuf},
 };
+
+use loggia_system::FileIdentity;
 
 /// Caller message for a plugin that the fence refuses.
 pub const FENCED: &str = "its policy grants a directory that no plugin may have";
 
-/// A directory and its ancestors, by device and inode and by path, so that another name or path to the same directory
+/// A directory and its ancestors, by identity and by path, so that another name or path to the same directory
 /// is recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirChain {
     /// The directory first, the root last.
-    ids: Vec<(u64, u64)>,
+    ids: Vec<FileIdentity>,
     /// Absolute, without links.
     path: PathBuf,
 }
@@ -28,14 +29,13 @@ impl DirChain {
     ///
     /// If the metadata of one cannot be read.
     pub fn resolve(dir: &Path) -> io::Result<Self> {
-        let id = |dir: &Path| fs::metadata(dir).map(|meta| (meta.dev(), meta.ino()));
         let path = dir.canonicalize()?;
-        let ids = path.ancestors().map(id).collect::<io::Result<_>>()?;
+        let ids = path.ancestors().map(FileIdentity::of_target).collect::<io::Result<_>>()?;
         Ok(Self { ids, path })
     }
 
-    /// Device and inode of the directory.
-    pub fn dir(&self) -> Option<(u64, u64)> {
+    /// Identity of the directory.
+    pub fn dir(&self) -> Option<FileIdentity> {
         self.ids.first().copied()
     }
 
@@ -50,7 +50,7 @@ impl DirChain {
     }
 
     fn is_on_device_of(&self, other: &Self) -> bool {
-        self.dir().zip(other.dir()).is_some_and(|(own, other)| own.0 == other.0)
+        self.dir().zip(other.dir()).is_some_and(|(own, other)| own.is_on_volume_of(&other))
     }
 }
 
@@ -193,7 +193,7 @@ impl TrustFence {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::{fs, os::unix::fs::symlink};
 
     use super::*;
 
@@ -201,7 +201,7 @@ mod tests {
     fn chain(path: &str) -> DirChain {
         let id = |path: &Path| {
             let inode = path.to_string_lossy().bytes().fold(7, |sum: u64, b| sum * 31 + u64::from(b));
-            (1 + u64::from(path.starts_with("/dev/shm")), inode)
+            FileIdentity::new(1 + u64::from(path.starts_with("/dev/shm")), inode)
         };
         DirChain { ids: Path::new(path).ancestors().map(id).collect(), path: path.into() }
     }

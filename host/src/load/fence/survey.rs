@@ -9,7 +9,10 @@ use std::{
 
 use loggia_policy::model::PolicyPaths;
 
-use super::rules::{DirChain, FencePath, FenceRole, TrustFence};
+use super::{
+    rules::{DirChain, FencePath, FenceRole, TrustFence},
+    system_folders::system_folders,
+};
 use crate::{
     load::plugin_files::{FacadeKind, FileStamp},
     places,
@@ -19,27 +22,6 @@ use crate::{
 const MAX_LINKS: usize = 40;
 /// Maximum size of a policy to read; the admitter accepts no larger one.
 const MAX_POLICY_BYTES: u64 = 1 << 20;
-/// Mount points of kernel file systems, which are fenced wherever else they are mounted, too.
-const SYSTEM_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev"];
-/// Kernel file system types.
-const KERNEL_FILE_SYSTEMS: [&str; 15] = [
-    "proc",
-    "sysfs",
-    "devtmpfs",
-    "devpts",
-    "cgroup",
-    "cgroup2",
-    "debugfs",
-    "tracefs",
-    "securityfs",
-    "configfs",
-    "bpf",
-    "efivarfs",
-    "pstore",
-    "mqueue",
-    "binfmt_misc",
-];
-
 /// Paths that the host trusts, besides the plugin folder and its policies. Fixed while it runs.
 #[derive(Debug, Clone, Default)]
 pub struct TrustPlaces {
@@ -103,7 +85,7 @@ pub fn survey<'a>(
     for paths in more {
         fence.policy(paths)?;
     }
-    for system in SYSTEM_FOLDERS.map(PathBuf::from).into_iter().chain(kernel_mounts()) {
+    for system in system_folders() {
         fence.add(FenceRole::System, &system, &system)?;
     }
     Ok(fence.0.into_iter().collect())
@@ -180,7 +162,8 @@ fn resolve_path(path: &Path) -> io::Result<ResolvedPath> {
     let mut hops = 0;
     while let Some(part) = left.pop_front() {
         match Path::new(&part).components().next() {
-            Some(Component::RootDir) => found.end = PathBuf::from("/"),
+            // On Windows, a root follows a prefix, and a link may have the root alone.
+            Some(Component::RootDir) => found.end.push(&part),
             Some(Component::ParentDir) => drop(found.end.pop()),
             Some(Component::Normal(name)) => {
                 let next = found.end.join(name);
@@ -203,7 +186,8 @@ fn resolve_path(path: &Path) -> io::Result<ResolvedPath> {
                     left.push_front(part.as_os_str().to_owned());
                 }
             }
-            Some(Component::CurDir | Component::Prefix(_)) | None => {}
+            Some(Component::Prefix(prefix)) => found.end = PathBuf::from(prefix.as_os_str()),
+            Some(Component::CurDir) | None => {}
         }
     }
     found.whole = true;
@@ -257,23 +241,6 @@ fn read_policy_paths(path: &Path, meta: &fs::Metadata) -> PolicyPaths {
     let folder = std::path::absolute(path).ok();
     let folder = folder.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
     PolicyPaths::parse(&String::from_utf8_lossy(&bytes), &places::setting(folder))
-}
-
-/// Lists the mount points of kernel file systems; empty if they cannot be read.
-fn kernel_mounts() -> Vec<PathBuf> {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    text.lines().filter_map(kernel_mount).collect()
-}
-
-/// Parses a mountinfo line (proc(5)): the mount point, if its file system is the kernel's.
-fn kernel_mount(line: &str) -> Option<PathBuf> {
-    let (mount, kind) = line.split_once(" - ")?;
-    let kind = kind.split(' ').next()?;
-    // mountinfo writes white space and backslashes as octal numbers.
-    let point = ["\\040", "\\011", "\\012", "\\134"].into_iter().zip([" ", "\t", "\n", "\\"]);
-    let written = mount.split(' ').nth(4)?.to_owned();
-    let point = point.fold(written, |text, (octal, plain)| text.replace(octal, plain));
-    KERNEL_FILE_SYSTEMS.contains(&kind).then(|| PathBuf::from(point))
 }
 
 /// Whether a file is a policy. Descriptions of APIs are TOML, too.
@@ -340,20 +307,5 @@ mod tests {
         fs::remove_file(&policy).unwrap();
         files.refresh(folder.path()).unwrap();
         assert!(files.0.is_empty());
-    }
-
-    #[test]
-    fn kernel_mounts_are_found_by_kind() {
-        let check = |line: &str, expected: Option<&str>| {
-            assert_eq!(kernel_mount(line), expected.map(PathBuf::from), "{line}");
-        };
-        check("22 28 0:20 / /proc rw,nosuid - proc proc rw", Some("/proc"));
-        check(
-            "22 28 0:20 / /srv/with\\040space rw shared:1 master:2 - sysfs sysfs rw",
-            Some("/srv/with space"),
-        );
-        check("30 28 8:1 / / rw - ext4 /dev/sda1 rw", None);
-        check("30 28 0:5 / /dev/shm rw - tmpfs tmpfs rw", None);
-        check("nonsense", None);
     }
 }

@@ -106,10 +106,9 @@ impl RootFence for ClientRootFence {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        fs,
-        os::unix::fs::{MetadataExt, symlink},
-    };
+    use std::{fs, os::unix::fs::symlink};
+
+    use loggia_system::FileIdentity;
 
     use super::*;
 
@@ -128,8 +127,7 @@ mod tests {
         let surveyor = Arc::new(FenceSurveyor::new(places));
         let fence = ClientRootFence::new(&surveyor, at("home/plugins"), PolicyPaths::default());
         let check = |dir: &str, writable: bool, expected: Option<&str>| {
-            let meta = fs::metadata(at(dir)).unwrap();
-            let identity = (meta.dev(), meta.ino());
+            let identity = FileIdentity::of_target(&at(dir)).unwrap();
             let found = FoundRoot { named: at(dir), path: at(dir), identity, writable };
             let refusals = fence.refusals(&[found]);
             let [refusal] = refusals.as_slice() else { panic!("{refusals:?}") };
@@ -160,8 +158,8 @@ mod tests {
         );
         check("home/old", false, old);
         // A directory that is not the one that was opened.
-        let found =
-            FoundRoot { named: at("home/work"), path: at("home/work"), identity: (0, 0), writable: false };
+        let identity = FileIdentity::new(0, 0);
+        let found = FoundRoot { named: at("home/work"), path: at("home/work"), identity, writable: false };
         assert_eq!(fence.refusals(&[found]), [Some("was replaced while it was checked".to_owned())]);
     }
     #[test]
@@ -186,8 +184,8 @@ mod tests {
         ] {
             let found = |named: &str, writable| {
                 let path = at(named).canonicalize().unwrap();
-                let meta = fs::metadata(&path).unwrap();
-                FoundRoot { named: at(named), path, identity: (meta.dev(), meta.ino()), writable }
+                let identity = FileIdentity::of_target(&path).unwrap();
+                FoundRoot { named: at(named), path, identity, writable }
             };
             let roots = [found("work/app", is_app_writable), found(named, false)];
             let refusals: Vec<bool> = fence.refusals(&roots).iter().map(Option::is_some).collect();

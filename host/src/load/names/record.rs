@@ -7,14 +7,13 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions},
+    fs::{self, TryLockError},
     io::{self, ErrorKind, Write},
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use rustix::fs::{FlockOperation, flock};
+use loggia_system::{file::private_options, folder};
 use serde::{Deserialize, Serialize};
 
 /// File name in the state folder.
@@ -233,21 +232,16 @@ impl NameFile {
         file.write_all(&text)?;
         file.as_file().sync_all()?;
         file.persist(self.0.join(FILE)).map_err(|error| error.error)?;
-        File::open(&self.0)?.sync_all()
+        folder::sync(&self.0)
     }
 
     fn with_lock<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(self.0.join(LOCK))?;
+        let lock = private_options().create(true).truncate(false).write(true).open(self.0.join(LOCK))?;
         let begun = Instant::now();
         loop {
-            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            match lock.try_lock() {
                 Ok(()) => return work(),
-                Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < LOCK_TIMEOUT => {
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_TIMEOUT => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 Err(error) => return Err(error.into()),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use loggia_facade::{Limit, Session};
+use loggia_system::FileIdentity;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::{WasiFilesystemCtx, WasiFilesystemCtxView};
 
@@ -55,8 +56,8 @@ impl Capability for FsCapability {
 }
 
 impl FsCapability {
-    /// The directories that were opened, by device and inode.
-    pub(crate) fn identities(&self) -> impl Iterator<Item = (u64, u64)> {
+    /// The directories that were opened.
+    pub(crate) fn identities(&self) -> impl Iterator<Item = FileIdentity> {
         self.granted.iter().map(|root| root.identity)
     }
 

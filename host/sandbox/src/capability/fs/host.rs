@@ -20,7 +20,8 @@ use wasmtime_wasi::{
 
 use super::{
     blocking::FdResource,
-    open::{OpenHow, can_open_beneath, open},
+    directory::count_entries,
+    open::{OpenHow, open_beneath},
     quota::QuotaExceeded,
     streams::{ReadStream, WriteLimitExceeded, WriteStream, WriteTarget},
     view::FsView,
@@ -62,12 +63,15 @@ async fn open_at(
 ) -> FsResult<Descriptor> {
     match copy(wasi, &fd)? {
         Descriptor::File(_) => Err(ErrorCode::NotDirectory.into()),
-        Descriptor::Dir(dir) if can_open_beneath(&dir) => open(&dir, &path, how),
-        // The file that was checked may have been replaced since; an old kernel has no better way.
-        Descriptor::Dir(_) => {
-            let opened = wasi.open_at(fd, how.path, path, how.open, how.descriptor).await?;
-            Ok(wasi.table.delete(opened)?)
-        }
+        Descriptor::Dir(dir) => match open_beneath(&dir, &path, how) {
+            Some(opened) => opened,
+            // The file that was checked may have been replaced since; systems other than Linux, and old kernels, have no
+            // better way.
+            None => {
+                let opened = wasi.open_at(fd, how.path, path, how.open, how.descriptor).await?;
+                Ok(wasi.table.delete(opened)?)
+            }
+        },
     }
 }
 
@@ -97,8 +101,7 @@ impl FsView<'_> {
         let count = async move |wasi: &mut WasiFilesystemCtxView<'_>, [fd]: [FdResource; 1]| {
             // The listing itself will fail.
             let Descriptor::Dir(dir) = copy(wasi, &fd)? else { return Ok(0) };
-            let entries = rustix::fs::Dir::read_from(&*dir.dir).map_err(std::io::Error::from)?;
-            Ok(entries.take(max + 1).count())
+            Ok(count_entries(&dir.dir, max + 1)?)
         };
         let entries = self.run_blocking([fd], count).await?;
         if entries > max { Err(quota_error(self.quota.refuse_listing())) } else { Ok(entries) }

@@ -16,15 +16,19 @@
 //! | `link` | *init* |
 //! | `host` | the functions, with our limits in front |
 //! | `blocking` | runs wasmtime-wasi's functions on threads that may block |
+//! | `directory` | opens a directory, and counts its entries |
 //! | `open`, `streams` | opening, reading and writing |
+//! | `position` | reads and writes at a position, which each system does differently |
 
 mod access;
 mod blocking;
 mod call_dirs;
 mod client_roots;
+mod directory;
 mod host;
 mod link;
 mod open;
+mod position;
 mod quota;
 mod root;
 mod root_names;

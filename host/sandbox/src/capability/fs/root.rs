@@ -1,35 +1,24 @@
 //! A granted directory, opened.
 
-use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path};
+use std::{fs::File, io};
 
 use loggia_facade::Effect;
 use loggia_policy::model::DirGrant;
-use rustix::fs::{Mode, OFlags, open};
+use loggia_system::FileIdentity;
 use wasmtime_wasi::{FsPerms, OpenMode, filesystem::Dir};
 
+pub(super) use super::directory::open as open_dir;
 use crate::LoadError;
 
 /// A directory that was opened: replacing it on disk does not lead a plugin elsewhere.
 pub(super) struct GrantedRoot {
     /// Path in the guest.
     pub at: String,
-    /// Device and inode.
-    pub identity: (u64, u64),
+    /// Identity of the opened directory.
+    pub identity: FileIdentity,
     read: Dir,
     /// Only where it may be written.
     write: Option<Dir>,
-}
-
-/// Opens a directory for reading.
-pub(super) fn open_dir(path: &Path) -> io::Result<File> {
-    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-    Ok(File::from(open(path, flags, Mode::empty())?))
-}
-
-/// Returns device and inode of an opened directory.
-pub(super) fn identity(dir: &File) -> io::Result<(u64, u64)> {
-    let meta = dir.metadata()?;
-    Ok((meta.dev(), meta.ino()))
 }
 
 impl GrantedRoot {
@@ -39,7 +28,7 @@ impl GrantedRoot {
     }
 
     pub(super) fn new(opened: File, at: String, writable: bool) -> io::Result<Self> {
-        let identity = identity(&opened)?;
+        let identity = FileIdentity::of_file(&opened)?;
         // It may block the thread, which is one of ours for that (`blocking.rs`).
         let read = Dir::new(opened, FsPerms::ReadOnly, OpenMode::READ, true);
         let write = writable.then(|| {

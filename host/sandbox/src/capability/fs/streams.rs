@@ -1,15 +1,17 @@
 //! Streams of a file: counted, and read and written on threads that may block, at the call's expense.
 
-use std::{fs::File, io, mem::replace, os::unix::fs::FileExt, sync::Arc};
+use std::{fs::File, io, mem::replace, sync::Arc};
 
 use bytes::Bytes;
-use rustix::io::{Errno, ReadWriteFlags, pwritev2};
 use wasmtime_wasi::{
     p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult},
     runtime::AbortOnDropJoinHandle as Working,
 };
 
-use super::quota::{OpenSlot, WriteBudget};
+use super::{
+    position::{append, read_at, write_all_at},
+    quota::{OpenSlot, WriteBudget},
+};
 use crate::meter::CpuMeter;
 
 /// Bytes that are read or written at once, at most.
@@ -67,7 +69,7 @@ impl ReadStream {
 fn read_piece(file: &File, at: u64, size: usize) -> io::Result<Bytes> {
     let mut bytes = vec![0; size];
     loop {
-        match file.read_at(&mut bytes, at) {
+        match read_at(file, &mut bytes, at) {
             Ok(read) => {
                 bytes.truncate(read);
                 return Ok(bytes.into());
@@ -167,26 +169,11 @@ fn write(file: &File, bytes: &[u8], target: WriteTarget, budget: &WriteBudget) -
     match target {
         WriteTarget::At(at) => {
             budget.take_hole(file.metadata()?.len(), at).map_err(|_| WriteLimitExceeded)?;
-            file.write_all_at(bytes, at)?;
+            write_all_at(file, bytes, at)?;
         }
         WriteTarget::End => append(file, bytes)?,
     }
     Ok(bytes.len() as u64)
-}
-
-fn append(file: &File, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let written = match pwritev2(file, &[io::IoSlice::new(bytes)], 0, ReadWriteFlags::APPEND) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => written,
-            Err(Errno::INTR) => 0,
-            // Unsupported by some file systems: there, concurrent appends may overwrite each other.
-            Err(Errno::NOSYS | Errno::NOTSUP) => return file.write_all_at(bytes, file.metadata()?.len()),
-            Err(error) => return Err(error.into()),
-        };
-        bytes = &bytes[written..];
-    }
-    Ok(())
 }
 
 #[wasmtime_wasi::async_trait]

@@ -9,10 +9,11 @@ use std::{
 
 use loggia_facade::{ClientRoot, ClientRoots, RefusedRoot, Session};
 use loggia_policy::model::DirGrant;
+use loggia_system::FileIdentity;
 use loggia_text::{printable, shorten};
 
 use super::{
-    root::{GrantedRoot, identity, open_dir},
+    root::{GrantedRoot, open_dir},
     root_names::RootNames,
 };
 use crate::{
@@ -146,9 +147,10 @@ impl RootGrants {
         // Opened first, so that what is checked is what is used.
         let opened = open_dir(&root.path).map_err(failed)?;
         let path = root.path.canonicalize().map_err(failed)?;
-        let id = identity(&opened).map_err(failed)?;
-        let is_at =
-            |path: &Path| open_dir(path).and_then(|dir| identity(&dir)).is_ok_and(|found| found == id);
+        let id = FileIdentity::of_file(&opened).map_err(failed)?;
+        let is_at = |path: &Path| {
+            open_dir(path).and_then(|dir| FileIdentity::of_file(&dir)).is_ok_and(|found| found == id)
+        };
         if !is_at(&path) {
             return Err("was replaced while it was opened".to_owned());
         }

@@ -1,21 +1,24 @@
 //! Resource usage, logged on SIGUSR1: the first thing to check if the host seems to leak.
 
-use std::{fs, io, sync::LazyLock, time::SystemTime};
+use std::{io, sync::LazyLock, time::SystemTime};
 
 use loggia_gate::schedule::RuntimeHandles;
-use rustix::{
-    process::{Resource, getrlimit},
-    time::{ClockId, clock_gettime},
-};
-use tokio::{
-    runtime::Handle,
-    signal::unix::{SignalKind, signal},
-};
+use tokio::runtime::Handle;
 
 use crate::{
-    serve::memory,
+    serve::{memory, signals::UsageSignal},
     telemetry::{logs::VITALS, metrics::ProcessStats},
 };
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod other;
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(not(target_os = "linux"))]
+use other as system;
 
 /// Resource usage at one moment.
 #[derive(Debug, PartialEq)]
@@ -45,10 +48,10 @@ pub fn record_start() {
 ///
 /// If the signal cannot be received.
 pub fn log_on_signal(lanes: RuntimeHandles) -> io::Result<()> {
-    let mut requests = signal(SignalKind::user_defined1())?;
+    let mut requests = UsageSignal::listen()?;
     let runtimes = [Handle::current(), lanes.calls, lanes.heavy];
     tokio::spawn(async move {
-        while requests.recv().await.is_some() {
+        while requests.received().await.is_some() {
             // Memory that the allocator caches is not in use.
             memory::trim();
             match Vitals::read(&runtimes) {
@@ -88,43 +91,14 @@ impl TaskCounts {
 ///
 /// # Errors
 ///
-/// If `/proc` cannot be read.
+/// If the system does not report it.
 pub fn process_stats() -> io::Result<ProcessStats> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let unreadable = || io::Error::other("/proc/self/status is not as expected");
-    let (resident_kib, threads) = resident_and_threads(&status).ok_or_else(unreadable)?;
-    // One of them is the descriptor of the listing itself.
-    let descriptors = fs::read_dir("/proc/self/fd")?.count().saturating_sub(1);
-    let cpu = clock_gettime(ClockId::ProcessCPUTime);
-    Ok(ProcessStats {
-        resident: resident_kib as u64 * 1024,
-        descriptors,
-        most_descriptors: getrlimit(Resource::Nofile).current,
-        threads,
-        cpu: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
-        started: *STARTED,
-    })
-}
-
-/// Parses resident memory in KiB and the number of threads.
-fn resident_and_threads(status: &str) -> Option<(usize, usize)> {
-    let value = |key: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(key))?;
-        line.split_whitespace().next()?.parse().ok()
-    };
-    Some((value("VmRSS:")?, value("Threads:")?))
+    system::process_stats(*STARTED)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn proc_status_is_parsed() {
-        let status = "Name:\tloggia\nVmHWM:\t   90000 kB\nVmRSS:\t   24576 kB\nThreads:\t11\n";
-        assert_eq!(resident_and_threads(status), Some((24576, 11)));
-        assert_eq!(resident_and_threads("Name:\tloggia\n"), None);
-    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn live_tasks_are_counted() {

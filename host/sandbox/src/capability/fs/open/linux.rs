@@ -1,8 +1,4 @@
-//! Opening a file without ever waiting for it.
-//!
-//! Opening a pipe waits for its other end, on a thread that cannot be cancelled, and a few hundred of those would end all
-//! file access of the host. Checking a path before opening it is not enough, since another process, or another call, may
-//! replace the file in between. So files are opened with `O_NONBLOCK`, and the opened file is checked.
+//! By `openat2`, beneath a directory.
 
 use std::{fs::File, io, path::Path, sync::OnceLock};
 
@@ -19,18 +15,12 @@ use wasmtime_wasi::{
     },
 };
 
+use super::how::OpenHow;
+
 /// The mode of a new file, before the process's mask.
 const MODE: Mode = Mode::from_raw_mode(0o666);
 /// Attempts to resolve a path: a rename anywhere on the machine makes the kernel give up a path with `..` in it.
 const ATTEMPTS: usize = 64;
-
-/// Flags with which a guest opens something.
-#[derive(Clone, Copy)]
-pub(super) struct OpenHow {
-    pub path: PathFlags,
-    pub open: OpenFlags,
-    pub descriptor: DescriptorFlags,
-}
 
 impl OpenHow {
     /// Converts to the system's flags and the mode of the descriptor, as wasmtime-wasi does.
@@ -66,8 +56,13 @@ impl OpenHow {
     }
 }
 
+/// Opens a regular file or a directory beneath this one; `None` if the kernel resolves no path beneath a directory.
+pub(in super::super) fn open_beneath(dir: &Dir, path: &str, how: OpenHow) -> Option<FsResult<Descriptor>> {
+    can_open_beneath(dir).then(|| open(dir, path, how))
+}
+
 /// Tests whether the kernel resolves paths beneath a directory: Linux since 5.6, unless a filter of system calls forbids it.
-pub(super) fn can_open_beneath(dir: &Dir) -> bool {
+fn can_open_beneath(dir: &Dir) -> bool {
     static POSSIBLE: OnceLock<bool> = OnceLock::new();
     *POSSIBLE.get_or_init(|| {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -75,13 +70,12 @@ pub(super) fn can_open_beneath(dir: &Dir) -> bool {
     })
 }
 
-/// Opens a regular file or a directory beneath this one.
-pub(super) fn open(dir: &Dir, path: &str, how: OpenHow) -> FsResult<Descriptor> {
+fn open(dir: &Dir, path: &str, how: OpenHow) -> FsResult<Descriptor> {
     let (flags, mode) = how.flags()?;
     if dir.perms.write_not_permitted() && mode.contains(OpenMode::WRITE) {
         return Err(ErrorCode::NotPermitted.into());
     }
-    let opened = open_beneath(&dir.dir, Path::new(path), flags)?;
+    let opened = resolve(&dir.dir, Path::new(path), flags)?;
     let kind = opened.metadata()?.file_type();
     if kind.is_dir() {
         return Ok(Descriptor::Dir(Dir::new(opened, dir.perms, mode, true)));
@@ -96,7 +90,7 @@ pub(super) fn open(dir: &Dir, path: &str, how: OpenHow) -> FsResult<Descriptor> 
     Ok(Descriptor::File(filesystem::File::new(opened, dir.perms, mode, true)))
 }
 
-fn open_beneath(dir: &File, path: &Path, flags: OFlags) -> Result<File, ErrorCode> {
+fn resolve(dir: &File, path: &Path, flags: OFlags) -> Result<File, ErrorCode> {
     let mode = if flags.contains(OFlags::CREATE) { MODE } else { Mode::empty() };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     for _ in 0..ATTEMPTS {

@@ -1,8 +1,5 @@
-//! Sandbox of the compiling child, set up before it reads a byte of a plugin.
-//!
-//! The kernel enforces its resource limits; in addition it drops what compiling does not need: new privileges, further
-//! threads, processes and files, and most system calls. If a kernel lacks one of these, the child compiles without it: each is
-//! a second line of defence.
+//! Resource limits of the kernel, and a filter of system calls. If a kernel lacks one of these, the child compiles without it:
+//! each is a second line of defence.
 
 use std::{collections::BTreeMap, fs};
 
@@ -15,15 +12,16 @@ use seccompiler::{
     TargetArch,
 };
 
-/// Compiling threads, at most: each takes address space, which is limited.
-const THREADS: usize = 8;
 /// Arenas of glibc's allocator: each reserves 64 MiB of address space.
+#[cfg(target_env = "gnu")]
 const ARENAS: i32 = 2;
+/// Gaps of the confinement: none.
+pub(super) const GAPS: Option<&str> = None;
 /// Makes the child the first process that the kernel kills when memory runs out.
 const OOM_SCORE: &str = "1000";
 
 /// Limits the current process irrevocably. A limit that cannot be set is already in force at a lower value.
-pub(crate) fn set_limits(limits: CompileLimits) {
+pub(super) fn set_limits(limits: CompileLimits) {
     // Counted in whole seconds.
     set_limit(Resource::Cpu, limits.cpu.as_secs_f64().ceil() as u64);
     set_limit(Resource::As, limits.memory);
@@ -38,21 +36,18 @@ fn set_limit(resource: Resource, max: u64) {
     let _ = setrlimit(resource, Rlimit { current: Some(max), maximum: Some(max) });
 }
 
-/// Starts the compiling threads: later none can be started.
-pub(crate) fn start_threads() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+/// Prepares the allocator for further threads.
+pub(super) fn prepare_threads() {
+    #[cfg(target_env = "gnu")]
     #[allow(unsafe_code)]
     // SAFETY: sets an option of the allocator, which takes its own lock and ignores unknown options.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, ARENAS);
     }
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS);
-    // If it fails, the first use starts as many threads as it can.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
 }
 
 /// Drops everything that compiling does not need, on all threads.
-pub(crate) fn drop_privileges() {
+pub(super) fn drop_privileges() {
     let _ = rustix::thread::set_no_new_privs(true);
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     set_limit(Resource::Nproc, 0);
