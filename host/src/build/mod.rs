@@ -15,13 +15,17 @@ pub mod workflows;
 use std::{
     collections::BTreeSet,
     fs,
-    io::{self, BufRead, BufReader, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use loggia_system::file::{FileReaders, temporary_in};
-use serde::Deserialize;
+
+use self::{
+    cargo::{CrateMetadata, read_metadata},
+    compile::compile_sources,
+};
 
 /// Target of plugins.
 pub const TARGET: &str = "wasm32-wasip2";

@@ -9,6 +9,7 @@ use std::{
 };
 
 use loggia_system::FileStat;
+use serde::{Deserialize, Serialize};
 
 /// Identifies a version of a file without reading it. Follows symbolic links, to detect the replaced target folder of a
 /// Kubernetes mount.

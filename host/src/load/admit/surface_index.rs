@@ -15,13 +15,13 @@ use std::{
     collections::{BTreeMap, HashSet},
     fs,
     ops::Range,
-    os::unix::fs::MetadataExt,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use loggia_facade::Surface;
 use loggia_sandbox::{ArtifactDigest, CodeCache};
+use loggia_system::FileStat;
 use serde::{Deserialize, Serialize};
 
 use crate::load::plugin_files::{FileStamp, PluginFiles};
@@ -185,8 +185,9 @@ impl StoredIndex {
 
 /// The first line: format, build and checksum. Another build may check surfaces by other rules.
 fn header(body: &str) -> String {
-    let own = std::env::current_exe().and_then(fs::metadata);
-    let build = own.map(|own| format!("{}-{}.{:09}", own.size(), own.mtime(), own.mtime_nsec()));
+    let own = std::env::current_exe().and_then(fs::metadata).map(|own| FileStat::from_metadata(&own));
+    let build =
+        own.map(|FileStat { size, modified: (seconds, nanos), .. }| format!("{size}-{seconds}.{nanos:09}"));
     let (build, sum) = (build.unwrap_or_default(), ArtifactDigest::of(body.as_bytes()));
     format!("loggia-surfaces {FORMAT} {build} {sum}")
 }
