@@ -38,7 +38,6 @@ const file = executable();
 const args = process.argv.slice(2);
 if (typeof process.execve === "function" && process.platform !== "win32") {
   // Node 22.15 and later: the executable replaces this process, which would otherwise take 40 MB while it waits.
-  process.removeAllListeners("warning");
   process.execve(file, [file, ...args], process.env);
 } else {
   const child = spawn(file, args, { stdio: "inherit", windowsHide: true });
