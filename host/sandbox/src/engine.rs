@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Instances that can live at once: 64 running and 64 parked, which are the gate's own limits, and a few that load.
-const INSTANCES: u32 = 160;
+pub const INSTANCES: u32 = 160;
 
 /// Default stack of guest code, in bytes. Not a policy's to change: wasmtime has one limit for all code that an engine
 /// runs.
@@ -59,7 +59,17 @@ impl SandboxEngine {
     ///
     /// If neither is possible.
     pub fn new(stack: usize) -> Result<Self, EngineError> {
-        let purpose = EngineUse::Run { stack: stack.clamp(1, STACK_CEILING) };
+        Self::with_instances(stack, INSTANCES)
+    }
+
+    /// Sets the engine up like [`SandboxEngine::new`], with a pool of this many instances: a small pool fits into the
+    /// address space that valgrind leaves, 16 GiB each.
+    ///
+    /// # Errors
+    ///
+    /// If neither is possible.
+    pub fn with_instances(stack: usize, instances: u32) -> Result<Self, EngineError> {
+        let purpose = EngineUse::Run { stack: stack.clamp(1, STACK_CEILING), instances };
         let (engine, space) = match wasmtime::Engine::new(&config(AddressSpace::Ample, purpose)) {
             Ok(engine) => (Ok(engine), AddressSpace::Ample),
             Err(error) => {
@@ -145,7 +155,7 @@ impl Hasher for FnvHasher {
 
 #[derive(Clone, Copy)]
 enum EngineUse {
-    Run { stack: usize },
+    Run { stack: usize, instances: u32 },
     Compile,
 }
 
@@ -154,7 +164,7 @@ fn config(space: AddressSpace, purpose: EngineUse) -> Config {
     // Winch had most of 2026's sandbox escapes and cannot be interrupted.
     config.strategy(Strategy::Cranelift);
     config.epoch_interruption(true);
-    if let EngineUse::Run { stack } = purpose {
+    if let EngineUse::Run { stack, .. } = purpose {
         config.max_wasm_stack(stack).async_stack_size(stack + HOST_STACK);
     }
     // No guest of ours uses the async component model; without it a call costs half.
@@ -165,14 +175,14 @@ fn config(space: AddressSpace, purpose: EngineUse) -> Config {
     config.wasm_features(WasmFeatures::all().difference(proposals::ENGINE), false);
     if space == AddressSpace::Short {
         config.memory_reservation(0).memory_reservation_for_growth(1 << 20).memory_guard_size(64 << 10);
-    } else if let EngineUse::Run { .. } = purpose {
+    } else if let EngineUse::Run { instances, .. } = purpose {
         let mut pool = PoolingAllocationConfig::new();
-        pool.total_component_instances(INSTANCES)
+        pool.total_component_instances(instances)
             // The most that each call may have, so that no plugin's calls leave too little for another's.
-            .total_core_instances(INSTANCES * CORE_INSTANCES)
-            .total_memories(INSTANCES * MEMORIES)
-            .total_tables(INSTANCES * TABLES)
-            .total_stacks(INSTANCES)
+            .total_core_instances(instances * CORE_INSTANCES)
+            .total_memories(instances * MEMORIES)
+            .total_tables(instances * TABLES)
+            .total_stacks(instances)
             .max_memories_per_module(MEMORIES)
             .max_tables_per_module(TABLES)
             .max_memory_size(MEMORY_CEILING)
@@ -195,7 +205,8 @@ mod tests {
     fn code_of_the_compiling_engine_runs_on_the_running_one() {
         for space in [AddressSpace::Ample, AddressSpace::Short] {
             for stack in [STACK, STACK_CEILING] {
-                let running = wasmtime::Engine::new(&config(space, EngineUse::Run { stack })).unwrap();
+                let purpose = EngineUse::Run { stack, instances: INSTANCES };
+                let running = wasmtime::Engine::new(&config(space, purpose)).unwrap();
                 assert_eq!(compatibility(&compiler(space).unwrap()), compatibility(&running), "{space:?}");
             }
         }
@@ -203,8 +214,8 @@ mod tests {
 
     #[test]
     fn code_compiled_with_other_proposals_has_another_name_and_is_refused() {
-        let ours =
-            wasmtime::Engine::new(&config(AddressSpace::Short, EngineUse::Run { stack: STACK })).unwrap();
+        let purpose = EngineUse::Run { stack: STACK, instances: INSTANCES };
+        let ours = wasmtime::Engine::new(&config(AddressSpace::Short, purpose)).unwrap();
         let mut other = config(AddressSpace::Short, EngineUse::Compile);
         other.wasm_features(WasmFeatures::TAIL_CALL, true);
         let other = wasmtime::Engine::new(&other).unwrap();

@@ -12,7 +12,7 @@ use loggia_policy::{
     model::ceilings::{STACK_CEILING, STACK_FLOOR},
     settings::Settings,
 };
-use loggia_sandbox::engine::STACK;
+use loggia_sandbox::engine::{INSTANCES, STACK};
 use loggia_server::auth;
 use loggia_text::units;
 use tokio::runtime::{Builder, Runtime};
@@ -61,6 +61,9 @@ pub struct LoadOptions {
     /// Where calls start, for benchmarks: inline, second or same
     #[arg(long, value_name = "MODEL", default_value = "inline", hide = true)]
     pub threads: Threads,
+    /// Instances of plugins that can live at once, for benchmarks under valgrind, which has little address space
+    #[arg(long, value_name = "NUMBER", default_value_t = INSTANCES, hide = true)]
+    instances: u32,
 }
 
 /// Parses a stack size. One limit holds for all plugins, so it is not in policies.
@@ -162,6 +165,7 @@ impl LoadOptions {
             keys: None,
             inline,
             stack: self.wasm_stack.unwrap_or(STACK),
+            instances: self.instances,
             publisher: ToolPublisher::default(),
             quotas: CallerQuotas::default(),
         })

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -60,6 +61,8 @@ pub struct HostOptions {
     pub inline: InlinePolicy,
     /// Stack size of guests in bytes.
     pub stack: usize,
+    /// Instances of guests that can live at once.
+    pub instances: u32,
     /// Default form of published facades.
     pub publisher: ToolPublisher,
     /// Quotas of unfinished calls per caller.
@@ -105,12 +108,7 @@ impl PluginHost {
     pub fn new(options: &HostOptions) -> Result<Self, StartError> {
         vitals::record_start();
         raise_open_files();
-        if let Some(gap) = compile::CONFINEMENT_GAPS {
-            tracing::warn!(
-                "plugins are compiled in a process that this system does not confine completely: {gap}"
-            );
-        }
-        let engine = SandboxEngine::new(options.stack)?;
+        let engine = SandboxEngine::with_instances(options.stack, options.instances)?;
         let cache = CodeCache::open(&options.cache, &engine)
             .map_err(|error| StartError::Cache(options.cache.clone(), error))?;
         let compiler = CompilerCommand {
@@ -218,10 +216,15 @@ impl Drop for PluginHost {
 }
 
 /// Returns the path of the running binary, even if the file was replaced: a newer version could not compile for this
-/// engine.
+/// engine. Under valgrind, `/proc/self/exe` can be read as a link to the binary, but is valgrind.
 fn own_binary() -> io::Result<PathBuf> {
-    let own = Path::new("/proc/self/exe");
-    if own.exists() { Ok(own.to_owned()) } else { std::env::current_exe() }
+    let (own, named) = (Path::new("/proc/self/exe"), std::env::current_exe()?);
+    let file = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino()));
+    match (file(own), file(&named)) {
+        (Ok(own), Ok(other)) if own != other => Ok(named),
+        (Ok(_), _) => Ok(own.to_owned()),
+        (Err(_), _) => Ok(named),
+    }
 }
 
 /// Raises the soft limit of open files to the hard limit. The usual soft limit is meant for programs that use `select`, but
