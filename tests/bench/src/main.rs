@@ -7,6 +7,7 @@
 //! | `client.rs`, `crowd.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | requests, and the checks of responses |
 //! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `upstream.rs`, `memories.rs`, `clients.rs`, `greedy.rs`, `neighbour/`, `chaos.rs` | the measurements |
+//! | `instructions/` | instructions per request |
 //! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | results and targets |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
@@ -22,6 +23,7 @@ mod flood;
 mod goals;
 mod grants;
 mod greedy;
+mod instructions;
 mod lane;
 mod many;
 mod measure;
@@ -62,6 +64,9 @@ struct Cli {
 enum Command {
     /// Build Loggia and a native server, measure both in turn, print Loggia relative to native
     Compare {
+        /// Also measure the servers of this JSON file in the same run; src/config.rs documents the fields
+        #[arg(long, value_name = "FILE")]
+        peers: Option<String>,
         #[command(flatten)]
         options: Options,
         #[command(flatten)]
@@ -132,6 +137,21 @@ enum Command {
         #[arg(long, default_value_t = 1000)]
         idle: usize,
         /// Measure this `loggia` instead of building one
+        #[arg(long, value_name = "FILE")]
+        loggia: Option<PathBuf>,
+        /// Use this plugin instead of building one
+        #[arg(long, value_name = "FILE")]
+        guest: Option<PathBuf>,
+    },
+    /// Build Loggia, count the instructions of requests with callgrind, compare them with instructions.toml
+    Instructions {
+        /// Write the figures to instructions.toml instead of comparing them
+        #[arg(long)]
+        write: bool,
+        /// Keep the profile of each request in this folder, for callgrind_annotate
+        #[arg(long, value_name = "DIR")]
+        profiles: Option<PathBuf>,
+        /// Count in this `loggia` instead of building one
         #[arg(long, value_name = "FILE")]
         loggia: Option<PathBuf>,
         /// Use this plugin instead of building one
@@ -233,15 +253,18 @@ impl Built {
 
 fn main() -> Result<()> {
     match Cli::parse().command {
-        Command::Compare { options, built } => {
+        Command::Compare { peers, options, built } => {
+            let peers = peers.as_deref().map_or(Ok(Vec::new()), config::load)?;
             let stage = built.stage()?;
-            let servers = [stage.native()?, stage.alike()?, stage.loggia("loggia", &[])?];
+            let mut servers = vec![stage.native()?, stage.alike()?];
+            servers.extend(peers);
+            servers.push(stage.loggia("loggia", &[])?);
             let many = if options.quick || options.chaos_only { vec![] } else { vec![100, 1000] };
             let plan = Plan { many, ..options.plan() };
             let mut output = Output::new(options.out.as_deref())?;
             run::run(&servers, &plan, Some(&stage), &mut output)?;
             let rounds = Rounds::new(&output.records, Some("native"));
-            println!("{}\n{}", rounds.compared(&goals::lines(), 2), rounds.notes());
+            println!("{}\n{}", rounds.judged(&goals::lines(), 2), rounds.notes());
         }
         Command::Threads { models, options, built } => {
             let stage = built.stage()?;
@@ -302,6 +325,15 @@ fn main() -> Result<()> {
                 println!("{line}");
             }
             println!("{}", greedy::run(&plan.loggia, &plan.guest)?);
+        }
+        Command::Instructions { write, profiles, loggia, guest } => {
+            let plan = instructions::Plan {
+                loggia: builds::loggia(loggia)?,
+                guest: builds::plugin("loggia-bench-guest", guest)?,
+                is_writing: write,
+                profiles,
+            };
+            println!("{}", instructions::run(&plan)?);
         }
         Command::Run { servers, results, only, options } => {
             let mut servers = config::load(&servers)?;

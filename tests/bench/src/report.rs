@@ -43,10 +43,21 @@ impl<'a> Rounds<'a> {
     /// Renders the chosen figures, with ratios of the other servers to the first `baselines`, and whether the last
     /// meets its target.
     pub fn compared(&self, lines: &[Line], baselines: usize) -> String {
+        self.rendered(lines, baselines, baselines)
+    }
+
+    /// Renders the chosen figures of all servers, but ratios of the last one only.
+    pub fn judged(&self, lines: &[Line], baselines: usize) -> String {
+        self.rendered(lines, baselines, self.servers.len().saturating_sub(1))
+    }
+
+    /// Renders ratios of the servers from `from` on to the first `baselines`.
+    fn rendered(&self, lines: &[Line], baselines: usize, from: usize) -> String {
         let Some((measured, first)) = self.servers.last().zip(self.servers.first()) else {
             return String::new();
         };
-        let (bases, others) = self.servers.split_at(baselines.min(self.servers.len()));
+        let count = self.servers.len();
+        let (bases, others) = (&self.servers[..baselines.min(count)], &self.servers[from.min(count)..]);
         let pairs: Vec<(&str, &str)> = others.iter().flat_map(|o| bases.iter().map(|b| (*o, *b))).collect();
         let mut columns: Vec<String> = self.servers.iter().map(|server| (*server).to_owned()).collect();
         columns.extend(pairs.iter().map(|(other, base)| format!("{other}/{base}")));
@@ -157,6 +168,18 @@ mod tests {
         let table = Rounds::new(&records, Some("native")).compared(&[line], 1);
         let expected = "|  | native | loggia | loggia/native | goal |\n|---|---:|---:|---:|---:|\n\
                         | latency | 200 | 400 | 2.00 | ≤ 1.2× **missed** |\n";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn peers_have_figures_and_no_ratios() {
+        let records = [("native", 1.0), ("alike", 2.0), ("peer", 5.0), ("loggia", 4.0)];
+        let records = records.map(|(server, value)| record(server, 1, value));
+        let line = Line::new("latency", "x", Some(Goal::TimesAtMost(4.0)));
+        let table = Rounds::new(&records, Some("native")).judged(&[line], 2);
+        let expected = "|  | native | alike | peer | loggia | loggia/native | loggia/alike | goal |\n\
+                        |---|---:|---:|---:|---:|---:|---:|---:|\n\
+                        | latency | 1.0 | 2.0 | 5.0 | 4.0 | 4.00 | 2.00 | ≤ 4× ✓ |\n";
         assert_eq!(table, expected);
     }
 
