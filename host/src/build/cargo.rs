@@ -7,7 +7,7 @@ use std::{
 
 use serde::Deserialize;
 
-use super::BuildError;
+use super::error::BuildError;
 
 /// Creates a cargo command without the environment of an outer cargo.
 pub fn cargo() -> Command {

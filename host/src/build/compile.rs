@@ -11,7 +11,11 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{BuildError, PluginSource, TARGET, cargo::cargo};
+use super::{
+    cargo::cargo,
+    error::{BuildError, TARGET},
+    source::PluginSource,
+};
 
 /// Size-optimised profile, like `guest` of this repository; passed on the command line, so that an author's crate needs
 /// no profile. Keeps the name section, so that backtraces of traps name functions.

@@ -2,7 +2,6 @@
 
 use std::{
     io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -21,7 +20,7 @@ use loggia_sandbox::{
     compile::{self, CompilerCommand},
 };
 use loggia_state::StateError;
-use loggia_system::descriptors;
+use loggia_system::{FileIdentity, descriptors};
 use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -108,6 +107,11 @@ impl PluginHost {
     pub fn new(options: &HostOptions) -> Result<Self, StartError> {
         vitals::record_start();
         raise_open_files();
+        if let Some(gap) = compile::CONFINEMENT_GAPS {
+            tracing::warn!(
+                "plugins are compiled in a process that this system does not confine completely: {gap}"
+            );
+        }
         let engine = SandboxEngine::with_instances(options.stack, options.instances)?;
         let cache = CodeCache::open(&options.cache, &engine)
             .map_err(|error| StartError::Cache(options.cache.clone(), error))?;
@@ -219,8 +223,7 @@ impl Drop for PluginHost {
 /// engine. Under valgrind, `/proc/self/exe` can be read as a link to the binary, but is valgrind.
 fn own_binary() -> io::Result<PathBuf> {
     let (own, named) = (Path::new("/proc/self/exe"), std::env::current_exe()?);
-    let file = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino()));
-    match (file(own), file(&named)) {
+    match (FileIdentity::of_target(own), FileIdentity::of_target(&named)) {
         (Ok(own), Ok(other)) if own != other => Ok(named),
         (Ok(_), _) => Ok(own.to_owned()),
         (Err(_), _) => Ok(named),
