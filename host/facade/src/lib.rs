@@ -10,6 +10,7 @@
 //! | [`call`] | one invocation |
 //! | [`request`] | the request for one |
 //! | [`reply`] | what came of a call that worked |
+//! | [`data`] | its data, as a tree or as text |
 //! | [`failure`] | what came of a call that did not: failure, fault, stop |
 //! | [`port`] | what a facade may do while it answers |
 //! | [`envelope`] | the one JSON shape that every result has |
@@ -19,6 +20,7 @@
 //! | [`usage`] | what a facade has used so far |
 
 pub mod call;
+pub mod data;
 pub mod envelope;
 pub mod facade;
 pub mod failure;
@@ -32,6 +34,7 @@ pub mod surface;
 pub mod usage;
 
 pub use call::{Call, CallId, ScopeKey};
+pub use data::ReplyData;
 pub use envelope::{Command, Envelope, Hop};
 pub use facade::Facade;
 pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};

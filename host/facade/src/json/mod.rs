@@ -1,11 +1,26 @@
-//! JSON text of others, parsed only where it holds a bounded number of values.
+//! JSON text of others, parsed only where it holds a bounded number of values; and the text of ours.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `clean.rs` | texts that can be passed on as they are |
+//! | `write.rs` | values as text |
+//! | `escape.rs` | what both know of strings |
 //!
 //! `1,` is two bytes of text and some 32 of memory, a member of an object more than twice as many: four MiB of text would
 //! take half a GiB before anybody could look at what they say.
 
+mod clean;
+mod escape;
+mod write;
+
 use std::fmt;
 
 use serde_json::Value;
+
+pub use self::{
+    clean::is_clean,
+    write::{object_text, write_object, write_string, write_value},
+};
 
 /// Values in one text: numbers, strings, lists, objects.
 pub const VALUES: usize = 100_000;
