@@ -18,13 +18,12 @@ use axum::{
 use http_body_util::LengthLimitError;
 use loggia_facade::json::has_many_values;
 use rmcp::{ErrorData, model::ErrorCode};
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::jsonrpc::{
-    duplicates, ids,
-    ids::{deserialize_is_present, deserialize_present_value},
+    ids,
     refusals::{BATCH, INVALID, duplicate_name, too_many_values},
+    tree::{TreeError, parse_tree},
 };
 
 /// Largest `initialize` request: it is kept as long as the session.
@@ -42,8 +41,8 @@ pub enum MessageKind {
 }
 
 impl MessageKind {
-    fn of(head: &MessageHead<'_>) -> Self {
-        match (head.method.as_deref(), head.id.is_some()) {
+    fn of(method: Option<&str>, has_id: bool) -> Self {
+        match (method, has_id) {
             (Some("subscriptions/listen"), true) => Self::Subscription,
             (Some(_), true) => Self::Request,
             _ => Self::Other,
@@ -52,23 +51,16 @@ impl MessageKind {
 }
 
 /// Top-level members of a message.
-#[derive(Deserialize)]
-struct MessageHead<'a> {
-    #[serde(borrow)]
-    jsonrpc: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "deserialize_present_value")]
+struct MessageHead {
+    kind: MessageKind,
     id: Option<Value>,
-    #[serde(default, deserialize_with = "deserialize_is_present")]
-    result: bool,
-    #[serde(default, deserialize_with = "deserialize_is_present")]
-    error: bool,
+    has_method: bool,
+    is_initialize: bool,
 }
 
-impl<'a> MessageHead<'a> {
+impl MessageHead {
     /// Parses a body, or returns its error.
-    fn parse(text: &'a [u8]) -> Result<Self, MessageError> {
+    fn parse(text: &[u8]) -> Result<Self, MessageError> {
         if has_many_values(text) {
             return Err(MessageError(
                 ids::find_id(text),
@@ -76,41 +68,51 @@ impl<'a> MessageHead<'a> {
                 too_many_values().into(),
             ));
         }
-        match duplicates::check_duplicates(text) {
-            Ok(None) => {}
+        let tree = match parse_tree(text) {
+            Ok(tree) => tree,
             // Of two ids, neither is reliable.
-            Ok(Some(name)) => {
+            Err(TreeError::Duplicate(name)) => {
                 let id = ids::find_id(text).filter(|_| name != "id");
                 return Err(MessageError(id, ErrorCode::INVALID_REQUEST, duplicate_name(&name).into()));
             }
-            Err(error) => {
+            Err(TreeError::Syntax(error)) => {
                 let message = format!("Parse error: {error}");
                 return Err(MessageError(ids::find_id(text), ErrorCode::PARSE_ERROR, message.into()));
             }
-        }
-        if text.trim_ascii_start().starts_with(b"[") {
-            return Err(MessageError(None, ErrorCode::INVALID_REQUEST, BATCH.into()));
-        }
-        let head: Self =
-            serde_json::from_slice(text).map_err(|_| MessageError::request(ids::find_id(text)))?;
+        };
+        let members = match &tree {
+            Value::Object(members) => members,
+            Value::Array(_) => return Err(MessageError(None, ErrorCode::INVALID_REQUEST, BATCH.into())),
+            _ => return Err(MessageError::request(None)),
+        };
+        let id = members.get("id").cloned();
+        let method = match members.get("method") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(method)) => Some(&**method),
+            Some(_) => return Err(MessageError::request(id)),
+        };
         // A message has either a method or a result.
-        if head.jsonrpc.as_deref() != Some("2.0") || head.method.is_some() == (head.result || head.error) {
+        let is_response = members.contains_key("result") || members.contains_key("error");
+        if members.get("jsonrpc").is_none_or(|version| version != "2.0") || method.is_some() == is_response {
             // The ids of responses are ours.
-            return Err(MessageError::request(head.id.filter(|_| !head.result && !head.error)));
+            return Err(MessageError::request(id.filter(|_| !is_response)));
         }
-        match &head.id {
+        match &id {
             // rmcp would take it for a notification, and never respond.
-            Some(id) if head.method.is_some() && !ids::is_usable(id) => {
-                Err(MessageError(head.id, ErrorCode::INVALID_REQUEST, ids::UNUSABLE_ID.into()))
+            Some(bad) if method.is_some() && !ids::is_usable(bad) => {
+                return Err(MessageError(id, ErrorCode::INVALID_REQUEST, ids::UNUSABLE_ID.into()));
             }
-            _ => Ok(head),
+            _ => {}
         }
+        let kind = MessageKind::of(method, id.is_some());
+        let (has_method, is_initialize) = (method.is_some(), method == Some("initialize"));
+        Ok(Self { kind, id, has_method, is_initialize })
     }
 
     /// Returns the error for a message that passed these checks but not rmcp's parser: only a request's parameters can be
     /// malformed then.
     fn into_error(self) -> MessageError {
-        match self.id.filter(|_| self.method.is_some()) {
+        match self.id.filter(|_| self.has_method) {
             None => MessageError::request(None),
             id => {
                 let message = "Invalid params: they and their `_meta` must be objects";
@@ -182,11 +184,11 @@ pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next:
         Ok(head) => head,
         Err(error) => return error.into_response(),
     };
-    if head.method.as_deref() == Some("initialize") && bytes.len() > MAX_INITIALIZE {
+    if head.is_initialize && bytes.len() > MAX_INITIALIZE {
         let message = format!("an `initialize` may have {} KiB at most", MAX_INITIALIZE >> 10);
         return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     }
-    parts.extensions.insert(MessageKind::of(&head));
+    parts.extensions.insert(head.kind);
     let unread = head.into_error();
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
     // Its type is supported, so rmcp could not parse the message.

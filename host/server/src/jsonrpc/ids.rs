@@ -33,12 +33,12 @@ impl MessageOutline {
 }
 
 /// Deserializes a member that is present, even if it is `null`.
-pub fn deserialize_present_value<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Value>, D::Error> {
+fn deserialize_present_value<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(member).map(Some)
 }
 
 /// Deserializes to true if a member is present, even if it is `null`.
-pub fn deserialize_is_present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
+fn deserialize_is_present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(member).map(|_| true)
 }
 

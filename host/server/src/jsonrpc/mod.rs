@@ -3,9 +3,11 @@
 //! | file | concept |
 //! |---|---|
 //! | `ids.rs` | ids of requests, even invalid ones |
-//! | `duplicates.rs` | duplicate names in JSON objects, which both transports refuse |
+//! | `tree.rs` | the tree of a message, without duplicate names, which both transports refuse |
+//! | `tool_call.rs` | `tools/call` from its tree |
 //! | `refusals.rs` | texts of refusals |
 
-pub mod duplicates;
 pub mod ids;
 pub mod refusals;
+pub mod tool_call;
+pub mod tree;

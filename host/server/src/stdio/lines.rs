@@ -23,9 +23,11 @@ use tokio::{
 use super::opening::{ClientOpening, OpeningDecision};
 use crate::{
     jsonrpc::{
-        duplicates, ids,
+        ids,
         ids::MessageOutline,
         refusals::{BATCH, INVALID, duplicate_name, too_many_values},
+        tool_call::ToolCall,
+        tree::{TreeError, parse_tree},
     },
     mcp::SessionRoots,
 };
@@ -119,11 +121,21 @@ where
         if has_many_values(line) {
             return ParsedLine::refuse(ids::find_id(line), too_many_values());
         }
-        if let Some(name) = duplicates::find_duplicate(line) {
-            // Of two ids, neither is reliable.
-            return ParsedLine::refuse(ids::find_id(line).filter(|_| name != "id"), duplicate_name(&name));
-        }
-        let error = match serde_json::from_slice(line) {
+        let read = match parse_tree(line) {
+            Ok(tree) => match ToolCall::from_tree(tree) {
+                Ok(call) => Ok(call.into_message()),
+                Err(tree) => serde_json::from_value(tree),
+            },
+            Err(TreeError::Duplicate(name)) => {
+                // Of two ids, neither is reliable.
+                return ParsedLine::refuse(
+                    ids::find_id(line).filter(|_| name != "id"),
+                    duplicate_name(&name),
+                );
+            }
+            Err(TreeError::Syntax(error)) => Err(error),
+        };
+        let error = match read {
             Ok(message) => return self.route(message, line),
             Err(error) => error,
         };
