@@ -252,8 +252,8 @@ fn mcp_service(
         // `host_check.rs` has already checked it.
         .disable_allowed_hosts()
         .with_max_request_body_bytes(http.body.bytes())
-        // Respond with plain JSON if nothing streams. rmcp 3.9 does so only without a session: clients before 2026-07-28
-        // always get an event stream.
+        // Respond with plain JSON if nothing streams. rmcp 3.9 does so only without a session; `sessions/plain.rs` does the
+        // same for the others.
         .with_json_response(true);
     // Where rmcp finds hibernated sessions.
     config.session_store = Some(Arc::clone(&sessions) as Arc<dyn SessionStore>);

@@ -4,6 +4,7 @@
 
 mod notification_stream;
 mod phase;
+mod plain;
 mod table;
 
 use std::{
@@ -39,7 +40,11 @@ use rmcp::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::sessions::{notification_stream::NotificationStream, table::SessionTable};
+use super::sessions::{
+    notification_stream::NotificationStream,
+    plain::{answer_plainly, hold_back, run_plain},
+    table::SessionTable,
+};
 
 /// TTL of rmcp's cache of completed responses.
 const CACHE_TTL: Duration = Duration::from_secs(10);
@@ -69,12 +74,12 @@ pub async fn attach_session(
     // From 2026-07-28 on there are no sessions, and the header has no meaning.
     let id = id
         .filter(|_| headers.get("mcp-protocol-version").is_none_or(|version| version.as_bytes() < STATELESS));
-    let Some(id) = id else { return CALLER.scope(caller, next.run(request)).await };
+    let Some(id) = id else { return CALLER.scope(caller, run_plain(next.run(request))).await };
     let Some(open) = sessions.touch(&id, &caller) else { return session_not_found() };
     request.extensions_mut().insert(ActiveRequest(open));
     let is_end = request.method() == Method::DELETE;
     let mut response = match sessions.wake(&id).await {
-        WakeOutcome::Awake => CALLER.scope(caller, next.run(request)).await,
+        WakeOutcome::Awake => CALLER.scope(caller, run_plain(next.run(request))).await,
         WakeOutcome::Gone => session_not_found(),
         WakeOutcome::Wake => {
             // A disconnecting client must not leave a half-restored session.
@@ -307,7 +312,9 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        self.local.initialize_session(id, message).await
+        let response = self.local.initialize_session(id, message).await?;
+        answer_plainly(&response);
+        Ok(response)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
@@ -345,7 +352,7 @@ impl SessionManager for BoundedSessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let session = self.touch_own(id)?;
-        Ok(keep_active(self.local.create_stream(id, message).await?, session))
+        Ok(hold_back(keep_active(self.local.create_stream(id, message).await?, session)).await)
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
