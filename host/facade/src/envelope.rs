@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{Content, Failure, Next, Object, Reply};
+use crate::{
+    Content, Failure, Next, Object, Reply, ReplyData,
+    json::{write_string, write_value},
+};
 
 /// The command of a call, under the name the caller used for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +48,7 @@ pub struct Hop {
     /// Message or error.
     pub message: Option<String>,
     /// Data, if another call followed: that of the last one is the envelope's own.
-    pub data: Option<Value>,
+    pub data: Option<ReplyData>,
 }
 
 impl Envelope {
@@ -78,18 +81,54 @@ impl Envelope {
     /// Splits the envelope into its JSON and the separate content blocks.
     pub fn into_parts(self) -> (Object, Vec<Content>) {
         let mut out = Object::new();
-        out.insert("ok".into(), Value::Bool(self.outcome.is_ok()));
-        if let Some(name) = self.command.name {
-            out.insert(self.command.key.into(), Value::String(name));
-        }
-        let mut put = |key: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                out.insert(key.into(), value);
+        let content = self.into_members(|name, member| {
+            let member = match member {
+                Member::Value(value) => value,
+                Member::Data(data) => without_internal(data.into_value()),
+            };
+            out.insert(name.into(), member);
+        });
+        (out, content)
+    }
+
+    /// Renders the envelope to its JSON text, on one line, and the separate content blocks. Data that is a clean text is
+    /// copied. `next` is the call that should come next, if it was taken away before and has another form.
+    pub fn into_text(self, next: Option<&Value>) -> (String, Vec<Content>) {
+        let mut out = String::new();
+        let mut separator = '{';
+        let mut put = |name: &str, member| {
+            out.push(separator);
+            separator = ',';
+            write_string(&mut out, name);
+            out.push(':');
+            match member {
+                Member::Value(value) => write_value(&mut out, &value),
+                Member::Data(data) => match data.clean_text() {
+                    Some(text) => out.push_str(text),
+                    None => write_value(&mut out, &without_internal(data.into_value())),
+                },
             }
         };
+        let content = self.into_members(&mut put);
+        if let Some(next) = next {
+            put("next", next.clone().into());
+        }
+        out.push('}');
+        (out, content)
+    }
+
+    /// Passes the members of the envelope's JSON on, in order, and returns the separate content blocks.
+    fn into_members(self, mut put: impl FnMut(&'static str, Member)) -> Vec<Content> {
+        put("ok", Value::Bool(self.outcome.is_ok()).into());
+        if let Some(name) = self.command.name {
+            put(self.command.key, Value::String(name).into());
+        }
         let (content, next) = match self.outcome {
             Ok(reply) => {
-                put("data", Some(without_internal(reply.data)).filter(|data| !data.is_null()));
+                if !reply.data.is_null() {
+                    put("data", Member::Data(reply.data));
+                }
+                let mut put = optional(&mut put);
                 let page = reply.page.unwrap_or_default();
                 put("count", page.count.map(Value::from));
                 put("total", page.total.map(Value::from));
@@ -98,6 +137,7 @@ impl Envelope {
                 (reply.content, reply.next)
             }
             Err(failure) => {
+                let mut put = optional(&mut put);
                 put("code", Some(failure.code.into()));
                 put("error", Some(failure.message.into()));
                 put("hint", failure.hint.map(Value::from));
@@ -109,13 +149,32 @@ impl Envelope {
             }
         };
         if !self.resolved_inputs.is_empty() {
-            put("resolved_inputs", Some(Value::Object(self.resolved_inputs)));
+            put("resolved_inputs", Value::Object(self.resolved_inputs).into());
         }
         if !self.trail.is_empty() {
-            put("trail", Some(self.trail.into_iter().map(Hop::into_json).collect()));
+            put("trail", self.trail.into_iter().map(Hop::into_json).collect::<Value>().into());
         }
-        put("next", next.as_ref().map(Next::to_json));
-        (out, content)
+        if let Some(next) = next {
+            put("next", next.to_json().into());
+        }
+        content
+    }
+}
+
+/// A member of an envelope's JSON.
+enum Member {
+    Value(Value),
+    Data(ReplyData),
+}
+
+/// Passes on a value that is there.
+fn optional(put: &mut impl FnMut(&'static str, Member)) -> impl FnMut(&'static str, Option<Value>) {
+    |name, value| value.into_iter().for_each(|value| put(name, value.into()))
+}
+
+impl From<Value> for Member {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
     }
 }
 
@@ -125,7 +184,7 @@ impl Hop {
         if let Some(message) = self.message {
             out["message"] = message.into();
         }
-        if let Some(data) = self.data.map(without_internal) {
+        if let Some(data) = self.data.map(|data| without_internal(data.into_value())) {
             out["data"] = data;
         }
         out
@@ -203,13 +262,14 @@ mod tests {
 
     fn check(outcome: Result<Reply, Failure>, expected: Value) {
         let envelope = Envelope::new(Command::action("list"), outcome);
+        assert_eq!(envelope.clone().into_text(None).0, expected.to_string());
         assert_eq!(Value::Object(envelope.into_parts().0), expected);
     }
 
     #[test]
     fn a_reply_shows_its_data_and_page_and_drops_internal_members() {
         let reply = Reply {
-            data: json!([{"id": 1, "_path": "/x", "deep": {"_trace": [], "kept": true}}]),
+            data: json!([{"id": 1, "_path": "/x", "deep": {"_trace": [], "kept": true}}]).into(),
             page: Some(Page { count: Some(1), total: Some(9), cursor: Some("c".into()) }),
             message: Some("one of nine".into()),
             ..Reply::default()
@@ -219,6 +279,14 @@ mod tests {
             json!({"ok": true, "action": "list", "data": [{"id": 1, "deep": {"kept": true}}],
                 "count": 1, "total": 9, "cursor": "c", "message": "one of nine"}),
         );
+    }
+
+    #[test]
+    fn clean_data_is_copied_into_the_text() {
+        let data = ReplyData::from_text(r#"{"n":1.50}"#.to_owned()).unwrap();
+        let envelope = Envelope::new(Command::action("get"), Ok(Reply::data(data)));
+        assert_eq!(envelope.clone().into_text(None).0, r#"{"ok":true,"action":"get","data":{"n":1.50}}"#);
+        assert_eq!(envelope.into_parts().0["data"], json!({"n": 1.5}));
     }
 
     #[test]
@@ -270,7 +338,7 @@ mod tests {
             action: "transfer".into(),
             ok,
             message: message.map(str::to_owned),
-            data: ok.then(|| json!({"locked": true, "_at": "/srv"})),
+            data: ok.then(|| json!({"locked": true, "_at": "/srv"}).into()),
         };
         let mut envelope = Envelope::new(Command::action("list"), Ok(Reply::default()));
         envelope.trail = vec![hop(true, Some("The account is locked.")), hop(false, None)];

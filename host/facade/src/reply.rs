@@ -4,13 +4,13 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::Object;
+use crate::{Object, ReplyData};
 
 /// The result of an action.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     /// The result itself; `null` where there is nothing to say.
-    pub data: Value,
+    pub data: ReplyData,
     /// A sentence for the model or the person.
     pub message: Option<String>,
     /// Where `data` is a part of a longer list.
@@ -23,14 +23,15 @@ pub struct Reply {
 
 impl Reply {
     /// A reply that is nothing but data.
-    pub fn data(data: impl Into<Value>) -> Self {
+    pub fn data(data: impl Into<ReplyData>) -> Self {
         Self { data: data.into(), ..Self::default() }
     }
 
     /// Counts the bytes of its data, as JSON, and of its content.
     pub fn size(&self) -> usize {
         let message = self.message.as_ref().map_or(0, String::len);
-        json_size(&self.data) + message + self.content.iter().map(Content::size).sum::<usize>()
+        let data = self.data.clean_text().map_or_else(|| json_size(&self.data), str::len);
+        data + message + self.content.iter().map(Content::size).sum::<usize>()
     }
 }
 

@@ -75,7 +75,8 @@ fn call() -> Object {
 fn reply() -> Reply {
     Reply {
         data: json!([{"id": "n_17", "text": "The loggia faces south.", "tags": ["house"], "at": "2026-02-01T09:00:00Z"},
-            {"id": "n_21", "text": "Tiles, not wood.", "tags": ["house", "decisions"], "at": "2026-02-03T10:30:00Z"}]),
+            {"id": "n_21", "text": "Tiles, not wood.", "tags": ["house", "decisions"], "at": "2026-02-03T10:30:00Z"}])
+        .into(),
         page: Some(Page { count: Some(2), total: Some(2), cursor: None }),
         ..Reply::default()
     }

@@ -49,7 +49,7 @@ fn measure(actions: usize) {
     let view = ToolView::all_actions();
     let describe = |request: DescribeRequest| {
         let reply = contract.describe_page(&request, Detail::Standard, &view);
-        reply.map_or(Value::Null, |reply| reply.data).to_string().len()
+        reply.map_or(Value::Null, |reply| reply.data.into_value()).to_string().len()
     };
     let query = Some("delete a branch of a repository".to_owned());
     println!("    {} bytes", timed("describe", || describe(DescribeRequest::default())));

@@ -109,7 +109,7 @@ fn json_reply(
     // The count is of what is shown.
     let shown = items(&value).map(|items| items.len() as u64).filter(|_| page.count.is_some());
     let page = has_page.then_some(Page { count: shown, ..page });
-    Ok(Reply { data: value, message, page, next: None, content: Vec::new() })
+    Ok(Reply { data: value.into(), message, page, next: None, content: Vec::new() })
 }
 
 fn is_text(media: &str) -> bool {
@@ -126,7 +126,7 @@ fn is_text(media: &str) -> bool {
 fn text_reply(text: &str, budget: ResponseBudget) -> Reply {
     let CutValue { value, notes } = cut(Value::String(text.to_owned()), budget.data);
     let message = (!notes.is_empty()).then(|| format!("The response was cut: {}.", notes.join("; ")));
-    Reply { data: value, message, ..Reply::default() }
+    Reply { data: value.into(), message, ..Reply::default() }
 }
 
 /// Pictures, sounds and other bytes.

@@ -64,7 +64,8 @@ pub(super) async fn run_batch(gate: Arc<GateState>, state: Arc<CallState>, batch
     let outcome = match failed.first() {
         None => {
             let page = Page { count: u64::try_from(ran).ok(), ..Page::default() };
-            Ok(Reply { data: json!({ "results": results }), page: Some(page), content, ..Reply::default() })
+            let data = json!({ "results": results }).into();
+            Ok(Reply { data, page: Some(page), content, ..Reply::default() })
         }
         Some(first) => Err(partial_failure(first, &failed, results, all)),
     };

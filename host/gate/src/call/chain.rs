@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use loggia_facade::{Detail, Effect, Envelope, Hop, Input, Next, Object, Request};
+use loggia_facade::{Detail, Effect, Envelope, Hop, Input, Next, Object, ReplyData, Request};
 use loggia_policy::model::ChainRule;
 use loggia_schema::ToolView;
 use loggia_text::printable;
-use serde_json::Value;
 
 use super::{answer::answer_root, gate_state::GateState};
 use crate::{
@@ -116,11 +115,11 @@ fn is_callable(next: &Next, gate: &GateState, rights: &CallerRights) -> bool {
 
 /// Keeps the data of a call that was followed by another, within [`MAX_TRAIL_DATA`]: the last result takes its place in the
 /// envelope.
-fn keep_data(hop: &mut Hop, data: Value, room: &mut usize) {
+fn keep_data(hop: &mut Hop, data: ReplyData, room: &mut usize) {
     if data.is_null() {
         return;
     }
-    let bytes = text_size(&data);
+    let bytes = data.clean_text().map_or_else(|| text_size(&data), str::len);
     if bytes <= *room {
         *room -= bytes;
         hop.data = Some(data);

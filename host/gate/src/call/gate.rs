@@ -127,7 +127,7 @@ impl Gate {
                 if let Ok(reply) = &mut envelope.outcome {
                     let reads_file = entry.logins.is_some();
                     run_cpu_bound(reads_file, || {
-                        login::add_to_description(&entry, &origin, &mut reply.data);
+                        reply.data.change(|data| login::add_to_description(&entry, &origin, data));
                     });
                 }
                 answered(&origin, *envelope)

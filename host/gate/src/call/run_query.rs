@@ -60,7 +60,7 @@ fn list_runs(gate: &GateState, origin: &CallOrigin, facade: &str, command: Comma
         .map(|(id, run)| report::render_summary(id, run).into())
         .collect();
     let page = Page { count: u64::try_from(runs.len()).ok(), ..Page::default() };
-    let reply = Reply { data: json!({ "runs": runs }), page: Some(page), ..Reply::default() };
+    let reply = Reply { data: json!({ "runs": runs }).into(), page: Some(page), ..Reply::default() };
     Envelope::new(command, Ok(reply))
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Re
     if include_trace {
         fields.insert("trace".into(), run.render_trace());
     }
-    Reply { data: json!({ "run": fields }), content, ..Reply::default() }
+    Reply { data: json!({ "run": fields }).into(), content, ..Reply::default() }
 }
 
 /// Renders the envelope of a call that continues as a run.

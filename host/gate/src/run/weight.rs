@@ -3,7 +3,7 @@
 
 use std::mem::size_of;
 
-use loggia_facade::{Block, Content, Envelope, Failure, Hop, Next, Object, Page, Reply};
+use loggia_facade::{Block, Content, Envelope, Failure, Hop, Next, Object, Page, Reply, ReplyData};
 use serde_json::Value;
 
 /// Overhead of the allocator for each block, in bytes.
@@ -82,9 +82,15 @@ fn next(next: &Option<Next>) -> usize {
     next.as_ref().map_or(0, size)
 }
 
+/// Heap use of a reply's data, as far as it is in memory.
+fn data(data: &ReplyData) -> usize {
+    let (kept, tree) = data.in_memory();
+    kept.map_or(0, text) + tree.map_or(0, value)
+}
+
 fn reply(reply: &Reply) -> usize {
     let page = |page: &Page| optional(&page.cursor);
-    value(&reply.data)
+    data(&reply.data)
         + optional(&reply.message)
         + reply.page.as_ref().map_or(0, page)
         + next(&reply.next)
@@ -104,7 +110,7 @@ fn failure(failure: &Failure) -> usize {
 /// Heap use of an envelope: the outcome and everything that is rendered with it.
 pub(super) fn envelope(envelope: &Envelope) -> usize {
     let hop = |hop: &Hop| {
-        text(&hop.facade) + text(&hop.action) + optional(&hop.message) + hop.data.as_ref().map_or(0, value)
+        text(&hop.facade) + text(&hop.action) + optional(&hop.message) + hop.data.as_ref().map_or(0, data)
     };
     let outcome = match &envelope.outcome {
         Ok(outcome) => reply(outcome),

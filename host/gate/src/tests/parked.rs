@@ -316,7 +316,7 @@ async fn a_prepared_answer_answers_one_question() {
         let first = call.session.elicit(named("who")).await?;
         let again = call.session.elicit(named("who")).await?;
         let nested = call.session.invoke(request("b", "look")).await?;
-        Ok(Reply::data(json!([first == yes(), again == yes(), nested.data])))
+        Ok(Reply::data(json!([first == yes(), again == yes(), nested.data.into_value()])))
     });
     let callee =
         puppet("b", async |call: Call| Ok(Reply::data(call.session.elicit(named("where")).await? == yes())));

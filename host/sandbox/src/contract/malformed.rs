@@ -16,8 +16,13 @@ pub(crate) enum MalformedAnswer {
 
 /// Parses a JSON text of an answer; `what` names it in the error.
 pub(super) fn parse_json(what: &'static str, text: &str) -> Result<Value, MalformedAnswer> {
-    parse(text).map_err(|error| match error {
+    parse(text).map_err(|error| malformed(what, error))
+}
+
+/// Reports a JSON text that cannot be used; `what` names it.
+pub(super) fn malformed(what: &'static str, error: JsonError) -> MalformedAnswer {
+    match error {
         JsonError::Values => MalformedAnswer::TooManyValues { what },
         JsonError::Syntax(error) => MalformedAnswer::Json { what, error },
-    })
+    }
 }

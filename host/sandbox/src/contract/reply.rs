@@ -1,10 +1,10 @@
 //! A guest's reply.
 
-use loggia_facade::{Block, Content, Object, Page, Reply};
+use loggia_facade::{Block, Content, Object, Page, Reply, ReplyData};
 
 use super::{
     extras::{PART_OVERHEAD, RawExtras, extras_size, text_size},
-    malformed::{MalformedAnswer, parse_json},
+    malformed::{MalformedAnswer, malformed, parse_json},
     next::{RawNext, parse_next},
 };
 
@@ -37,11 +37,11 @@ impl RawReply {
             + extras_size(&self.extras)
     }
 
-    /// Parses the JSON texts in it and checks its content.
+    /// Parses the JSON texts in it, but for its data if that can be passed on as it is, and checks its content.
     pub(crate) fn parse(self) -> Result<Reply, MalformedAnswer> {
         let next = parse_next(self.next, &self.extras);
         let content = self.content.into_iter().map(RawContent::parse).collect::<Result<_, _>>()?;
-        let data = parse_json("the reply's data", &self.data)?;
+        let data = ReplyData::from_text(self.data).map_err(|error| malformed("the reply's data", error))?;
         Ok(Reply { data, message: self.message, page: self.page, next, content })
     }
 }

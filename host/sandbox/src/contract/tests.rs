@@ -101,7 +101,7 @@ fn answers_and_requests_with_malformed_json_are_refused() {
         extras: Vec::new(),
     };
     let error = |data: &str| reply(data).parse().err().map(|error| error.to_string()).unwrap_or_default();
-    assert_eq!(reply("[1]").parse().ok().map(|reply| reply.data), Some(json!([1])));
+    assert_eq!(reply("[1]").parse().ok().map(|reply| reply.data), Some(json!([1]).into()));
     assert!(error("[1").starts_with("the reply's data is not valid JSON: "), "{}", error("[1"));
     assert_eq!(error(&"[],".repeat(100_000)), "the reply's data holds more than 100000 values");
     let request = |params: &str| RawRequest {

@@ -56,7 +56,7 @@ impl Contract {
 
     fn list(&self, detail: Detail, view: &ToolView) -> Value {
         if self.lists_groups(view) {
-            return self.group_page(0, detail, view).data;
+            return self.group_page(0, detail, view).data.into_value();
         }
         let actions = if self.is_large() { view.count(&self.all) } else { self.surface().actions.len() };
         let room = (ROOM * actions).max(LEAST_ROOM);

@@ -244,7 +244,12 @@ fn invalid_requests_are_explained() {
 }
 
 fn text(reply: &Reply) -> String {
-    format!("{}\n{:?}\n{:?}\n", serde_json::to_string_pretty(&reply.data).unwrap(), reply.message, reply.page)
+    format!(
+        "{}\n{:?}\n{:?}\n",
+        serde_json::to_string_pretty(&*reply.data).unwrap(),
+        reply.message,
+        reply.page
+    )
 }
 
 #[test]

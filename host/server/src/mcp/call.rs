@@ -21,7 +21,7 @@ use super::{
     elicitation::{self, CallBinding, ElicitationSupport, ParkedCall},
     handler::{McpContext, McpHandler},
     operation::request_ids,
-    result::to_result,
+    result::{to_result, to_shared_result},
     tasks,
 };
 
@@ -82,7 +82,8 @@ impl McpHandler {
     }
 
     fn to_result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
-        to_result(envelope, &self.shared.gate.catalog().snapshot(), tool)
+        let render = if self.shares_text { to_shared_result } else { to_result };
+        render(envelope, &self.shared.gate.catalog().snapshot(), tool)
     }
 
     /// Starts a new call.

@@ -51,6 +51,8 @@ pub struct McpHandler {
     versions: &'static [ProtocolVersion],
     /// Roots of the client; `None` where they are not taken.
     roots: Option<Arc<SessionRoots>>,
+    /// The transport writes text and structured content of a result from the same bytes.
+    pub(super) shares_text: bool,
 }
 
 pub(super) struct HandlerState {
@@ -80,7 +82,7 @@ impl McpHandler {
         });
         let notifier = Arc::clone(&shared);
         tokio::spawn(async move { notifier.peers.notify_changes(notifier.gate.catalog(), draining).await });
-        Self { shared, origin, versions: ProtocolVersion::KNOWN_VERSIONS, roots: None }
+        Self { shared, origin, versions: ProtocolVersion::KNOWN_VERSIONS, roots: None, shares_text: false }
     }
 
     /// Limits the offered revisions of MCP to this one and older: for clients that claim a revision they do not support.
@@ -93,6 +95,12 @@ impl McpHandler {
             Revision::July2026 => ProtocolVersion::V_2026_07_28,
         };
         Self { versions: ProtocolVersion::known_up_to(&newest), ..self }
+    }
+
+    /// Writes results of calls so that [`message_text`](super::message_text) must write their messages.
+    #[must_use]
+    pub fn with_shared_text(self) -> Self {
+        Self { shares_text: true, ..self }
     }
 
     /// Takes the roots of the client. Only for a server whose one client is a program of the local user.

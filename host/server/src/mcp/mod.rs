@@ -9,6 +9,7 @@
 //! | `instructions.rs` | the server's instructions, within the length that clients keep |
 //! | `pages.rs` | pagination of tool lists |
 //! | `result.rs` | an envelope as an MCP result |
+//! | `wire.rs` | messages as text; text and structured content of a result from the same bytes |
 //! | `elicitation.rs` | elicitation, in both lifecycles |
 //! | `operation.rs` | timing of requests, and their ids in the log |
 //! | `roots.rs` | roots of a stdio client |
@@ -26,12 +27,14 @@ mod pages;
 mod result;
 mod roots;
 mod tasks;
+mod wire;
 
 pub use crate::mcp::{
     handler::McpHandler,
     instructions::render_instructions,
     list::{published_tools, to_tool},
     roots::SessionRoots,
+    wire::message_text,
 };
 
 #[cfg(test)]

@@ -8,33 +8,38 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use loggia_facade::{Block, Content, Envelope};
 use loggia_gate::catalog::CatalogSnapshot;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
-use serde_json::{Value, json};
+use serde_json::json;
+
+use super::wire::{share_text, unshare_text};
 
 /// Converts the envelope of a call of `tool`. `next` is addressed as the client has to call it.
-pub fn to_result(mut envelope: Envelope, snapshot: &CatalogSnapshot, tool: &str) -> CallToolResult {
+pub fn to_result(envelope: Envelope, snapshot: &CatalogSnapshot, tool: &str) -> CallToolResult {
+    let mut result = to_shared_result(envelope, snapshot, tool);
+    unshare_text(&mut result);
+    result
+}
+
+/// [`to_result`] for a writer that makes both contents of one text ([`share_text`]).
+pub fn to_shared_result(mut envelope: Envelope, snapshot: &CatalogSnapshot, tool: &str) -> CallToolResult {
     // Clients reject a result without structured content if the tool has an output schema.
     let of_facade = || snapshot.tools.values().find(|other| other.facade == tool);
     let called = snapshot.tools.get(tool).or_else(of_facade);
     let promised = called.is_some_and(|tool| tool.published.output_schema.is_some());
     let is_error = !envelope.is_ok();
     let next = envelope.take_next().map(|next| snapshot.address_next(&next));
-    let (mut envelope, content) = envelope.into_parts();
+    let (text, content) = envelope.into_text(next.as_ref());
     let meta = next.map(|next| {
-        envelope.insert("next".into(), next.clone());
         let mut meta = MetaObject::new();
         meta.insert("loggia/nextTool".into(), next.clone());
         meta.insert("nextTool".into(), next);
         meta
     });
-    let envelope = Value::Object(envelope);
-    // Not `Value`'s `Display`, which writes through a formatter: 40 µs more for 64 KiB. A value always serialises.
-    let text = serde_json::to_string(&envelope).unwrap_or_default();
     let mut blocks = vec![ContentBlock::text(text)];
     let media = content.iter().any(|content| !matches!(content.block, Block::Text(_)));
     blocks.extend(content.into_iter().map(to_content_block));
     let mut result = if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
     if !media || promised {
-        result.structured_content = Some(envelope);
+        share_text(&mut result);
     }
     result.meta = meta;
     result
@@ -85,6 +90,7 @@ fn to_content_block(content: Content) -> ContentBlock {
 #[cfg(test)]
 mod tests {
     use loggia_facade::{Command, Failure, Next, Object, Reply, code};
+    use serde_json::Value;
 
     use super::*;
 

@@ -29,7 +29,7 @@ use crate::{
         tool_call::ToolCall,
         tree::{TreeError, parse_tree},
     },
-    mcp::SessionRoots,
+    mcp::{SessionRoots, message_text},
 };
 
 /// Longest line: arguments are limited to 1 MiB by default, and JSON may escape every byte of them.
@@ -248,7 +248,7 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (to, unread) = (Arc::clone(&self.write), Arc::clone(&self.unread));
         async move {
-            let line = serde_json::to_vec(&message)?;
+            let line = message_text(&message)?.into_bytes();
             // Writing may take long, and one copy is enough.
             drop(message);
             let _unread = UnreadBytes::with(unread, line.len() + ANSWER_OVERHEAD);

@@ -25,7 +25,7 @@ pub async fn serve(
     let ended = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     // The client is a program of the user who runs this server.
-    let handler = handler.with_client_roots();
+    let handler = handler.with_client_roots().with_shared_text();
     let transport = LineTransport::new(streams.read, streams.write, handler.supported_protocol_versions())
         .with_roots(handler.client_roots());
     let service = handler.serve_with_ct(transport, ended.clone());

@@ -55,7 +55,7 @@ pub(crate) fn read_result(result: &Value, tools: &AdaptedTools) -> Result<Reply,
     };
     let message = (unreadable > 0)
         .then(|| format!("{unreadable} content blocks of the upstream's result are malformed and left out"));
-    Ok(Reply { data, message, page: None, next, content })
+    Ok(Reply { data: data.into(), message, page: None, next, content })
 }
 
 /// The failure of a call that the upstream answers with a JSON-RPC error.

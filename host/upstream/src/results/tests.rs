@@ -58,7 +58,11 @@ fn results_become_data() {
         (json!({"content": [text("look")], "structuredContent": {"a": 1}}), json!({"a": 1}), 1),
     ] {
         let reply = reply(result.clone());
-        assert_eq!((reply.data, reply.content.len(), reply.message), (data, blocks, None), "{result}");
+        assert_eq!(
+            (reply.data.into_value(), reply.content.len(), reply.message),
+            (data, blocks, None),
+            "{result}"
+        );
     }
 }
 

@@ -142,7 +142,7 @@ pub async fn call(facade: &Arc<UpstreamFacade>, action: &str, params: Value) -> 
 
 /// The data of a call that works.
 pub async fn data(facade: &Arc<UpstreamFacade>, action: &str, params: Value) -> Value {
-    call(facade, action, params).await.unwrap_or_else(|stop| panic!("{action}: {stop:?}")).data
+    call(facade, action, params).await.unwrap_or_else(|stop| panic!("{action}: {stop:?}")).data.into_value()
 }
 
 /// The failure of a call that does not.

@@ -2,6 +2,7 @@
 
 use loggia_facade::{
     Action, Answer, Block, Content, Detail, Effect, Failure, Next, Object, Page, PeerAction, Reply, Surface,
+    json::object_text,
 };
 use loggia_state::{StateEntry, StatePage};
 use serde_json::Value;
@@ -14,8 +15,7 @@ pub(super) fn call(call: PluginCall<'_>) -> types::Call {
     types::Call {
         id: call.id.0.clone(),
         action: call.action.clone(),
-        // A map of JSON values always serialises.
-        params: serde_json::to_string(&call.params).unwrap_or_else(|_| "{}".to_owned()),
+        params: object_text(&call.params),
         detail: match call.detail {
             Detail::Minimal => types::Detail::Minimal,
             Detail::Standard => types::Detail::Standard,
@@ -48,7 +48,7 @@ fn failure_extras(expected: Option<String>, example: Option<Value>) -> types::Ex
 
 pub(super) fn reply(reply: Reply) -> types::Reply {
     types::Reply {
-        data: reply.data.to_string(),
+        data: reply.data.into_text(),
         message: reply.message,
         page: reply.page.map(page),
         next: reply.next.map(next),
@@ -62,7 +62,7 @@ fn page(page: Page) -> types::Page {
 }
 
 fn next(next: Next) -> types::Next {
-    let params = (!next.params.is_empty()).then(|| Value::Object(next.params).to_string());
+    let params = (!next.params.is_empty()).then(|| object_text(&next.params));
     types::Next { facade: next.facade, action: next.action, params, reason: next.reason }
 }
 

@@ -10,6 +10,7 @@ use crate::engine::state::context;
 /// Converts a reply into a completed entry: `output`, `content` and paging fields.
 pub(crate) fn to_entry(reply: Reply) -> Object {
     let Reply { data, message, page, content: blocks, .. } = reply;
+    let data = data.into_value();
     let mut content = Object::new();
     let mut counts = HashMap::new();
     for block in &blocks {
@@ -85,7 +86,7 @@ mod tests {
 
     fn with(data: Value, blocks: Vec<Block>) -> Reply {
         let content = blocks.into_iter().map(|block| Content { block, extras: Object::new() }).collect();
-        Reply { data, content, ..Reply::default() }
+        Reply { data: data.into(), content, ..Reply::default() }
     }
 
     #[test]
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn message_and_paging_are_kept() {
         let reply = Reply {
-            data: json!({}),
+            data: json!({}).into(),
             message: Some("Found three.".into()),
             page: Some(Page { count: Some(2), total: Some(3), cursor: Some("c".into()) }),
             ..Reply::default()
