@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::jsonrpc::{
     ids,
     refusals::{BATCH, INVALID, duplicate_name, too_many_values},
+    tool_call::ToolCall,
     tree::{TreeError, parse_tree},
 };
 
@@ -56,6 +57,8 @@ struct MessageHead {
     id: Option<Value>,
     has_method: bool,
     is_initialize: bool,
+    /// The call, if the message is a plain one.
+    call: Option<ToolCall>,
 }
 
 impl MessageHead {
@@ -106,7 +109,7 @@ impl MessageHead {
         }
         let kind = MessageKind::of(method, id.is_some());
         let (has_method, is_initialize) = (method.is_some(), method == Some("initialize"));
-        Ok(Self { kind, id, has_method, is_initialize })
+        Ok(Self { kind, id, has_method, is_initialize, call: ToolCall::from_tree(tree).ok() })
     }
 
     /// Returns the error for a message that passed these checks but not rmcp's parser: only a request's parameters can be
@@ -180,7 +183,7 @@ pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next:
             return (StatusCode::REQUEST_TIMEOUT, [(CONNECTION, "close")], message).into_response();
         }
     };
-    let head = match MessageHead::parse(&bytes) {
+    let mut head = match MessageHead::parse(&bytes) {
         Ok(head) => head,
         Err(error) => return error.into_response(),
     };
@@ -189,6 +192,10 @@ pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next:
         return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     }
     parts.extensions.insert(head.kind);
+    // For `direct_calls.rs`; rmcp reads the body.
+    if let Some(call) = head.call.take() {
+        parts.extensions.insert(call);
+    }
     let unread = head.into_error();
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
     // Its type is supported, so rmcp could not parse the message.

@@ -16,6 +16,7 @@
 //! | body | 400, 408, 413 | `message.rs` |
 //! | concurrency limit per caller | 429 | `per_caller.rs` |
 //! | streams end when their token expires or is revoked | | `auth_layer.rs` |
+//! | calls that end at once | | `direct_calls.rs` |
 //! | MCP, with sessions for older clients | | `sessions/` |
 //! | other paths | 404 | |
 //!
@@ -28,6 +29,7 @@ mod auth_failures;
 mod auth_layer;
 mod clock;
 mod connection_table;
+mod direct_calls;
 mod guarded_body;
 mod host_check;
 mod message;
@@ -111,13 +113,14 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
     let meters = Arc::clone(gate.meters());
     let sessions = Arc::new(BoundedSessions::new(&http, handler.list_changes(), &meters.http));
-    let service = mcp_service(handler, &http, Arc::clone(&sessions), streams.clone());
+    let service = mcp_service(handler.clone(), &http, Arc::clone(&sessions), streams.clone());
     let auth = Arc::new(AuthState {
         authenticator,
         meters: Arc::clone(&meters),
         failures: AuthFailureLog::default(),
     });
-    let router = layers(service, &http, names, Arc::clone(&sessions), auth, returns);
+    let mcp = McpEndpoint { service, handler, sessions: Arc::clone(&sessions) };
+    let router = layers(mcp, &http, names, auth, returns);
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
     tokio::spawn(Arc::clone(&sessions).run(release_memory, streams.clone()));
@@ -151,12 +154,18 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
     }
 }
 
+/// MCP behind the layers.
+struct McpEndpoint<S> {
+    service: S,
+    handler: McpHandler,
+    sessions: Arc<BoundedSessions>,
+}
+
 /// Builds the router: MCP behind the layers of the table above.
 fn layers<S>(
-    service: S,
+    mcp: McpEndpoint<S>,
     http: &Http,
     names: HostAllowlist,
-    sessions: Arc<BoundedSessions>,
     auth: Arc<AuthState>,
     returns: Option<Arc<dyn BrowserReturns>>,
 ) -> Router
@@ -178,8 +187,9 @@ where
         .layer(from_fn_with_state(bounds, message::read_body))
         .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_concurrency))
         .layer(from_fn(auth_layer::end_expired_streams))
-        .layer(from_fn_with_state(sessions, sessions::attach_session))
-        .layer(map_response(set_content_type));
+        .layer(from_fn_with_state(mcp.sessions, sessions::attach_session))
+        .layer(map_response(set_content_type))
+        .layer(from_fn_with_state(mcp.handler, direct_calls::answer_directly));
     let all = ServiceBuilder::new()
         .layer(CatchPanicLayer::custom(internal_error))
         .layer(from_fn(request_id::assign))
@@ -188,7 +198,7 @@ where
         .layer(CatchPanicLayer::custom(internal_error))
         .layer(from_fn_with_state(bounds, message::check_length))
         .layer(from_fn_with_state(Arc::new(names), host_check::check_host));
-    let authenticated = Router::new().nest_service(PATH, service).layer(authenticated);
+    let authenticated = Router::new().nest_service(PATH, mcp.service).layer(authenticated);
     let mut router = authenticated.merge(metadata.unwrap_or_default()).fallback(not_found);
     if let Some(cors) = cors {
         router = router.layer(cors);

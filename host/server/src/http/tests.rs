@@ -4,7 +4,13 @@ use std::convert::Infallible;
 
 use axum::{body::Body, extract::Request, response::Response};
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_gate::flow::GateMeters;
+use loggia_gate::{
+    access::CallOrigin,
+    call::Gate,
+    flow::GateMeters,
+    schedule::{Executor, InlinePolicy},
+    testing::lanes,
+};
 use loggia_policy::settings::PerCaller;
 use tokio::sync::watch;
 use tower::{ServiceExt, service_fn};
@@ -33,11 +39,12 @@ fn panicky() -> Router {
         assert!(!request.headers().contains_key("panic"), "a secret");
         Ok::<_, Infallible>(Response::new(Body::from("fine")))
     });
+    let gate = Gate::new(Arc::default(), Executor::new(lanes(), InlinePolicy::Slots(1)));
+    let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
     layers(
-        service,
+        McpEndpoint { service, handler, sessions },
         &http,
         names,
-        sessions,
         Arc::new(AuthState { authenticator: None, meters, failures: AuthFailureLog::default() }),
         Some(Arc::new(Welcome)),
     )

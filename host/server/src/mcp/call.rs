@@ -16,6 +16,7 @@ use rmcp::{
     },
 };
 use tokio::time::Instant;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
     elicitation::{self, CallBinding, ElicitationSupport, ParkedCall},
@@ -34,6 +35,17 @@ struct ToolRequest<'a> {
     context: &'a McpContext,
 }
 
+/// A call that was begun before its request got here, with its first event.
+pub(super) type BegunCall = (Exec, Option<CallEvent>, TaskTrackerToken);
+
+/// Waits for the next event of a call. Cancel-safe.
+async fn next_event(exec: &mut Exec, first: &mut Option<CallEvent>) -> CallEvent {
+    match first.take() {
+        Some(event) => event,
+        None => exec.next().await,
+    }
+}
+
 /// Outcome of looking for the call that a request resumes.
 enum Resumption {
     /// The request starts a new call, or watches a run again.
@@ -49,6 +61,7 @@ impl McpHandler {
     pub(super) async fn handle_call(
         &self,
         request: CallToolRequestParams,
+        begun: Option<BegunCall>,
         context: &McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
@@ -63,6 +76,10 @@ impl McpHandler {
         // Only state that may pass through the client needs a binding.
         let binding = (support.by_retry || request.request_state.is_some())
             .then(|| CallBinding::new(&request.name, request.arguments.as_ref()));
+        if let Some((exec, event, _counted)) = begun {
+            let request = ToolRequest { tool: &tool, support, binding, origin: &origin, context };
+            return self.follow_call(exec, event, request).await;
+        }
         let exec = match self.resume_call(&request, &origin, binding.as_ref())? {
             Resumption::Resumed(exec) => exec,
             Resumption::Expired(failure) => {
@@ -78,7 +95,8 @@ impl McpHandler {
                 None => cancelled().into(),
             });
         }
-        self.follow_call(exec, ToolRequest { tool: &tool, support, binding, origin: &origin, context }).await
+        let request = ToolRequest { tool: &tool, support, binding, origin: &origin, context };
+        self.follow_call(exec, None, request).await
     }
 
     fn to_result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
@@ -141,10 +159,11 @@ impl McpHandler {
         Ok(Resumption::Resumed(exec))
     }
 
-    /// Follows a call until it ends, becomes a run or needs an answer from the client.
+    /// Follows a call until it ends, becomes a run or needs an answer from the client. `first` is an event that it had before.
     async fn follow_call(
         &self,
         mut exec: Exec,
+        mut first: Option<CallEvent>,
         ToolRequest { tool, support, binding, origin, context }: ToolRequest<'_>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut reporter = ProgressReporter::new(context);
@@ -158,7 +177,7 @@ impl McpHandler {
         loop {
             let event = tokio::select! {
                 biased;
-                event = exec.next(), if waits => event,
+                event = next_event(&mut exec, &mut first), if waits => event,
                 Some((key, answer)) = asking.next(), if !asking.is_empty() => {
                     exec.answer(&key, answer);
                     continue;

@@ -9,8 +9,8 @@ use rmcp::{
     Peer, RoleServer, ServiceError,
     model::{
         CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
-        ElicitationAction, ElicitationCapability, InputRequest, InputRequiredResult, InputResponses,
-        ProtocolVersion, RequestStateCodec, SealOptions, ServerRequest,
+        ElicitationAction, ElicitationCapability, InitializeRequestParams, InputRequest, InputRequiredResult,
+        InputResponses, ProtocolVersion, RequestStateCodec, SealOptions, ServerRequest,
     },
     service::{PeerRequestOptions, RequestContext},
 };
@@ -39,6 +39,11 @@ impl ElicitationSupport {
         let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         let version = context.protocol_version();
         Self::declared(elicits, version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28))
+    }
+
+    /// Reads the capabilities of a client with a session.
+    pub fn of_session(client: &InitializeRequestParams) -> Self {
+        Self::declared(client.capabilities.elicitation.clone(), false)
     }
 
     fn declared(elicits: Option<ElicitationCapability>, is_stateless: bool) -> Self {

@@ -47,7 +47,7 @@ const LIST_TTL_MS: u64 = 10_000;
 pub struct McpHandler {
     pub(super) shared: Arc<HandlerState>,
     /// Origin of requests that carry none in their extensions.
-    origin: CallOrigin,
+    pub(super) origin: CallOrigin,
     versions: &'static [ProtocolVersion],
     /// Roots of the client; `None` where they are not taken.
     roots: Option<Arc<SessionRoots>>,
@@ -246,10 +246,7 @@ impl ServerHandler for McpHandler {
         request: CallToolRequestParams,
         context: McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
-        let operation = self.time_tool_call(&request.name);
-        let answer = self.handle_call(request, &context).await;
-        operation.finish(&answer);
-        answer
+        self.answer_call(request, &context).await
     }
 
     async fn get_task(

@@ -10,6 +10,7 @@
 //! | `pages.rs` | pagination of tool lists |
 //! | `result.rs` | an envelope as an MCP result |
 //! | `wire.rs` | messages as text; text and structured content of a result from the same bytes |
+//! | `direct.rs` | calls that end at once, without rmcp's service |
 //! | `elicitation.rs` | elicitation, in both lifecycles |
 //! | `operation.rs` | timing of requests, and their ids in the log |
 //! | `roots.rs` | roots of a stdio client |
@@ -17,6 +18,7 @@
 //! | `list_changes.rs` | `tools/list_changed` to clients of both lifecycles |
 
 mod call;
+mod direct;
 mod elicitation;
 mod handler;
 mod instructions;
@@ -30,6 +32,7 @@ mod tasks;
 mod wire;
 
 pub use crate::mcp::{
+    direct::DirectOutcome,
     handler::McpHandler,
     instructions::render_instructions,
     list::{published_tools, to_tool},

@@ -8,7 +8,10 @@ use loggia_gate::{
     call::is_enabled as is_audited,
     flow::{self, OTHER_NAME},
 };
-use rmcp::{ErrorData, model::CallToolResponse};
+use rmcp::{
+    ErrorData,
+    model::{CallToolResponse, CallToolResult},
+};
 use tokio::time::Instant;
 
 use super::handler::{McpContext, McpHandler};
@@ -19,13 +22,14 @@ pub(super) struct OperationTimer {
     began: Instant,
     /// Error label of the response; empty for success.
     error: Cow<'static, str>,
+    is_forgotten: bool,
 }
 
 impl McpHandler {
     /// Times a request of this method; it counts as successful.
     pub(super) fn time_operation(&self, method: &str) -> OperationTimer {
         let meter = self.shared.gate.meters().operations.get_or_insert(method);
-        OperationTimer { meter, began: Instant::now(), error: "".into() }
+        OperationTimer { meter, began: Instant::now(), error: "".into(), is_forgotten: false }
     }
 
     /// Times a call of a tool. Unpublished names share one label, since a client may invent any number of them.
@@ -33,24 +37,36 @@ impl McpHandler {
         let gate = &self.shared.gate;
         let known = gate.catalog().snapshot().tools.contains_key(name);
         let meter = gate.meters().tool_calls.get_or_insert(if known { name } else { OTHER_NAME });
-        OperationTimer { meter, began: Instant::now(), error: "cancelled".into() }
+        OperationTimer { meter, began: Instant::now(), error: "cancelled".into(), is_forgotten: false }
     }
 }
 
 impl OperationTimer {
     /// Records the outcome of the call.
     pub(super) fn finish(mut self, answer: &Result<CallToolResponse, ErrorData>) {
-        self.error = match answer {
-            Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => "tool_error".into(),
-            Ok(_) => "".into(),
-            Err(error) => error.code.0.to_string().into(),
-        };
+        match answer {
+            Ok(CallToolResponse::Complete(result)) => return self.finish_result(result),
+            Ok(_) => self.error = "".into(),
+            Err(error) => self.error = error.code.0.to_string().into(),
+        }
+    }
+
+    /// Records a result.
+    pub(super) fn finish_result(mut self, result: &CallToolResult) {
+        self.error = if result.is_error == Some(true) { "tool_error".into() } else { "".into() };
+    }
+
+    /// Records nothing: the request is timed elsewhere.
+    pub(super) fn forget(mut self) {
+        self.is_forgotten = true;
     }
 }
 
 impl Drop for OperationTimer {
     fn drop(&mut self) {
-        self.meter.record(&self.error, self.began.elapsed());
+        if !self.is_forgotten {
+            self.meter.record(&self.error, self.began.elapsed());
+        }
     }
 }
 

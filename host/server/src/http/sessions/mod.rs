@@ -25,7 +25,7 @@ use loggia_gate::{
 };
 use loggia_policy::settings::Http;
 use rmcp::{
-    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, InitializeRequestParams, ServerJsonRpcMessage},
     transport::{
         common::server_side_http::{ServerSseMessage, SessionId},
         streamable_http_server::{
@@ -79,7 +79,12 @@ pub async fn attach_session(
     request.extensions_mut().insert(ActiveRequest(open));
     let is_end = request.method() == Method::DELETE;
     let mut response = match sessions.wake(&id).await {
-        WakeOutcome::Awake => CALLER.scope(caller, run_plain(next.run(request))).await,
+        WakeOutcome::Awake => {
+            if let Some(client) = sessions.client(&id) {
+                request.extensions_mut().insert(client);
+            }
+            CALLER.scope(caller, run_plain(next.run(request))).await
+        }
         WakeOutcome::Gone => session_not_found(),
         WakeOutcome::Wake => {
             // A disconnecting client must not leave a half-restored session.
@@ -99,6 +104,10 @@ pub async fn attach_session(
     }
     response
 }
+
+/// `initialize` parameters of the client whose session is awake, in the extensions of its request.
+#[derive(Clone)]
+pub struct SessionClient(pub Arc<InitializeRequestParams>);
 
 /// The first revision without sessions.
 const STATELESS: &[u8] = b"2026";
@@ -271,6 +280,11 @@ impl BoundedSessions {
         Ok(listening.stream(first))
     }
 
+    /// Returns the client of a session, once its handshake is done.
+    fn client(&self, id: &SessionId) -> Option<SessionClient> {
+        self.table().0.get(id)?.initialize_params.clone().map(SessionClient)
+    }
+
     fn table(&self) -> MutexGuard<'_, SessionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -410,13 +424,13 @@ impl SessionStore for BoundedSessions {
             .table()
             .0
             .get(&id)
-            .and_then(|session| session.initialize_params.clone())
+            .and_then(|session| session.initialize_params.as_deref().cloned())
             .map(SessionState::new))
     }
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         if let Some(session) = self.table().0.get_mut(&SessionId::from(id)) {
-            session.initialize_params = Some(state.initialize_params.clone());
+            session.initialize_params = Some(Arc::new(state.initialize_params.clone()));
         }
         Ok(())
     }

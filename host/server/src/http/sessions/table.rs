@@ -35,7 +35,7 @@ pub struct SessionEntry {
     /// Set once it has hibernated: rmcp's buffered events are lost then.
     pub has_hibernated: bool,
     /// Parameters of `initialize`, enough to restore the session.
-    pub initialize_params: Option<InitializeRequestParams>,
+    pub initialize_params: Option<Arc<InitializeRequestParams>>,
     /// Current phase. Requests that wait for another one to wake the session subscribe to it.
     pub phase: watch::Sender<SessionPhase>,
     /// rmcp's workers that were stopped for hibernation, whose `close_session` is still to come and must be ignored.
@@ -240,7 +240,7 @@ mod tests {
         for n in 0..many {
             begin(&mut uses, n, Caller::Anonymous, 9, begun);
             if n + 1 != many {
-                uses.0.get_mut(&id(n)).unwrap().initialize_params = Some(InitializeRequestParams::default());
+                uses.0.get_mut(&id(n)).unwrap().initialize_params = Some(Arc::default());
             }
         }
         uses

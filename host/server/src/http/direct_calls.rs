@@ -1,0 +1,110 @@
+//! Answers calls of sessions with plain JSON, without rmcp's service, if they end at once; see `mcp/direct.rs`.
+
+use axum::{
+    extract::{Request, State},
+    http::{
+        HeaderMap,
+        header::{ACCEPT, CONTENT_TYPE},
+    },
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use loggia_gate::access::CallOrigin;
+use rmcp::model::ProtocolVersion;
+
+use super::sessions::SessionClient;
+use crate::{
+    jsonrpc::tool_call::ToolCall,
+    mcp::{DirectOutcome, McpHandler},
+};
+
+/// Begins the call of a request whose session is awake.
+pub async fn answer_directly(
+    State(handler): State<McpHandler>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(call) = request.extensions_mut().remove::<ToolCall>() else { return next.run(request).await };
+    let Some(SessionClient(client)) = request.extensions_mut().remove::<SessionClient>() else {
+        return next.run(request).await;
+    };
+    if !has_usual_headers(request.headers()) || has_own_revision(&call) {
+        return next.run(request).await;
+    }
+    // Not the request itself, whose body no other thread may share.
+    let headers = request.headers();
+    let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
+    let origin = request.extensions().get::<CallOrigin>();
+    match handler.begin_direct_call(call, &client, origin, header).await {
+        DirectOutcome::Answered(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        DirectOutcome::Started(call) => {
+            request.extensions_mut().insert(call);
+            next.run(request).await
+        }
+        DirectOutcome::Declined => next.run(request).await,
+    }
+}
+
+/// Returns true if rmcp would accept these headers of a session's request. It reports all others.
+fn has_usual_headers(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(ACCEPT).iter();
+    let takes_both = match (accepted.next().map(|value| value.to_str()), accepted.next()) {
+        // With weights, rmcp decides.
+        (Some(Ok(accepted)), None) => {
+            let takes =
+                |wanted: &str| accepted.split(',').any(|media| media.trim().eq_ignore_ascii_case(wanted));
+            takes("application/json") && takes("text/event-stream")
+        }
+        _ => false,
+    };
+    let is_known = |version: &str| {
+        ProtocolVersion::KNOWN_VERSIONS
+            .iter()
+            .any(|known| known.as_str() == version && known.has_initialize())
+    };
+    let mut versions = headers.get_all("mcp-protocol-version").iter();
+    let version = match (versions.next().map(|version| version.to_str()), versions.next()) {
+        (None, _) => true,
+        (Some(Ok(version)), None) => is_known(version),
+        _ => false,
+    };
+    takes_both && version
+}
+
+/// Returns true if the request names a revision of its own, as those without a session do.
+fn has_own_revision(call: &ToolCall) -> bool {
+    call.meta
+        .as_ref()
+        .is_some_and(|meta| meta.0.0.keys().any(|key| key.starts_with("io.modelcontextprotocol/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_requests_that_rmcp_would_accept_are_direct() {
+        const BOTH: &str = "application/json, text/event-stream";
+        for (accept, version, direct) in [
+            (Some(BOTH), None, true),
+            (Some(BOTH), Some("2025-06-18"), true),
+            (Some("text/event-stream,Application/JSON"), Some("2025-11-25"), true),
+            (Some(BOTH), Some("2026-07-28"), false),
+            (Some(BOTH), Some("2031-01-01"), false),
+            (Some("application/json"), None, false),
+            (Some("text/event-stream"), None, false),
+            (Some("*/*"), None, false),
+            (Some("application/json;q=0, text/event-stream"), None, false),
+            (None, None, false),
+        ] {
+            let mut headers = HeaderMap::new();
+            if let Some(accept) = accept {
+                headers.insert(ACCEPT, accept.parse().unwrap());
+            }
+            if let Some(version) = version {
+                headers.insert("mcp-protocol-version", version.parse().unwrap());
+            }
+            assert_eq!(has_usual_headers(&headers), direct, "{accept:?} {version:?}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Calls that end within their first slice, without rmcp's service.
+//!
+//! For a request of a session, rmcp passes the message to the session's task, from there to a task of the request, and the
+//! response back the same way: for a small call, more work than the call. Therefore, the task that has read a plain
+//! `tools/call` begins the call itself. If it ends in its first slice, which is no longer than a millisecond, its response is
+//! written at once. Otherwise rmcp gets the request, and its handler the call that was begun: from then on it can report
+//! progress, ask and be cancelled as any other.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    task::Poll,
+};
+
+use futures_util::poll;
+use http::request::Parts;
+use loggia_gate::{
+    access::{CallOrigin, RequestIds},
+    call::{Exec, is_enabled as is_audited},
+    run::CallEvent,
+};
+use rmcp::{
+    ErrorData,
+    model::{CallToolRequestParams, CallToolResponse, Extensions, InitializeRequestParams},
+};
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use super::{
+    elicitation::ElicitationSupport,
+    handler::{McpContext, McpHandler},
+    operation::OperationTimer,
+    result::to_shared_result,
+    wire::response_text,
+};
+use crate::jsonrpc::tool_call::ToolCall;
+
+/// A call that was begun before rmcp saw its request.
+struct StartedCall {
+    exec: Exec,
+    /// First event of the call, if there was one.
+    event: Option<CallEvent>,
+    operation: OperationTimer,
+    /// Counts the call until its response.
+    counted: TaskTrackerToken,
+}
+
+/// Passes a call that was begun to the handler, in the extensions of its request. Dropped with them, it cancels the call.
+#[derive(Clone)]
+pub struct StartedCallSlot(Arc<Mutex<Option<StartedCall>>>);
+
+impl StartedCallSlot {
+    /// Takes the call of a request, if it was begun.
+    fn take(extensions: &Extensions) -> Option<StartedCall> {
+        let slot = extensions.get::<Parts>()?.extensions.get::<Self>()?;
+        slot.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl fmt::Debug for StartedCallSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StartedCallSlot")
+    }
+}
+
+/// Outcome of a call without rmcp's service.
+pub enum DirectOutcome {
+    /// The text of the response.
+    Answered(String),
+    /// The call takes longer. Belongs into the extensions of the request, which rmcp must get.
+    Started(StartedCallSlot),
+    /// Nothing was begun: rmcp must handle the request.
+    Declined,
+}
+
+impl McpHandler {
+    /// Answers a `tools/call` that rmcp has passed on, which may have begun before.
+    pub(super) async fn answer_call(
+        &self,
+        request: CallToolRequestParams,
+        context: &McpContext,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let (operation, begun) = match StartedCallSlot::take(&context.extensions) {
+            Some(StartedCall { exec, event, operation, counted }) => {
+                (operation, Some((exec, event, counted)))
+            }
+            None => (self.time_tool_call(&request.name), None),
+        };
+        let answer = self.handle_call(request, begun, context).await;
+        operation.finish(&answer);
+        answer
+    }
+
+    /// Begins a call of a client whose session is initialized. `origin` is that of the request; `None`: the server's.
+    pub async fn begin_direct_call(
+        &self,
+        call: ToolCall,
+        client: &InitializeRequestParams,
+        origin: Option<&CallOrigin>,
+        header: impl Fn(&str) -> Option<String>,
+    ) -> DirectOutcome {
+        let ToolCall { id, meta, params } = call;
+        let gate = &self.shared.gate;
+        // The handler waits for tools that are still being loaded, and makes tasks for clients that take them.
+        if client.capabilities.supports_tasks() || !gate.catalog().snapshot().has_tool(&params.name) {
+            return DirectOutcome::Declined;
+        }
+        let counted = self.shared.calls.token();
+        let support = ElicitationSupport::of_session(client);
+        let request_ids = match is_audited() {
+            true => {
+                let trace = meta.as_ref().and_then(|meta| meta.get_traceparent().map(str::to_owned));
+                let trace = trace.or_else(|| header("traceparent"));
+                let own = header("x-request-id").unwrap_or_else(|| id.to_string());
+                RequestIds::new(Some(&own), trace.as_deref())
+            }
+            false => RequestIds::default(),
+        };
+        let origin = origin.unwrap_or(&self.origin).clone();
+        let origin =
+            origin.with_elicitation(support.forms).with_links(support.links).with_request_ids(request_ids);
+        let operation = self.time_tool_call(&params.name);
+        let Some(mut exec) = gate.call_tool(origin, &params.name, params.arguments.unwrap_or_default())
+        else {
+            operation.forget();
+            return DirectOutcome::Declined;
+        };
+        // A client that sent `wait: false` gets the run at once.
+        let waits = exec.patience().is_none_or(|patience| !patience.is_zero());
+        let event = match waits.then(|| exec.next()) {
+            Some(next) => {
+                let mut next = std::pin::pin!(next);
+                match poll!(&mut next) {
+                    Poll::Ready(event) => Some(event),
+                    Poll::Pending => None,
+                }
+            }
+            None => None,
+        };
+        match event {
+            Some(CallEvent::Done(envelope)) => {
+                let mut result = to_shared_result(*envelope, &gate.catalog().snapshot(), &params.name);
+                operation.finish_result(&result);
+                // Sessions are of older revisions, which do not know it.
+                result.result_type = None;
+                match response_text(&id, &result) {
+                    Ok(text) => DirectOutcome::Answered(text),
+                    Err(_) => DirectOutcome::Declined,
+                }
+            }
+            event => {
+                let started = StartedCall { exec, event, operation, counted };
+                DirectOutcome::Started(StartedCallSlot(Arc::new(Mutex::new(Some(started)))))
+            }
+        }
+    }
+}
