@@ -22,11 +22,12 @@ pub struct Builds {
 const TARGET: &str = "wasm32-wasip2";
 
 impl Builds {
-    /// Builds in release mode, each package alone so that none is compiled with another's features; skips the given
+    /// Builds as for packages, each alone so that none is compiled with another's features; skips the given
     /// ones.
     pub fn make(loggia: Option<PathBuf>, native: Option<PathBuf>, guest: Option<PathBuf>) -> Result<Self> {
         let loggia = self::loggia(loggia)?;
-        let native = built(native, &["--release", "-p", "loggia-bench", "--bin", "native"], "native")?;
+        let native =
+            built(native, &["--profile", "dist", "-p", "loggia-bench", "--bin", "native"], "native")?;
         let guest = plugin("loggia-bench-guest", guest).with_context(|| {
             format!("building the plugin needs the target {TARGET}: rustup target add {TARGET}")
         })?;
@@ -36,7 +37,7 @@ impl Builds {
 
 /// Path of the `loggia` command, built unless given.
 pub fn loggia(given: Option<PathBuf>) -> Result<PathBuf> {
-    built(given, &["--release", "-p", "loggia", "--bin", "loggia"], "loggia")
+    built(given, &["--profile", "dist", "-p", "loggia", "--bin", "loggia"], "loggia")
 }
 
 /// Path of the plugin of that package, built unless given.

@@ -124,7 +124,8 @@ async fn check(name: &str) {
         for is_full in [false, true] {
             let params = samples::params(action, is_full);
             let reply = facade.clone().dispatch(call(&action.name, params.clone())).await;
-            let seen = reply.unwrap_or_else(|stop| panic!("{} {params:?}: {stop:?}", action.name)).data;
+            let seen =
+                reply.unwrap_or_else(|stop| panic!("{} {params:?}: {stop:?}", action.name)).data.into_value();
             let (path, query) = expected(operation, action, &params);
             let subject = format!("{} {} {params:?}", operation.method, operation.path);
             if seen.is_null() {

@@ -100,7 +100,7 @@ fn descriptions_of_large_facades_cost_few_tokens() {
             let reply = contract.describe_page(&request(query, group), detail, &view).unwrap();
             let text =
                 json_of(Envelope::new(loggia_facade::Command::action("describe"), Ok(reply))).to_string();
-            let tokens = bpe_openai::o200k_base().count(&text);
+            let tokens = loggia_tokens::count(&text);
             assert!(tokens <= MOST, "{query:?} {group:?}: {tokens} tokens: {text}");
             let (query, group) = (query.unwrap_or("-"), group.unwrap_or("-"));
             let _ =

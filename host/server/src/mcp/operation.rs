@@ -45,7 +45,7 @@ impl OperationTimer {
     /// Records the outcome of the call.
     pub(super) fn finish(mut self, answer: &Result<CallToolResponse, ErrorData>) {
         match answer {
-            Ok(CallToolResponse::Complete(result)) => return self.finish_result(result),
+            Ok(CallToolResponse::Complete(result)) => self.finish_result(result),
             Ok(_) => self.error = "".into(),
             Err(error) => self.error = error.code.0.to_string().into(),
         }
