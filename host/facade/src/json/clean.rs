@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{VALUES, escape::plain_prefix};
+use super::{escape::plain_prefix, parse::VALUES};
 
 /// Nesting that every parser here accepts; `serde_json` refuses more.
 const DEPTH: usize = 120;

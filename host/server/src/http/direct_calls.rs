@@ -14,7 +14,7 @@ use rmcp::model::ProtocolVersion;
 
 use super::sessions::SessionClient;
 use crate::{
-    jsonrpc::tool_call::ToolCall,
+    jsonrpc::tool_call::PlainToolCall,
     mcp::{DirectOutcome, McpHandler},
 };
 
@@ -24,7 +24,9 @@ pub async fn answer_directly(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Some(call) = request.extensions_mut().remove::<ToolCall>() else { return next.run(request).await };
+    let Some(call) = request.extensions_mut().remove::<PlainToolCall>() else {
+        return next.run(request).await;
+    };
     let Some(SessionClient(client)) = request.extensions_mut().remove::<SessionClient>() else {
         return next.run(request).await;
     };
@@ -72,7 +74,7 @@ fn has_usual_headers(headers: &HeaderMap) -> bool {
 }
 
 /// Returns true if the request names a revision of its own, as those without a session do.
-fn has_own_revision(call: &ToolCall) -> bool {
+fn has_own_revision(call: &PlainToolCall) -> bool {
     call.meta
         .as_ref()
         .is_some_and(|meta| meta.0.0.keys().any(|key| key.starts_with("io.modelcontextprotocol/")))

@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::jsonrpc::{
     ids,
     refusals::{BATCH, INVALID, duplicate_name, too_many_values},
-    tool_call::ToolCall,
+    tool_call::PlainToolCall,
     tree::{TreeError, parse_tree},
 };
 
@@ -58,7 +58,7 @@ struct MessageHead {
     has_method: bool,
     is_initialize: bool,
     /// The call, if the message is a plain one.
-    call: Option<ToolCall>,
+    call: Option<PlainToolCall>,
 }
 
 impl MessageHead {
@@ -109,7 +109,7 @@ impl MessageHead {
         }
         let kind = MessageKind::of(method, id.is_some());
         let (has_method, is_initialize) = (method.is_some(), method == Some("initialize"));
-        Ok(Self { kind, id, has_method, is_initialize, call: ToolCall::from_tree(tree).ok() })
+        Ok(Self { kind, id, has_method, is_initialize, call: PlainToolCall::from_tree(tree).ok() })
     }
 
     /// Returns the error for a message that passed these checks but not rmcp's parser: only a request's parameters can be

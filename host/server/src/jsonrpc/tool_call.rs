@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// A `tools/call` with nothing but a name, arguments and metadata.
 #[derive(Debug, Clone)]
-pub struct ToolCall {
+pub struct PlainToolCall {
     /// Id of the request.
     pub id: RequestId,
     /// Metadata, if the request has any.
@@ -22,7 +22,7 @@ pub struct ToolCall {
     pub params: CallToolRequestParams,
 }
 
-impl ToolCall {
+impl PlainToolCall {
     /// Takes the call out of the tree of a message. Returns other messages, and calls that have anything else, as they are.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ mod tests {
             (json!({"name": "a"}), json!(null), false),
         ] {
             let tree = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
-            match ToolCall::from_tree(tree.clone()) {
+            match PlainToolCall::from_tree(tree.clone()) {
                 Ok(call) => {
                     let expected: RxJsonRpcMessage<RoleServer> =
                         serde_json::from_value(tree.clone()).unwrap();
@@ -123,7 +123,7 @@ mod tests {
             json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a"}, "result": 1}),
             json!(5),
         ] {
-            assert_eq!(ToolCall::from_tree(other.clone()).err(), Some(other));
+            assert_eq!(PlainToolCall::from_tree(other.clone()).err(), Some(other));
         }
     }
 }

@@ -32,7 +32,7 @@ use super::{
     result::to_shared_result,
     wire::response_text,
 };
-use crate::jsonrpc::tool_call::ToolCall;
+use crate::jsonrpc::tool_call::PlainToolCall;
 
 /// A call that was begun before rmcp saw its request.
 struct StartedCall {
@@ -93,12 +93,12 @@ impl McpHandler {
     /// Begins a call of a client whose session is initialized. `origin` is that of the request; `None`: the server's.
     pub async fn begin_direct_call(
         &self,
-        call: ToolCall,
+        call: PlainToolCall,
         client: &InitializeRequestParams,
         origin: Option<&CallOrigin>,
         header: impl Fn(&str) -> Option<String>,
     ) -> DirectOutcome {
-        let ToolCall { id, meta, params } = call;
+        let PlainToolCall { id, meta, params } = call;
         let gate = &self.shared.gate;
         // The handler waits for tools that are still being loaded, and makes tasks for clients that take them.
         if client.capabilities.supports_tasks() || !gate.catalog().snapshot().has_tool(&params.name) {

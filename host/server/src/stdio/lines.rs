@@ -26,7 +26,7 @@ use crate::{
         ids,
         ids::MessageOutline,
         refusals::{BATCH, INVALID, duplicate_name, too_many_values},
-        tool_call::ToolCall,
+        tool_call::PlainToolCall,
         tree::{TreeError, parse_tree},
     },
     mcp::{SessionRoots, message_text},
@@ -122,7 +122,7 @@ where
             return ParsedLine::refuse(ids::find_id(line), too_many_values());
         }
         let read = match parse_tree(line) {
-            Ok(tree) => match ToolCall::from_tree(tree) {
+            Ok(tree) => match PlainToolCall::from_tree(tree) {
                 Ok(call) => Ok(call.into_message()),
                 Err(tree) => serde_json::from_value(tree),
             },
