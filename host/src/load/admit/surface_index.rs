@@ -49,7 +49,7 @@ pub struct SurfaceIndex {
 
 #[derive(Default)]
 struct IndexState {
-    /// The file as it was at the first look-up; dropped with the first save, since a start is over then.
+    /// The file as it was at the first look-up, until it is [released](SurfaceIndex::release).
     stored: Option<Arc<StoredIndex>>,
     /// Entries to write, or to remove.
     changes: BTreeMap<String, Option<StoredEntry>>,
@@ -116,6 +116,11 @@ impl SurfaceIndex {
         }
     }
 
+    /// Drops what was read from the file, which a start alone needs much of.
+    pub fn release(&self) {
+        self.lock().stored = None;
+    }
+
     /// Whether there is something to save.
     pub fn has_changes(&self) -> bool {
         !self.lock().changes.is_empty()
@@ -124,11 +129,7 @@ impl SurfaceIndex {
     /// Writes the changes. Hosts that share a cache may save at the same time; then the entries of one are missing, and the next
     /// start of the other makes them again.
     pub fn save(&self) {
-        let changes = {
-            let mut state = self.lock();
-            state.stored = None;
-            std::mem::take(&mut state.changes)
-        };
+        let changes = std::mem::take(&mut self.lock().changes);
         if changes.is_empty() {
             return;
         }

@@ -260,9 +260,12 @@ impl FolderSource {
             self.files.entry(file.clone()).or_default().record_attempt(&file, &found, admitted, took);
         }
         self.start_admissions();
-        if self.busy.is_empty() && self.admitter.index().has_changes() {
+        if self.busy.is_empty() {
             let index = Arc::clone(self.admitter.index());
-            self.runtime.spawn_blocking(move || index.save());
+            index.release();
+            if index.has_changes() {
+                self.runtime.spawn_blocking(move || index.save());
+            }
         }
         if is_changing || self.busy.is_empty() {
             self.next_scan = self.next_scan.min(self.earliest_scan);
