@@ -18,7 +18,8 @@ use super::{
 };
 
 /// Size-optimised profile, like `guest` of this repository; passed on the command line, so that an author's crate needs
-/// no profile. Keeps the name section, so that backtraces of traps name functions.
+/// no profile. Keeps the name section, so that backtraces of traps name functions. A guest begins with a heap of 1 MiB: growing
+/// it later costs each call several system calls.
 const PROFILE: &[&str] = &[
     "profile.loggia-guest.inherits='release'",
     "profile.loggia-guest.opt-level='s'",
@@ -27,6 +28,7 @@ const PROFILE: &[&str] = &[
     "profile.loggia-guest.panic='abort'",
     "profile.loggia-guest.debug=false",
     "profile.loggia-guest.strip='debuginfo'",
+    "target.wasm32-wasip2.rustflags=['-Clink-arg=--initial-heap=1048576']",
 ];
 
 /// Compiles crates, and passes each component on as soon as it is there. Crates that fail are left out; the others are compiled

@@ -22,12 +22,12 @@ pub struct Builds {
 const TARGET: &str = "wasm32-wasip2";
 
 impl Builds {
-    /// Builds as for packages, each alone so that none is compiled with another's features; skips the given
-    /// ones.
+    /// Builds `loggia` as for packages and the native server at full speed, each alone so that none is compiled with another's
+    /// features; skips the given ones.
     pub fn make(loggia: Option<PathBuf>, native: Option<PathBuf>, guest: Option<PathBuf>) -> Result<Self> {
         let loggia = self::loggia(loggia)?;
         let native =
-            built(native, &["--profile", "dist", "-p", "loggia-bench", "--bin", "native"], "native")?;
+            built(native, &["--profile", "bench", "-p", "loggia-bench", "--bin", "native"], "native")?;
         let guest = plugin("loggia-bench-guest", guest).with_context(|| {
             format!("building the plugin needs the target {TARGET}: rustup target add {TARGET}")
         })?;
