@@ -24,21 +24,21 @@ pub async fn answer_directly(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Some(call) = request.extensions_mut().remove::<PlainToolCall>() else {
+    let Some(mut call) = request.extensions_mut().remove::<PlainToolCall>() else {
         return next.run(request).await;
     };
     let Some(SessionClient(client)) = request.extensions_mut().remove::<SessionClient>() else {
         return next.run(request).await;
     };
-    if !has_usual_headers(request.headers()) || has_own_revision(&call) {
+    if !has_usual_headers(request.headers()) {
         return next.run(request).await;
     }
     // Not the request itself, whose body no other thread may share.
     let headers = request.headers();
     let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
     let origin = request.extensions().get::<CallOrigin>();
-    match handler.begin_direct_call(call, &client, origin, header).await {
-        DirectOutcome::Answered(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+    match handler.begin_direct_call(&mut call, &client, origin, header).await {
+        DirectOutcome::Answered(text, _) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
         DirectOutcome::Started(call) => {
             request.extensions_mut().insert(call);
             next.run(request).await
@@ -71,13 +71,6 @@ fn has_usual_headers(headers: &HeaderMap) -> bool {
         _ => false,
     };
     takes_both && version
-}
-
-/// Returns true if the request names a revision of its own, as those without a session do.
-fn has_own_revision(call: &PlainToolCall) -> bool {
-    call.meta
-        .as_ref()
-        .is_some_and(|meta| meta.0.0.keys().any(|key| key.starts_with("io.modelcontextprotocol/")))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 use rmcp::{
     RoleServer,
     model::{
-        CallToolRequestParams, ClientRequest, JsonObject, JsonRpcMessage, MetaObject, Request, RequestId,
-        RequestMetaObject,
+        CallToolRequestParams, ClientRequest, Extensions, JsonObject, JsonRpcMessage, MetaObject, Request,
+        RequestId, RequestMetaObject,
     },
     service::RxJsonRpcMessage,
 };
@@ -56,7 +56,13 @@ impl PlainToolCall {
 
     /// Converts the call to rmcp's message.
     pub fn into_message(self) -> RxJsonRpcMessage<RoleServer> {
+        self.into_message_with(Extensions::new())
+    }
+
+    /// Converts the call to rmcp's message, with extensions for its handler.
+    pub fn into_message_with(self, extensions: Extensions) -> RxJsonRpcMessage<RoleServer> {
         let mut request = Request::new(self.params);
+        request.extensions = extensions;
         if let Some(meta) = self.meta {
             request.extensions.insert(meta);
         }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
 use loggia_gate::{
-    access::CallOrigin,
+    access::{CallOrigin, CallerRights},
     call::Exec,
     run::{CallEvent, RunHandle, RunId},
 };
@@ -71,7 +71,7 @@ impl McpHandler {
             .with_elicitation(support.forms)
             .with_links(support.links)
             .with_request_ids(request_ids(context))
-            .with_roots(self.root_source(context));
+            .with_roots(self.root_source());
         let tool = request.name.clone();
         // Only state that may pass through the client needs a binding.
         let binding = (support.by_retry || request.request_state.is_some())
@@ -119,14 +119,20 @@ impl McpHandler {
         let arguments = request.arguments.unwrap_or_default();
         let rights = origin.rights.clone();
         let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
-        let exec = exec.ok_or_else(|| match catalog.is_admitted() {
-            true => unknown_tool(&request.name, &catalog.snapshot().tool_names(&rights)),
-            false => no_tool_yet(&request.name),
-        })?;
+        let exec = exec.ok_or_else(|| self.missing_tool(&request.name, &rights))?;
         if let Some(responses) = request.input_responses.filter(|_| support.by_retry) {
             exec.prepare_answers(elicitation::parse_answers(responses));
         }
         Ok(exec)
+    }
+
+    /// Error for a tool that does not exist, or not for this caller.
+    pub(super) fn missing_tool(&self, name: &str, rights: &CallerRights) -> ErrorData {
+        let catalog = self.shared.gate.catalog();
+        match catalog.is_admitted() {
+            true => unknown_tool(name, &catalog.snapshot().tool_names(rights)),
+            false => no_tool_yet(name),
+        }
     }
 
     /// Resumes a call that is waiting for answers, if the request carries its state.

@@ -1,10 +1,10 @@
 //! Calls that end within their first slice, without rmcp's service.
 //!
-//! For a request of a session, rmcp passes the message to the session's task, from there to a task of the request, and the
-//! response back the same way: for a small call, more work than the call. Therefore, the task that has read a plain
-//! `tools/call` begins the call itself. If it ends in its first slice, which is no longer than a millisecond, its response is
-//! written at once. Otherwise rmcp gets the request, and its handler the call that was begun: from then on it can report
-//! progress, ask and be cancelled as any other.
+//! rmcp passes a message to the task of its session, from there to a task of the request, and the response back the same way:
+//! for a small call, more work than the call. Therefore, the task that has read a plain `tools/call` of a session (over HTTP,
+//! or that of a stdio client) begins the call itself. If it ends in its first slice, which is no longer than a millisecond, its
+//! response is written at once. Otherwise rmcp gets the request, and its handler the call that was begun: from then on it can
+//! report progress, ask and be cancelled as any other.
 
 use std::{
     fmt,
@@ -21,7 +21,9 @@ use loggia_gate::{
 };
 use rmcp::{
     ErrorData,
-    model::{CallToolRequestParams, CallToolResponse, Extensions, InitializeRequestParams},
+    model::{
+        CallToolRequestParams, CallToolResponse, Extensions, InitializeRequestParams, RequestMetaObject,
+    },
 };
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -32,7 +34,7 @@ use super::{
     result::to_shared_result,
     wire::response_text,
 };
-use crate::jsonrpc::tool_call::PlainToolCall;
+use crate::jsonrpc::{ids::error_answer, tool_call::PlainToolCall};
 
 /// A call that was begun before rmcp saw its request.
 struct StartedCall {
@@ -49,9 +51,17 @@ struct StartedCall {
 pub struct StartedCallSlot(Arc<Mutex<Option<StartedCall>>>);
 
 impl StartedCallSlot {
+    /// Extensions of a message that carry the slot.
+    pub fn into_extensions(self) -> Extensions {
+        let mut extensions = Extensions::new();
+        extensions.insert(self);
+        extensions
+    }
+
     /// Takes the call of a request, if it was begun.
     fn take(extensions: &Extensions) -> Option<StartedCall> {
-        let slot = extensions.get::<Parts>()?.extensions.get::<Self>()?;
+        let of_http = || extensions.get::<Parts>()?.extensions.get();
+        let slot: &Self = extensions.get().or_else(of_http)?;
         slot.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -64,11 +74,11 @@ impl fmt::Debug for StartedCallSlot {
 
 /// Outcome of a call without rmcp's service.
 pub enum DirectOutcome {
-    /// The text of the response.
-    Answered(String),
+    /// The text of the response. The token counts the call until the response is written.
+    Answered(String, TaskTrackerToken),
     /// The call takes longer. Belongs into the extensions of the request, which rmcp must get.
     Started(StartedCallSlot),
-    /// Nothing was begun: rmcp must handle the request.
+    /// Nothing was begun, and the call is unchanged: rmcp must handle the request.
     Declined,
 }
 
@@ -90,10 +100,11 @@ impl McpHandler {
         answer
     }
 
-    /// Begins a call of a client whose session is initialized. `origin` is that of the request; `None`: the server's.
+    /// Begins a call of a client whose session is initialized, and takes its arguments. `origin` is that of the request; `None`:
+    /// the server's. Never pending: it polls the call once.
     pub async fn begin_direct_call(
         &self,
-        call: PlainToolCall,
+        call: &mut PlainToolCall,
         client: &InitializeRequestParams,
         origin: Option<&CallOrigin>,
         header: impl Fn(&str) -> Option<String>,
@@ -101,7 +112,10 @@ impl McpHandler {
         let PlainToolCall { id, meta, params } = call;
         let gate = &self.shared.gate;
         // The handler waits for tools that are still being loaded, and makes tasks for clients that take them.
-        if client.capabilities.supports_tasks() || !gate.catalog().snapshot().has_tool(&params.name) {
+        if has_own_revision(meta.as_ref())
+            || client.capabilities.supports_tasks()
+            || !gate.catalog().snapshot().has_tool(&params.name)
+        {
             return DirectOutcome::Declined;
         }
         let counted = self.shared.calls.token();
@@ -116,13 +130,19 @@ impl McpHandler {
             false => RequestIds::default(),
         };
         let origin = origin.unwrap_or(&self.origin).clone();
-        let origin =
-            origin.with_elicitation(support.forms).with_links(support.links).with_request_ids(request_ids);
+        let origin = origin
+            .with_elicitation(support.forms)
+            .with_links(support.links)
+            .with_request_ids(request_ids)
+            .with_roots(self.root_source());
         let operation = self.time_tool_call(&params.name);
-        let Some(mut exec) = gate.call_tool(origin, &params.name, params.arguments.unwrap_or_default())
-        else {
-            operation.forget();
-            return DirectOutcome::Declined;
+        let rights = origin.rights.clone();
+        let arguments = params.arguments.take().unwrap_or_default();
+        let Some(mut exec) = gate.call_tool(origin, &params.name, arguments) else {
+            let error = self.missing_tool(&params.name, &rights);
+            let text = error_answer(serde_json::to_value(&*id).ok(), error.clone()).to_string();
+            operation.finish(&Err(error));
+            return DirectOutcome::Answered(text, counted);
         };
         // A client that sent `wait: false` gets the run at once.
         let waits = exec.patience().is_none_or(|patience| !patience.is_zero());
@@ -142,10 +162,11 @@ impl McpHandler {
                 operation.finish_result(&result);
                 // Sessions are of older revisions, which do not know it.
                 result.result_type = None;
-                match response_text(&id, &result) {
-                    Ok(text) => DirectOutcome::Answered(text),
-                    Err(_) => DirectOutcome::Declined,
-                }
+                let text = response_text(id, &result).unwrap_or_else(|error| {
+                    let error = ErrorData::internal_error(error.to_string(), None);
+                    error_answer(serde_json::to_value(&*id).ok(), error).to_string()
+                });
+                DirectOutcome::Answered(text, counted)
             }
             event => {
                 let started = StartedCall { exec, event, operation, counted };
@@ -153,4 +174,9 @@ impl McpHandler {
             }
         }
     }
+}
+
+/// Returns true if a request names a revision of its own, as those without a session do.
+fn has_own_revision(meta: Option<&RequestMetaObject>) -> bool {
+    meta.is_some_and(|meta| meta.0.0.keys().any(|key| key.starts_with("io.modelcontextprotocol/")))
 }

@@ -115,10 +115,8 @@ impl McpHandler {
     }
 
     /// Returns the source of roots for a call.
-    pub(super) fn root_source(&self, context: &McpContext) -> Option<Arc<dyn RootSource>> {
-        let roots = self.roots.as_ref()?;
-        roots.set_peer(&context.peer);
-        Some(Arc::clone(roots) as _)
+    pub(super) fn root_source(&self) -> Option<Arc<dyn RootSource>> {
+        self.roots.clone().map(|roots| roots as _)
     }
 
     /// Returns the origin of a request. Read for each one, since a session may be used with another token than it began with.
@@ -198,6 +196,9 @@ impl ServerHandler for McpHandler {
         let _operation = self.time_operation("initialize");
         self.wait_for_catalog().await;
         context.peer.set_peer_info(request.clone());
+        if let Some(roots) = &self.roots {
+            roots.set_peer(&context.peer);
+        }
         let result = self.negotiate_initialize(&request)?;
         let CallOrigin { rights, .. } = self.origin(&context.extensions);
         Ok(result.with_instructions(render_instructions(&self.shared.gate.catalog().snapshot(), &rights)))

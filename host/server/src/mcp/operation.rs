@@ -22,14 +22,13 @@ pub(super) struct OperationTimer {
     began: Instant,
     /// Error label of the response; empty for success.
     error: Cow<'static, str>,
-    is_forgotten: bool,
 }
 
 impl McpHandler {
     /// Times a request of this method; it counts as successful.
     pub(super) fn time_operation(&self, method: &str) -> OperationTimer {
         let meter = self.shared.gate.meters().operations.get_or_insert(method);
-        OperationTimer { meter, began: Instant::now(), error: "".into(), is_forgotten: false }
+        OperationTimer { meter, began: Instant::now(), error: "".into() }
     }
 
     /// Times a call of a tool. Unpublished names share one label, since a client may invent any number of them.
@@ -37,7 +36,7 @@ impl McpHandler {
         let gate = &self.shared.gate;
         let known = gate.catalog().snapshot().tools.contains_key(name);
         let meter = gate.meters().tool_calls.get_or_insert(if known { name } else { OTHER_NAME });
-        OperationTimer { meter, began: Instant::now(), error: "cancelled".into(), is_forgotten: false }
+        OperationTimer { meter, began: Instant::now(), error: "cancelled".into() }
     }
 }
 
@@ -55,18 +54,11 @@ impl OperationTimer {
     pub(super) fn finish_result(mut self, result: &CallToolResult) {
         self.error = if result.is_error == Some(true) { "tool_error".into() } else { "".into() };
     }
-
-    /// Records nothing: the request is timed elsewhere.
-    pub(super) fn forget(mut self) {
-        self.is_forgotten = true;
-    }
 }
 
 impl Drop for OperationTimer {
     fn drop(&mut self) {
-        if !self.is_forgotten {
-            self.meter.record(&self.error, self.began.elapsed());
-        }
+        self.meter.record(&self.error, self.began.elapsed());
     }
 }
 

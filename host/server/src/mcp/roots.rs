@@ -30,10 +30,14 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Maximum number of characters of a root or an error of the client in a message.
 const MENTION: usize = 200;
 
+/// Why a client without a handshake is not asked.
+const NEWER_CLIENT: &str =
+    "the host asks for roots only up to revision 2025-11-25 of MCP, and the client speaks a newer one";
+
 /// Roots of the only client of a stdio server.
 #[derive(Default)]
 pub struct SessionRoots {
-    /// Set by the first call.
+    /// Set by the handshake.
     peer: OnceLock<Peer<RoleServer>>,
     /// Number of changes that the client announced. The transport adds to it as it reads, so that a call that the client
     /// sent after its announcement sees it.
@@ -91,12 +95,9 @@ impl SessionRoots {
     ///
     /// The reason for which there are no roots, for the caller.
     async fn ask(&self) -> Result<Vec<Root>, String> {
-        // The first call set it before it could ask for roots.
-        let peer = self.peer.get().ok_or("it has made no call")?;
         // Clients of 2026-07-28 begin without a handshake; the host may not send them requests.
-        let client = peer.peer_info().ok_or(
-            "the host asks for roots only up to revision 2025-11-25 of MCP, and the client speaks a newer one",
-        )?;
+        let peer = self.peer.get().ok_or(NEWER_CLIENT)?;
+        let client = peer.peer_info().ok_or(NEWER_CLIENT)?;
         if client.capabilities.roots.is_none() {
             return Err("it does not support roots".to_owned());
         }

@@ -6,7 +6,7 @@
 
 use std::{borrow::Cow, io, sync::Arc};
 
-use futures_util::future::BoxFuture;
+use futures_util::{future::BoxFuture, poll};
 use loggia_facade::json::has_many_values;
 use rmcp::{
     ErrorData, RoleServer,
@@ -20,7 +20,10 @@ use tokio::{
     sync::{Mutex, watch},
 };
 
-use super::opening::{ClientOpening, OpeningDecision};
+use super::{
+    direct::DirectCalls,
+    opening::{ClientOpening, OpeningDecision},
+};
 use crate::{
     jsonrpc::{
         ids,
@@ -29,9 +32,11 @@ use crate::{
         tool_call::PlainToolCall,
         tree::{TreeError, parse_tree},
     },
-    mcp::{SessionRoots, message_text},
+    mcp::{DirectOutcome, SessionRoots, message_text},
 };
 
+/// Bytes read at once: what a pipe holds.
+const READ: usize = 64 << 10;
 /// Longest line: arguments are limited to 1 MiB by default, and JSON may escape every byte of them.
 const MAX_LINE: usize = 16 << 20;
 /// Bytes of responses that the client has not read. Above it, no further requests are read. Calls that were read before
@@ -51,6 +56,7 @@ pub struct LineTransport<R, W> {
     opening: ClientOpening,
     /// Learns of changes of the client's roots here, since rmcp handles notifications and requests in any order.
     roots: Option<Arc<SessionRoots>>,
+    direct: Option<DirectCalls>,
     /// The output stream; `None` once it is closed. `send` returns independent futures, so the mutex serializes the writes:
     /// a holder waits for the client alone, never for another lock.
     write: Arc<Mutex<Option<W>>>,
@@ -71,12 +77,13 @@ where
         let write = Arc::new(Mutex::new(Some(write)));
         let unread = Arc::new(watch::Sender::new(0));
         Self {
-            read: BufReader::new(read),
+            read: BufReader::with_capacity(READ, read),
             line: Vec::new(),
             skipping: false,
             warned: false,
             opening: ClientOpening::new(versions),
             roots: None,
+            direct: None,
             write,
             unread,
             pending_answer: None,
@@ -88,6 +95,11 @@ where
         Self { roots, ..self }
     }
 
+    /// Begins calls here, where the client waits for nothing else.
+    pub fn with_direct_calls(self, direct: DirectCalls) -> Self {
+        Self { direct: Some(direct), ..self }
+    }
+
     /// Reads one line; returns false at the end of the stream. Cancel safe: bytes that were read stay in the buffer.
     async fn read_line(&mut self) -> io::Result<bool> {
         loop {
@@ -95,7 +107,7 @@ where
             if available.is_empty() {
                 return Ok(false);
             }
-            let end = available.iter().position(|byte| *byte == b'\n');
+            let end = memchr::memchr(b'\n', available);
             let taken = end.map_or(available.len(), |end| end + 1);
             let room = (MAX_LINE + 1).saturating_sub(self.line.len());
             self.skipping |= taken > room;
@@ -123,6 +135,10 @@ where
         }
         let read = match parse_tree(line) {
             Ok(tree) => match PlainToolCall::from_tree(tree) {
+                // Further requests are best served beside this one, on all threads.
+                Ok(call) if self.read.buffer().is_empty() && self.begins_calls() => {
+                    return ParsedLine::Call(Box::new(call));
+                }
                 Ok(call) => Ok(call.into_message()),
                 Err(tree) => serde_json::from_value(tree),
             },
@@ -169,6 +185,38 @@ where
         }
     }
 
+    fn begins_calls(&self) -> bool {
+        self.direct.as_ref().is_some_and(DirectCalls::are_possible)
+    }
+
+    /// Begins a call. Returns the message for rmcp unless it has ended. Never pending, so that no response is lost when rmcp
+    /// drops the future of `receive`.
+    async fn begin_call(&mut self, mut call: PlainToolCall) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let begun = match &self.direct {
+            Some(direct) => direct.begin(&mut call).await,
+            None => DirectOutcome::Declined,
+        };
+        let (text, counted) = match begun {
+            DirectOutcome::Answered(text, counted) => (text, counted),
+            DirectOutcome::Started(started) => {
+                return Some(call.into_message_with(started.into_extensions()));
+            }
+            DirectOutcome::Declined => return Some(call.into_message()),
+        };
+        let (to, line) = (Arc::clone(&self.write), text.into_bytes());
+        let unread = UnreadBytes::with(Arc::clone(&self.unread), line.len() + ANSWER_OVERHEAD);
+        let mut writing = Box::pin(async move {
+            let _held = (unread, counted);
+            // A client that is gone is noticed where its requests are read.
+            drop(write(to, line).await);
+        });
+        // A client that sends its next request before it reads must not wait for itself.
+        if poll!(&mut writing).is_pending() {
+            tokio::spawn(writing);
+        }
+        None
+    }
+
     /// Decides on a message that rmcp can parse.
     fn route(&mut self, message: RxJsonRpcMessage<RoleServer>, line: &[u8]) -> ParsedLine {
         if let JsonRpcMessage::Notification(sent) = &message {
@@ -183,7 +231,12 @@ where
             }
         }
         match self.opening.check(&message) {
-            OpeningDecision::Pass => ParsedLine::Message(Box::new(message)),
+            OpeningDecision::Pass => {
+                if let Some(direct) = &mut self.direct {
+                    direct.observe(&message);
+                }
+                ParsedLine::Message(Box::new(message))
+            }
             OpeningDecision::Drop => {
                 tracing::debug!("ignoring a message before the handshake");
                 ParsedLine::Nothing
@@ -194,6 +247,8 @@ where
 }
 
 enum ParsedLine {
+    /// A call that may begin here.
+    Call(Box<PlainToolCall>),
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     Answer(Option<Value>, ErrorData),
     Nothing,
@@ -281,6 +336,11 @@ where
             // Do not keep the memory of one long line.
             self.line.shrink_to(1 << 20);
             match line {
+                ParsedLine::Call(call) => {
+                    if let Some(message) = self.begin_call(*call).await {
+                        return Some(message);
+                    }
+                }
                 ParsedLine::Message(message) => return Some(*message),
                 ParsedLine::Nothing => {}
                 ParsedLine::Answer(id, error) => {

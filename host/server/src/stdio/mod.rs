@@ -5,8 +5,10 @@
 //! | `streams/` | takes over stdin and stdout |
 //! | `server.rs` | serves until the client or a signal ends it |
 //! | `lines.rs` | messages as lines, within bounds |
+//! | `direct.rs` | calls that end at once, without rmcp's service |
 //! | `opening.rs` | messages before the client has chosen a lifecycle |
 
+mod direct;
 mod lines;
 mod opening;
 mod server;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rmcp::{ServerHandler, ServiceExt, service::ServerInitializeError};
 use tokio_util::sync::CancellationToken;
 
-use super::{lines::LineTransport, streams::StdioStreams};
+use super::{direct::DirectCalls, lines::LineTransport, streams::StdioStreams};
 use crate::mcp::McpHandler;
 
 /// Time for the client to read the last responses.
@@ -27,7 +27,8 @@ pub async fn serve(
     // The client is a program of the user who runs this server.
     let handler = handler.with_client_roots().with_shared_text();
     let transport = LineTransport::new(streams.read, streams.write, handler.supported_protocol_versions())
-        .with_roots(handler.client_roots());
+        .with_roots(handler.client_roots())
+        .with_direct_calls(DirectCalls::new(handler.clone()));
     let service = handler.serve_with_ct(transport, ended.clone());
     let running = tokio::select! {
         running = service => running,

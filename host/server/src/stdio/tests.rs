@@ -1,4 +1,4 @@
-//! Roots of a client whose messages the tests write themselves.
+//! Calls and roots of a client whose messages the tests write themselves.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,8 @@ use tokio_util::sync::CancellationToken;
 use super::{server::serve, streams::StdioStreams};
 use crate::mcp::McpHandler;
 
-/// A gate with three facades: `a` replies with its client's roots, `nested` with what `a` replies to it, `plain` needs none.
+/// A gate with four facades: `a` replies with its client's roots, `nested` with what `a` replies to it, `plain` needs none, and
+/// `large` replies with more than the client's pipe holds.
 fn gate() -> Gate {
     let roots = puppet("a", |call: Call| async move {
         let roots = call.session.client_roots().await;
@@ -35,10 +36,11 @@ fn gate() -> Gate {
         call.session.invoke(request).await
     });
     let plain = puppet("plain", |_| async { Ok(Reply::data("done")) });
+    let large = puppet("large", |_| async { Ok(Reply::data("x".repeat(PIPE))) });
     let rules = || FacadeRules::default();
     let invokes = FacadeRules { invoke: vec![InvokeRule::parse("a:*").unwrap()], ..rules() };
     let catalog = Arc::new(Catalog::default());
-    let slots = [(roots, rules()), (nested, invokes), (plain, rules())];
+    let slots = [(roots, rules()), (nested, invokes), (plain, rules()), (large, rules())];
     let slots = slots.map(|(puppet, rules)| {
         (puppet.surface.name.clone(), CatalogSlot::Serving(Arc::new(entry(puppet, rules))))
     });
@@ -46,6 +48,9 @@ fn gate() -> Gate {
     catalog.mark_admitted();
     Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(4)))
 }
+
+/// Bytes that wait between client and server at most.
+const PIPE: usize = 1 << 20;
 
 /// A client that writes its messages by hand.
 struct Script {
@@ -71,7 +76,7 @@ impl Script {
 
     fn over(response: Option<Value>) -> Self {
         let handler = McpHandler::new(gate(), CallOrigin::local(), CancellationToken::new());
-        let (ours, theirs) = duplex(1 << 20);
+        let (ours, theirs) = duplex(PIPE);
         let (read, write) = split(ours);
         let streams = StdioStreams { read: Box::pin(read), write: Box::pin(write) };
         tokio::spawn(serve(handler, streams, Duration::ZERO, CancellationToken::new()));
@@ -214,4 +219,46 @@ async fn clients_without_roots_are_not_asked() {
         "the host asks for roots only up to revision 2025-11-25 of MCP, and the client speaks a newer one"
     );
     assert_eq!(client.asked, 0);
+}
+
+/// Calls that wait alone begin where they are read, the others in rmcp's service.
+#[tokio::test]
+async fn calls_are_answered_alone_and_together() {
+    let mut client = Script::connect(json!({"roots": {}}), roots(&["file:///srv/a"])).await;
+    let call = |id: u64, tool: &str| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": tool, "arguments": {"action": "look"}}})
+    };
+    for _ in 0..3 {
+        assert_eq!(client.call("plain").await, "done");
+        assert_eq!(client.call("a").await, "/srv/a None");
+        let together: String = (10..20).map(|id| format!("{}\n", call(id, "plain"))).collect();
+        client.input.write_all(together.as_bytes()).await.unwrap();
+        let mut answered = Vec::new();
+        for _ in 10..20 {
+            let response = client.receive().await;
+            assert_eq!(response["result"]["structuredContent"]["data"], "done", "{response}");
+            answered.push(response["id"].as_u64().unwrap());
+        }
+        answered.sort_unstable();
+        assert!(answered.into_iter().eq(10..20));
+    }
+    client.send(call(20, "nobody")).await;
+    let refused = client.receive().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(20), &json!(-32602)), "{refused}");
+}
+
+/// Otherwise, the client and the server would wait for each other.
+#[tokio::test]
+async fn a_client_may_send_calls_before_it_reads_responses() {
+    let mut client = Script::connect(json!({}), Value::Null).await;
+    // Two of them do not fit into the pipe either.
+    let meta = json!({"pad": "x".repeat(PIPE * 2 / 3)});
+    let params = json!({"name": "large", "arguments": {"action": "look"}, "_meta": meta});
+    for id in [100, 101, 102] {
+        client.send(json!({"id": id, "method": "tools/call", "params": params})).await;
+        // Each alone, so that it begins where it is read.
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(client.request("ping", json!({})).await["result"], json!({}));
 }
