@@ -14,6 +14,7 @@ use crate::{
     guest::GuestState,
     limits::MemoryLimiter,
     meter::CpuMeter,
+    ticker::SLICE,
     usage::UsageCounters,
 };
 
@@ -88,9 +89,9 @@ pub(crate) fn new_store(
     store.limiter(|guest| &mut guest.limiter);
     store.set_hostcall_fuel(limits.host_data());
     store.set_max_component_handles(handles);
-    store.set_epoch_deadline(1);
+    store.set_epoch_deadline(SLICE);
     store.epoch_deadline_callback(move |_| {
-        Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
+        Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(SLICE) })
     });
     store
 }

@@ -13,11 +13,14 @@ use std::{
 
 use wasmtime::EngineWeak;
 
-/// One epoch. Guest code runs at most this long before it yields.
-pub(crate) const EPOCH: Duration = Duration::from_millis(1);
+/// One epoch.
+pub(crate) const EPOCH: Duration = Duration::from_micros(500);
+/// Epochs after which guest code yields. A guest begins within an epoch, so this slice takes more than half a millisecond, and
+/// no more than a whole one: with a single epoch of a millisecond, calls of any length could be split.
+pub(crate) const SLICE: u64 = 2;
 
 /// Idle epochs before the thread sleeps. Lingering saves a stream of short calls a wake-up each.
-const LINGER: u32 = 200;
+const LINGER: u32 = 400;
 
 /// State shared by the thread and all guards.
 ///

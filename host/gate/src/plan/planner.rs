@@ -221,7 +221,7 @@ fn check_size(input: &Input, rules: &FacadeRules) -> Option<Failure> {
 }
 
 /// Size from which planning a call takes long enough to block a worker thread.
-const LARGE_ARGUMENTS: usize = 64 << 10;
+const LARGE_ARGUMENTS: usize = 128 << 10;
 
 /// Returns true if planning a call with these arguments may take long.
 pub(crate) fn has_large_arguments(input: &Input) -> bool {
