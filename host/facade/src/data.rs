@@ -2,6 +2,7 @@
 
 use std::{fmt, ops::Deref, sync::OnceLock};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::Value;
 
 use crate::json::{JsonError, is_clean, parse, write_value};
@@ -120,6 +121,22 @@ impl PartialEq for ReplyData {
 impl PartialEq<Value> for ReplyData {
     fn eq(&self, other: &Value) -> bool {
         **self == *other
+    }
+}
+
+/// As a string that holds its JSON, so that it is copied as a whole, and however deep it is.
+impl Serialize for ReplyData {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.clean_text() {
+            Some(text) => serializer.serialize_str(text),
+            None => serializer.serialize_str(&self.clone().into_text()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ReplyData {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_text(String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The one JSON shape that every result has.
 
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
 };
 
 /// The command of a call, under the name the caller used for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Command {
     /// `action`, or `cmd` if the caller used that.
     pub key: &'static str,
@@ -23,8 +24,20 @@ impl Command {
     }
 }
 
+impl<'de> Deserialize<'de> for Command {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Owned {
+            key: String,
+            name: Option<String>,
+        }
+        let Owned { key, name } = Owned::deserialize(deserializer)?;
+        Ok(Self { key: if key == "cmd" { "cmd" } else { "action" }, name })
+    }
+}
+
 /// A result with all that the host adds to it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Envelope {
     /// Echoed to the caller.
     pub command: Command,
@@ -37,7 +50,7 @@ pub struct Envelope {
 }
 
 /// One call of a chain.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hop {
     /// Which facade.
     pub facade: String,

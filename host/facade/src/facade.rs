@@ -24,6 +24,12 @@ pub trait Facade: Send + Sync + 'static {
         false
     }
 
+    /// Whether its calls go on after a restart of the host: they record their progress by
+    /// [`Port::take_journal`](crate::Port::take_journal), and continue from it.
+    fn is_durable(&self) -> bool {
+        false
+    }
+
     /// Resource usage of its calls so far, if it is recorded.
     fn usage(&self) -> Usage {
         Usage::default()

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Next;
@@ -31,7 +32,7 @@ pub mod code {
 }
 
 /// A failed call, as reported to the caller.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Failure {
     /// One of [`code`], or the plugin's own.
     pub code: String,

@@ -14,6 +14,7 @@
 //! | [`failure`] | what came of a call that did not: failure, fault, stop |
 //! | [`port`] | what a facade may do while it answers |
 //! | [`envelope`] | the one JSON shape that every result has |
+//! | [`journal`] | the durable record of a call |
 //! | [`json`] | JSON text of others, parsed within bounds |
 //! | [`object`] | JSON objects |
 //! | [`roots`] | directories that a client names as its roots |
@@ -24,6 +25,7 @@ pub mod data;
 pub mod envelope;
 pub mod facade;
 pub mod failure;
+pub mod journal;
 pub mod json;
 pub mod object;
 pub mod port;
@@ -38,6 +40,7 @@ pub use data::ReplyData;
 pub use envelope::{Command, Envelope, Hop};
 pub use facade::Facade;
 pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};
+pub use journal::{CallJournal, JournalWriter};
 pub use object::Object;
 pub use port::{Answer, LogLevel, PeerAction, Port, Progress, Question, QuestionKind, Session};
 pub use reply::{Block, Content, Next, Page, Reply};

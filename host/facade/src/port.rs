@@ -3,9 +3,10 @@
 use std::{fmt, ops::Deref, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Action, ClientRoots, Failure, Object, Reply, Request, Stop, Surface};
+use crate::{Action, CallJournal, ClientRoots, Failure, Object, Reply, Request, Stop, Surface};
 
 /// Operations of a facade during a call. The gate implements it once, so the same rules apply to all calls.
 pub trait Port: Send + Sync + 'static {
@@ -37,6 +38,11 @@ pub trait Port: Send + Sync + 'static {
     fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
         let _ = (facade, action);
         Ok(())
+    }
+    /// Returns the journal of the call, once: the facade continues from what an earlier process recorded, and records its own
+    /// progress. `None` if the call is not durable.
+    fn take_journal(&self) -> Option<CallJournal> {
+        None
     }
     /// Calls another facade, by the same rules as any call.
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>>;
@@ -133,7 +139,8 @@ pub struct Question {
     /// The facade's name for the question: a client of 2026-07-28 that knows the name may send the answer along with
     /// the call.
     pub name: Option<String>,
-    /// How long it stays open: by default the host's limit, and never longer than half an hour.
+    /// How long it stays open: by default the host's limit, and never longer than half an hour; up to 30 days in a
+    /// [durable](crate::Facade::is_durable) call.
     pub timeout: Option<Duration>,
 }
 
@@ -166,7 +173,7 @@ pub enum QuestionKind {
 }
 
 /// Answer of the person.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// The form, filled in. `Value::Null` for a link: the person agreed to open it, and may not be done there yet.
     Accepted(Value),

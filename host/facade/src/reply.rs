@@ -2,12 +2,13 @@
 
 use std::io;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Object, ReplyData};
 
 /// The result of an action.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     /// The result itself; `null` where there is nothing to say.
     pub data: ReplyData,
@@ -76,7 +77,7 @@ fn json_size(value: &Value) -> usize {
 }
 
 /// Position of a list in a longer one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     /// Items in this reply.
     pub count: Option<u64>,
@@ -87,7 +88,7 @@ pub struct Page {
 }
 
 /// The call that should follow this one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Next {
     /// Which facade (an MCP client's tool).
     pub facade: String,
@@ -100,7 +101,7 @@ pub struct Next {
 }
 
 /// One MCP content block.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Content {
     /// The block.
     pub block: Block,
@@ -109,7 +110,7 @@ pub struct Content {
 }
 
 /// The kinds of MCP content.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Block {
     /// Text.
     Text(String),
