@@ -47,6 +47,7 @@ fn plan(chain: bool) -> RunPlan {
         action: "get".into(),
         params: Arc::new(object(params)),
         action_argument: None,
+        repeatable: true,
         changes: false,
     };
     let workflow = Arc::new(definition.workflows.remove(0));
@@ -94,7 +95,7 @@ fn run(plan: &RunPlan, replies: Vec<Reply>, parked: bool) -> usize {
                 Err(error) => panic!("{error}"),
             };
         }
-        effects = step(plan, &mut state, now, RunEvent::Replied(task, reply));
+        effects = step(plan, &mut state, now, RunEvent::replied(task, reply));
     }
 }
 

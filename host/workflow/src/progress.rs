@@ -17,13 +17,13 @@ const NAME: usize = 80;
 /// Reporter that follows the steps of a run.
 pub(crate) struct ProgressReporter<'a> {
     workflow: &'a Workflow,
-    session: &'a Session,
+    session: Session,
     running: BTreeSet<usize>,
     begun: BTreeSet<usize>,
 }
 
 impl<'a> ProgressReporter<'a> {
-    pub(crate) fn new(workflow: &'a Workflow, session: &'a Session) -> Self {
+    pub(crate) fn new(workflow: &'a Workflow, session: Session) -> Self {
         Self { workflow, session, running: BTreeSet::new(), begun: BTreeSet::new() }
     }
 

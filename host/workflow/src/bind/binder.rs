@@ -83,8 +83,9 @@ impl CallSite<'_> {
                         facade: candidate.facade,
                         action: action.name.clone(),
                         params: Arc::clone(&action.params),
-                        action_argument: candidate.argument,
+                        action_argument: candidate.argument.map(str::to_owned),
                         changes: action.effect > Effect::Read,
+                        repeatable: action.idempotent || action.effect == Effect::Read,
                     };
                     return Ok((target, action));
                 }
@@ -124,7 +125,8 @@ impl CallSite<'_> {
         let known = target.params.get("properties").and_then(Value::as_object);
         if target.params.get("additionalProperties") == Some(&Value::Bool(false)) {
             let names = || known.into_iter().flat_map(Object::keys).map(String::as_str);
-            let is_known = |name: &str| Some(name) == target.action_argument || names().any(|n| n == name);
+            let is_known =
+                |name: &str| Some(name) == target.action_argument.as_deref() || names().any(|n| n == name);
             for (name, _) in self.call.arguments.iter().filter(|(name, _)| !is_known(name)) {
                 let mut problem = self.problem("arguments", format!("{named} has no argument `{name}`"));
                 problem.hint = nearest(name, names()).map(|near| format!("did you mean `{near}`?"));

@@ -60,7 +60,7 @@ fn a_tool_is_named_by_facade_and_action_in_three_ways() {
         let bound = bound("", &format!("  - {{id: a, {step}}}\n"));
         let bound = bound.unwrap_or_else(|problems| panic!("{step}: {problems:?}"));
         let target = bound.plan.targets[0].as_ref().unwrap();
-        let got = (target.facade.as_str(), target.action.as_str(), target.action_argument);
+        let got = (target.facade.as_str(), target.action.as_str(), target.action_argument.as_deref());
         assert_eq!(got, expected, "{step}");
     };
     check("tool: notes.list", ("notes", "list", None));

@@ -12,8 +12,8 @@ pub const RETRIES: u32 = 10;
 pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Default timeout of a step, including its retries.
 pub const STEP_TIMEOUT: Duration = Duration::from_secs(5 * 60);
-/// Maximum time for which a question stays open.
-pub const QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// Maximum time for which a question stays open. A host that records no runs closes it after half an hour.
+pub const QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Default pause before the first retry of a step.
 pub const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Default and maximum number of items of a `forEach`.

@@ -33,6 +33,7 @@ pub use self::{
     },
     model::{
         ArgumentValue, EffectHints, FileForm, ForEach, OnError, PropertySource, PropertyType, QuestionStep,
-        RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, Workflow, WorkflowFile, WorkflowStep,
+        RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, UnknownOutcome, Workflow,
+        WorkflowFile, WorkflowStep,
     },
 };

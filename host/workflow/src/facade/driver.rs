@@ -1,63 +1,179 @@
 //! Driver of one run: carries out the engine's effects, and reports their results.
 
 use std::{
+    collections::VecDeque,
     hash::{BuildHasher, Hasher, RandomState},
     sync::Arc,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use futures_util::FutureExt;
-use loggia_facade::{Call, Detail, Input, Question, Request};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, FusedFuture},
+};
+use loggia_facade::{Call, Detail, Failure, Input, JournalWriter, Object, Question, Request, Session};
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep_until};
 
-use super::tasks::RunTasks;
+use super::{journal_entry::JournalEntry, replay::ReplayedRun, tasks::RunTasks};
 use crate::{
-    engine::{self, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, StepNews},
+    definition::UnknownOutcome,
+    engine::{
+        self, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, StepNews, StepTarget, TaskId,
+    },
     progress::ProgressReporter,
 };
 
 /// Observer of every step of every run, for displays that show more than progress.
 pub type StepObserver = Arc<dyn Fn(&StepNews) + Send + Sync>;
 
-/// Drives one run to its end.
-pub(super) async fn drive_run(plan: &RunPlan, call: Call, watcher: Option<&StepObserver>) -> RunOutcome {
-    let session = call.session;
-    let began = Instant::now();
-    let begin = RunStart {
+/// Everything that a run acts through.
+pub(super) struct RunSurroundings<'a> {
+    /// Session of the workflow's call.
+    pub session: Session,
+    /// Journal of the call, if it is durable.
+    pub writer: Option<Arc<dyn JournalWriter>>,
+    /// Observer of the steps, if there is one.
+    pub watcher: Option<&'a StepObserver>,
+}
+
+/// Begins a run and drives it to its end.
+pub(super) async fn begin_run(plan: &RunPlan, call: Call, around: RunSurroundings<'_>) -> RunOutcome {
+    let start = RunStart {
         id: run_id(&call.action, call.idempotency_key.as_deref()),
         start_time: start_time(),
         params: call.params,
         seed: random_u64(),
     };
-    let mut teller = ProgressReporter::new(&plan.workflow, &session);
-    let mut tasks = RunTasks::new(session.clone());
-    let mut cancelled = session.cancelled().fuse();
-    let (mut state, mut effects) = engine::begin(plan, begin);
-    loop {
-        for effect in effects {
-            match effect {
-                RunEffect::Call { task, facade, action, params, idempotency_key } => {
-                    let input = Input::Action { action, params, detail: Detail::Standard };
-                    let idempotency_key = Some(idempotency_key);
-                    tasks.call(task, Request { facade, input, timeout: None, idempotency_key });
-                }
-                RunEffect::Ask { task, message, schema, timeout } => {
-                    let question = Question { timeout: Some(timeout), ..Question::form(message, schema) };
-                    tasks.ask(task, question);
-                }
-                RunEffect::Drop(task) => tasks.cancel(task),
-                RunEffect::Tell(news) => {
-                    teller.report(&news);
-                    if let Some(watcher) = watcher {
-                        watcher(&news);
-                    }
-                }
-                RunEffect::Done(outcome) => return *outcome,
-            }
+    let began =
+        around.writer.is_some().then(|| JournalEntry::began(plan, &start).to_bytes()).unwrap_or_default();
+    let (state, effects) = engine::begin(plan, start);
+    let mut driver = RunDriver::new(plan, state, around);
+    let recorded = driver.append(began);
+    let effects = driver.once_durable(recorded, effects).await;
+    driver.drive(effects).await
+}
+
+/// Continues a run from its journal and drives it to its end. A call that was interrupted is made again if that has no
+/// further effect; otherwise its step decides.
+pub(super) async fn resume_run(run: ReplayedRun, around: RunSurroundings<'_>) -> RunOutcome {
+    let ReplayedRun { plan, state, now, open, news, outcome } = run;
+    if let Some(outcome) = outcome {
+        return outcome;
+    }
+    let mut driver = RunDriver::new(&plan, state, around);
+    driver.clock.base = now;
+    for news in &news {
+        driver.teller.report(news);
+    }
+    let mut effects = Vec::new();
+    for effect in open {
+        match driver.unknown_outcome(&effect) {
+            UnknownOutcome::Retry => effects.push(effect),
+            UnknownOutcome::Ask => driver.ask_about(effect),
+            UnknownOutcome::Fail => driver.interrupted.extend(effect.task().map(RunEvent::Interrupted)),
         }
-        let due = state.due().map(|due| began + due);
+    }
+    driver.drive(effects).await
+}
+
+/// Clock of a run, which stands still while no host runs it.
+struct DriverClock {
+    /// Time of the run when this process took it up.
+    base: Duration,
+    began: Instant,
+}
+
+impl DriverClock {
+    fn now(&self) -> Duration {
+        self.base.saturating_add(self.began.elapsed())
+    }
+
+    /// Returns the moment at which the run's time is `due`.
+    fn moment(&self, due: Duration) -> Instant {
+        self.began + due.saturating_sub(self.base)
+    }
+}
+
+/// Carries out the effects of one run.
+struct RunDriver<'a> {
+    plan: &'a RunPlan,
+    state: RunState,
+    clock: DriverClock,
+    session: Session,
+    writer: Option<Arc<dyn JournalWriter>>,
+    watcher: Option<&'a StepObserver>,
+    teller: ProgressReporter<'a>,
+    tasks: RunTasks,
+    /// Events of calls that were interrupted and are not repeated.
+    interrupted: VecDeque<RunEvent>,
+}
+
+/// Result of appending an entry.
+type AppendResult = Option<BoxFuture<'static, Result<(), Failure>>>;
+
+impl<'a> RunDriver<'a> {
+    fn new(plan: &'a RunPlan, state: RunState, around: RunSurroundings<'a>) -> Self {
+        let RunSurroundings { session, writer, watcher } = around;
+        Self {
+            plan,
+            state,
+            clock: DriverClock { base: Duration::ZERO, began: Instant::now() },
+            writer,
+            watcher,
+            teller: ProgressReporter::new(&plan.workflow, session.clone()),
+            tasks: RunTasks::new(session.clone()),
+            interrupted: VecDeque::new(),
+            session,
+        }
+    }
+
+    /// Drives the run to its end, beginning with these effects.
+    async fn drive(mut self, mut effects: Vec<RunEffect>) -> RunOutcome {
+        let session = self.session.clone();
+        let mut cancelled = session.cancelled().fuse();
+        loop {
+            for effect in effects {
+                match effect {
+                    RunEffect::Done(outcome) => return *outcome,
+                    effect => self.carry_out(effect),
+                }
+            }
+            let event = match self.interrupted.pop_front() {
+                Some(event) => event,
+                None => self.next_event(&mut cancelled).await,
+            };
+            let now = self.clock.now();
+            let recorded = self.record(now, &event);
+            let requested = engine::step(self.plan, &mut self.state, now, event);
+            effects = self.once_durable(recorded, requested).await;
+        }
+    }
+
+    /// Carries out an effect that does not end the run.
+    fn carry_out(&mut self, effect: RunEffect) {
+        match effect {
+            RunEffect::Call { task, facade, action, params, idempotency_key } => {
+                self.tasks.call(task, to_request(facade, action, params, idempotency_key));
+            }
+            RunEffect::Ask { task, message, schema, timeout } => {
+                let question = Question { timeout: Some(timeout), ..Question::form(message, schema) };
+                self.tasks.ask(task, question);
+            }
+            RunEffect::Drop(task) => self.tasks.cancel(task),
+            RunEffect::Tell(news) => {
+                self.teller.report(&news);
+                if let Some(watcher) = self.watcher {
+                    watcher(&news);
+                }
+            }
+            RunEffect::Done(_) => {}
+        }
+    }
+
+    async fn next_event(&mut self, cancelled: &mut (impl FusedFuture<Output = ()> + Unpin)) -> RunEvent {
+        let due = self.state.due().map(|due| self.clock.moment(due));
         let clock = async {
             match due {
                 // More steps can start immediately: yield first, so that others run and the caller can cancel.
@@ -66,14 +182,78 @@ pub(super) async fn drive_run(plan: &RunPlan, call: Call, watcher: Option<&StepO
                 None => std::future::pending().await,
             }
         };
-        let event = tokio::select! {
+        tokio::select! {
             biased;
-            () = &mut cancelled => RunEvent::Cancelled,
-            event = tasks.next() => event,
+            () = cancelled => RunEvent::Cancelled,
+            event = self.tasks.next() => event,
             () = clock => RunEvent::Due,
-        };
-        effects = engine::step(plan, &mut state, began.elapsed(), event);
+        }
     }
+
+    fn append(&self, entry: Vec<u8>) -> AppendResult {
+        self.writer.as_ref().map(|writer| writer.append(entry))
+    }
+
+    /// Records an event. A run that may begin again records only its beginning.
+    fn record(&self, now: Duration, event: &RunEvent) -> AppendResult {
+        if self.writer.is_none() || self.plan.is_repeatable() {
+            return None;
+        }
+        self.append(JournalEntry::received(now, event).to_bytes())
+    }
+
+    /// Returns the effects once what led to them is durable, if any of them is seen outside: a call that changes something, or
+    /// a question. A run whose journal fails stops.
+    async fn once_durable(&mut self, recorded: AppendResult, effects: Vec<RunEffect>) -> Vec<RunEffect> {
+        let Some(recorded) = recorded.filter(|_| effects.iter().any(|effect| self.is_visible(effect))) else {
+            return effects;
+        };
+        match recorded.await {
+            Ok(()) => effects,
+            Err(failure) => {
+                self.writer = None;
+                let stopped = RunEvent::Stopped(failure.message);
+                // The effects are not carried out; the state counts their steps as stopped.
+                engine::step(self.plan, &mut self.state, self.clock.now(), stopped)
+            }
+        }
+    }
+
+    fn is_visible(&self, effect: &RunEffect) -> bool {
+        match effect {
+            RunEffect::Call { task, .. } => self.target(*task).is_none_or(|target| target.changes),
+            RunEffect::Ask { .. } => true,
+            RunEffect::Drop(_) | RunEffect::Tell(_) | RunEffect::Done(_) => false,
+        }
+    }
+
+    fn target(&self, task: TaskId) -> Option<&StepTarget> {
+        self.plan.targets.get(task.step).and_then(Option::as_ref)
+    }
+
+    /// Decides about a call or question that was under way when the host stopped.
+    fn unknown_outcome(&self, effect: &RunEffect) -> UnknownOutcome {
+        let RunEffect::Call { task, .. } = effect else { return UnknownOutcome::Retry };
+        let stated = self.plan.workflow.steps.get(task.step).and_then(|step| step.on_unknown);
+        let repeatable = self.target(*task).is_some_and(|target| target.repeatable);
+        match stated {
+            _ if repeatable => UnknownOutcome::Retry,
+            Some(stated) => stated,
+            None => UnknownOutcome::Fail,
+        }
+    }
+
+    /// Asks a person whether an interrupted call is made again.
+    fn ask_about(&mut self, effect: RunEffect) {
+        if let RunEffect::Call { task, facade, action, params, idempotency_key } = effect {
+            self.tasks.ask_and_call(task, to_request(facade, action, params, idempotency_key));
+        }
+    }
+}
+
+fn to_request(facade: String, action: String, params: Object, idempotency_key: String) -> Request {
+    let input = Input::Action { action, params, detail: Detail::Standard };
+    Request { facade, input, timeout: None, idempotency_key: Some(idempotency_key) }
 }
 
 /// Formats the time of day for `.workflow.start_time`.

@@ -28,6 +28,12 @@ pub(super) fn to_unavailable(workflow: &Workflow, problems: &[FileProblem]) -> F
     Failure::new(code::UNAVAILABLE, message).hint(hint)
 }
 
+/// Creates the failure of a run whose journal cannot be read.
+pub(super) fn to_unreadable(reason: String) -> Failure {
+    let message = format!("the run cannot continue after a restart: {reason}");
+    Failure::new(code::INTERNAL, message).hint("check what it did before starting it again")
+}
+
 /// Converts a report into a failure for the caller.
 pub(super) fn to_failure(report: RunReport) -> Failure {
     let (code, message, hint) = (report.code.clone(), report.message.clone(), report.hint.clone());

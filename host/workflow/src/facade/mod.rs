@@ -4,11 +4,15 @@
 //! |---|---|
 //! | `tasks.rs` | active calls and questions of a run |
 //! | `driver.rs` | the loop between engine and session |
+//! | `journal_entry.rs` | what a run records |
+//! | `replay.rs` | pure: the state of a run from its journal |
 //! | `failure.rs` | failures of workflows, for their callers |
 //! | `workflow_facade.rs` | the facade |
 
 mod driver;
 mod failure;
+mod journal_entry;
+mod replay;
 mod tasks;
 mod workflow_facade;
 

@@ -7,7 +7,8 @@ use futures_util::{
     future::{AbortHandle, Abortable, BoxFuture},
     stream::FuturesUnordered,
 };
-use loggia_facade::{Failure, Question, Request, Session};
+use loggia_facade::{Answer, Failure, Input, Question, Request, Session};
+use serde_json::json;
 
 use crate::engine::{RunEvent, TaskId};
 
@@ -41,8 +42,22 @@ impl RunTasks {
         let session = self.session.clone();
         self.begin(task, async move {
             match session.invoke(request).await {
-                Ok(reply) => RunEvent::Replied(task, reply),
-                Err(stop) => RunEvent::Failed(task, Failure::from(stop)),
+                Ok(reply) => RunEvent::replied(task, reply),
+                Err(stop) => RunEvent::failed(task, Failure::from(stop)),
+            }
+        });
+    }
+
+    /// Asks a person whether an interrupted call is made again, and makes it if so.
+    pub(super) fn ask_and_call(&mut self, task: TaskId, request: Request) {
+        let session = self.session.clone();
+        self.begin(task, async move {
+            if !matches!(session.elicit(repetition_question(&request)).await, Ok(answer) if says_again(&answer)) {
+                return RunEvent::Interrupted(task);
+            }
+            match session.invoke(request).await {
+                Ok(reply) => RunEvent::replied(task, reply),
+                Err(stop) => RunEvent::failed(task, Failure::from(stop)),
             }
         });
     }
@@ -51,8 +66,8 @@ impl RunTasks {
         let session = self.session.clone();
         self.begin(task, async move {
             match session.elicit(question).await {
-                Ok(answer) => RunEvent::Answered(task, answer),
-                Err(failure) => RunEvent::Failed(task, failure),
+                Ok(answer) => RunEvent::answered(task, answer),
+                Err(failure) => RunEvent::failed(task, failure),
             }
         });
     }
@@ -74,4 +89,23 @@ impl RunTasks {
             }
         }
     }
+}
+
+/// Question about a call that was interrupted.
+fn repetition_question(request: &Request) -> Question {
+    let action = match &request.input {
+        Input::Action { action, .. } => action.as_str(),
+        Input::Arguments(_) => "",
+    };
+    let message = format!(
+        "the host stopped while `{}.{action}` ran, so it is unknown whether it took effect. Is it made again?",
+        request.facade
+    );
+    let schema = json!({"type": "object", "required": ["again"], "properties": {
+        "again": {"type": "boolean", "description": "true: make the call again. false: the step fails"}}});
+    Question::form(message, schema.as_object().cloned().unwrap_or_default())
+}
+
+fn says_again(answer: &Answer) -> bool {
+    matches!(answer, Answer::Accepted(form) if form["again"] == true)
 }

@@ -3,11 +3,12 @@
 use std::{cell::Cell, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{Call, Facade, Failure, Reply, Session, Stop, Surface, code};
+use loggia_facade::{Call, CallJournal, Facade, Failure, Reply, Session, Stop, Surface, code};
 
 use super::{
-    driver::{StepObserver, drive_run},
-    failure::{to_denied, to_failure, to_unavailable},
+    driver::{RunSurroundings, StepObserver, begin_run, resume_run},
+    failure::{to_denied, to_failure, to_unavailable, to_unreadable},
+    replay::ReplayedRun,
 };
 use crate::{
     Workflow,
@@ -35,12 +36,28 @@ impl Facade for WorkflowFacade {
         &self.surface
     }
 
+    fn is_durable(&self) -> bool {
+        true
+    }
+
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
         async move {
-            let workflow = self.workflows.iter().find(|workflow| workflow.name == call.action);
-            let workflow = workflow.ok_or_else(|| Failure::new(code::NOT_FOUND, "not found"))?;
-            let bound = bind_for_session(workflow, &call.session)?;
-            match drive_run(&bound.plan, call, self.watcher.as_ref()).await {
+            let session = call.session.clone();
+            let (history, writer) = match session.take_journal() {
+                Some(CallJournal { history, writer }) => (history, Some(writer)),
+                None => (Vec::new(), None),
+            };
+            let around = RunSurroundings { session, writer, watcher: self.watcher.as_ref() };
+            let outcome = match ReplayedRun::from_history(&history).map_err(to_unreadable)? {
+                Some(run) => resume_run(run, around).await,
+                None => {
+                    let workflow = self.workflows.iter().find(|workflow| workflow.name == call.action);
+                    let workflow = workflow.ok_or_else(|| Failure::new(code::NOT_FOUND, "not found"))?;
+                    let bound = bind_for_session(workflow, &call.session)?;
+                    begin_run(&bound.plan, call, around).await
+                }
+            };
+            match outcome {
                 RunOutcome::Completed(output) => Ok(Reply::data(output)),
                 RunOutcome::Failed(report) => Err(to_failure(*report).into()),
             }

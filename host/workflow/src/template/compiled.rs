@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
 use super::{
     error::{EvalError, ParseError},
     eval,
@@ -53,6 +55,19 @@ impl TextTemplate {
     /// Go's errors, and exceeded limits on steps and output.
     pub fn expand(&self, scope: &TemplateScope<'_>, strict: bool) -> Result<ExpandedText, EvalError> {
         eval::expand(&self.parsed.source, &self.parsed.ast, scope, strict)
+    }
+}
+
+/// As its source text.
+impl Serialize for TextTemplate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.source())
+    }
+}
+
+impl<'de> Deserialize<'de> for TextTemplate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

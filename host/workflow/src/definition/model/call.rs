@@ -1,11 +1,12 @@
 //! Calls of actions.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::template::TextTemplate;
 
 /// Call of another facade's action.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Tool as written: `facade.action`; a facade whose action is an argument; or `facade_action`.
     pub tool: String,
@@ -16,7 +17,7 @@ pub struct ToolCall {
 }
 
 /// Argument of a call, or a part of one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum ArgumentValue {
     /// Literal value.
     Literal(Value),

@@ -1,10 +1,12 @@
 //! Loops over a list.
 
+use serde::{Deserialize, Serialize};
+
 use super::{call::ToolCall, on_error::OnError};
 use crate::template::TextTemplate;
 
 /// Call for each item of a list.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ForEach {
     /// Template that must produce a list.
     pub collection: TextTemplate,

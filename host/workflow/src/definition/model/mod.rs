@@ -21,7 +21,7 @@ pub use self::{
     call::{ArgumentValue, ToolCall},
     file::{FileForm, WorkflowFile},
     for_each::ForEach,
-    on_error::OnError,
+    on_error::{OnError, UnknownOutcome},
     output::{PropertySource, PropertyType, ResultProperty, ResultShape},
     question::{QuestionStep, RefusalAction},
     step::{StepKind, WorkflowStep},

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Policy for a failed step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum OnError {
     /// Fails the workflow.
     #[default]
@@ -17,4 +19,15 @@ pub enum OnError {
         /// Pause before the first retry.
         delay: Duration,
     },
+}
+
+/// What follows for a call that was interrupted by a restart, if its action is not idempotent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum UnknownOutcome {
+    /// The call is made again, with the same idempotency key.
+    Retry,
+    /// A person decides whether it is made again.
+    Ask,
+    /// The step fails.
+    Fail,
 }

@@ -1,11 +1,12 @@
 //! The shape of a workflow's result.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::template::TextTemplate;
 
 /// Shape of a workflow's result.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ResultShape {
     /// Properties, in file order.
     pub properties: Vec<(String, ResultProperty)>,
@@ -14,7 +15,7 @@ pub struct ResultShape {
 }
 
 /// Property of a result.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ResultProperty {
     /// JSON Schema type.
     pub kind: PropertyType,
@@ -29,7 +30,7 @@ pub struct ResultProperty {
 }
 
 /// Source of a property's value.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum PropertySource {
     /// Template.
     Value(TextTemplate),
@@ -38,7 +39,7 @@ pub enum PropertySource {
 }
 
 /// JSON Schema types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "JSON Schema's own words")]
 pub enum PropertyType {
     String,

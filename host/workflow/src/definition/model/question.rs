@@ -1,11 +1,12 @@
 //! Questions to a person.
 
 use loggia_facade::Object;
+use serde::{Deserialize, Serialize};
 
 use crate::template::TextTemplate;
 
 /// Question that a step asks a person.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct QuestionStep {
     /// Message of the question.
     pub message: TextTemplate,
@@ -18,7 +19,7 @@ pub struct QuestionStep {
 }
 
 /// Action after a question without a positive answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum RefusalAction {
     /// Fails the workflow.
     #[default]

@@ -2,13 +2,19 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{call::ToolCall, for_each::ForEach, on_error::OnError, question::QuestionStep};
+use super::{
+    call::ToolCall,
+    for_each::ForEach,
+    on_error::{OnError, UnknownOutcome},
+    question::QuestionStep,
+};
 use crate::template::TextTemplate;
 
 /// Step of a workflow.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WorkflowStep {
     /// Identifier, unique in the workflow.
     pub id: String,
@@ -22,6 +28,8 @@ pub struct WorkflowStep {
     pub timeout: Duration,
     /// Policy for a failure.
     pub on_error: OnError,
+    /// Policy for a call that was interrupted by a restart; `None`: it is repeated if its action is idempotent.
+    pub on_unknown: Option<UnknownOutcome>,
     /// Output of the step if it is skipped or fails.
     pub default_results: Option<Value>,
     /// Line number.
@@ -29,7 +37,7 @@ pub struct WorkflowStep {
 }
 
 /// Kinds of steps.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum StepKind {
     /// `type: tool`.
     Tool(ToolCall),

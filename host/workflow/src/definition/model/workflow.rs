@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use loggia_facade::Object;
+use serde::{Deserialize, Serialize};
 
 use super::{output::ResultShape, step::WorkflowStep};
 
 /// Workflow: ToolHive's composite tool.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Workflow {
     /// Name of the action.
     pub name: String,
@@ -34,7 +35,7 @@ pub struct Workflow {
 }
 
 /// Effects that the author declares. Anything undeclared follows from the steps.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "MCP's own words")]
 pub struct EffectHints {
     pub title: Option<String>,

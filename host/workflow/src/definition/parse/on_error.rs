@@ -4,7 +4,7 @@ use crate::{
     FileProblem,
     definition::{
         limits::{RETRIES, RETRY_DELAY},
-        model::OnError,
+        model::{OnError, UnknownOutcome},
         place::{self, NodePlace, ObjectFields},
         report::ParseReport,
     },
@@ -63,6 +63,25 @@ pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport
                 .map_or_else(|| fields.missing("action", &message), |p| p.problem(&message));
             report.problem(report.with_suggestion(problem, other, ACTIONS));
             OnError::Abort
+        }
+    }
+}
+
+/// Parses the policy for an interrupted call.
+pub(crate) fn parse_unknown_outcome(
+    fields: &ObjectFields<'_>,
+    report: &mut ParseReport,
+) -> Option<UnknownOutcome> {
+    const ACTIONS: [&str; 3] = ["retry", "ask", "fail"];
+    let place = fields.get("onUnknown")?;
+    match place.text(report)? {
+        "retry" => Some(UnknownOutcome::Retry),
+        "ask" => Some(UnknownOutcome::Ask),
+        "fail" => Some(UnknownOutcome::Fail),
+        other => {
+            let problem = place.problem(&format!("must be one of: {}", ACTIONS.join(", ")));
+            report.problem(report.with_suggestion(problem, other, ACTIONS));
+            None
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Names of the fields of a step.
 
 /// Fields of a step.
-pub(crate) const FIELDS: [&str; 18] = [
+pub(crate) const FIELDS: [&str; 19] = [
     "id",
     "type",
     "tool",
@@ -10,6 +10,7 @@ pub(crate) const FIELDS: [&str; 18] = [
     "dependsOn",
     "timeout",
     "onError",
+    "onUnknown",
     "defaultResults",
     "message",
     "schema",

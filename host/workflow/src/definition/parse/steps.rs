@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use super::{
-    arguments::parse_call, for_each, on_error::parse_on_error, question, step_fields::FIELDS,
+    arguments::parse_call,
+    for_each,
+    on_error::{parse_on_error, parse_unknown_outcome},
+    question,
+    step_fields::FIELDS,
     template::parse_template,
 };
 use crate::{
@@ -55,6 +59,7 @@ fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut P
         depends_on: Vec::new(),
         timeout: STEP_TIMEOUT,
         on_error: OnError::Abort,
+        on_unknown: None,
         default_results: None,
         line,
     };
@@ -79,10 +84,11 @@ fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut P
         step.timeout = timeout;
         if matches!(step.kind, StepKind::Ask(_)) && timeout > QUESTION_TIMEOUT {
             step.timeout = QUESTION_TIMEOUT;
-            report.warn(place.problem("exceeds the maximum of 30m for a question"));
+            report.warn(place.problem("exceeds the maximum of 720h for a question"));
         }
     }
     step.on_error = parse_on_error(&fields, report);
+    step.on_unknown = parse_unknown_outcome(&fields, report);
     if matches!(step.on_error, OnError::Retry { .. }) && !matches!(step.kind, StepKind::Tool(_)) {
         let message = "onError.action: retry has no effect here: only tool calls are retried";
         let problem = FileProblem::new(line, &*place.path, format!("{}: {message}", place.path));

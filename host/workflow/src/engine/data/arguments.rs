@@ -28,7 +28,7 @@ pub(crate) fn expand_parameters(
     let mut room = SizeBudget::new("the arguments are", ARGUMENTS);
     let mut out = Object::new();
     for (name, argument) in &call.arguments {
-        if Some(name.as_str()) == target.action_argument {
+        if Some(name.as_str()) == target.action_argument.as_deref() {
             continue;
         }
         let value =

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use loggia_facade::{Failure, Object, Reply, code};
+use loggia_facade::{Failure, Object, code};
 
 use super::{retry, run_machine::RunMachine};
 use crate::{
     definition::{OnError, StepKind, ToolCall},
     engine::{
-        data::{arguments, reply},
         failure::{SecretRedactor, StepError},
         model::{StepChange, TaskId},
         state::{StepCallState, StepPhase},
@@ -16,18 +15,15 @@ use crate::{
     },
 };
 
+/// Code of the failure of a call that was interrupted by a restart.
+const INTERRUPTED: &str = "interrupted";
+
 impl RunMachine<'_> {
     /// Handles a reply.
-    pub(crate) fn on_reply(&mut self, task: TaskId, reply: Reply) {
+    pub(crate) fn on_reply(&mut self, task: TaskId, entry: Object) {
         if self.find_attempt(task).is_none() {
             return;
         }
-        // A serialized run must be readable again.
-        if arguments::is_too_deep(&reply.data) {
-            let failure = Failure::new(code::INTERNAL, "the reply is nested too deeply");
-            return self.fail_call(task, failure);
-        }
-        let entry = reply::to_entry(reply);
         let held_bytes = self.state.held_bytes.saturating_add(size_budget::members_size(&entry));
         if held_bytes > size_budget::REPLIES {
             let message =
@@ -59,6 +55,18 @@ impl RunMachine<'_> {
                 self.notify(task.step, task.item, StepChange::Retrying(pause, redacted));
             }
         }
+    }
+
+    /// Handles an interruption: the effect of the call is unknown, so it is not retried.
+    pub(crate) fn on_interruption(&mut self, task: TaskId) {
+        if self.find_attempt(task).is_none() {
+            return;
+        }
+        let message = "the host stopped during the call, so it is unknown whether it took effect";
+        self.fail_call(
+            task,
+            Failure::new(INTERRUPTED, message).hint("check its effect before calling again"),
+        );
     }
 
     /// Redacts what the action's own schema marks as secret. The value may come from another step, so that the

@@ -40,7 +40,11 @@ impl RunMachine<'_> {
                 message: "the workflow was cancelled".to_owned(),
                 ..RunStop::default()
             }),
-            RunEvent::Replied(task, reply) => self.on_reply(task, reply),
+            RunEvent::Stopped(message) => {
+                self.stop_run(RunStop { code: code::UNAVAILABLE, message, ..RunStop::default() })
+            }
+            RunEvent::Replied(task, entry) => self.on_reply(task, entry),
+            RunEvent::Interrupted(task) => self.on_interruption(task),
             RunEvent::Failed(task, failure) if self.is_asking(task) => {
                 self.on_question_failure(task.step, failure)
             }

@@ -40,3 +40,13 @@ pub enum RunEffect {
     /// Ends the run; no effect follows.
     Done(Box<RunOutcome>),
 }
+
+impl RunEffect {
+    /// Returns the task of a call or question.
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Call { task, .. } | Self::Ask { task, .. } => Some(*task),
+            Self::Drop(_) | Self::Tell(_) | Self::Done(_) => None,
+        }
+    }
+}

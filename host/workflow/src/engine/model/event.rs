@@ -1,10 +1,10 @@
 //! Input of the machine.
 
-use loggia_facade::{Answer, Failure, Object, Reply};
+use loggia_facade::{Answer, Failure, Object};
 use serde::{Deserialize, Serialize};
 
 /// Input of a new run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunStart {
     /// `.workflow.id`.
     pub id: String,
@@ -27,17 +27,34 @@ pub struct TaskId {
     pub attempt: u32,
 }
 
-/// Event that the driver reports.
-#[derive(Debug, Clone)]
+/// Event that the driver reports. It can be serialized and read again, which its constructors ensure.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum RunEvent {
-    /// Reply of a call.
-    Replied(TaskId, Reply),
+    /// Reply of a call, as an entry of the context.
+    Replied(TaskId, Object),
     /// Failure of a call, or of a question that could not be asked.
     Failed(TaskId, Failure),
+    /// A call was interrupted by a restart, and must not be repeated: its effect is unknown.
+    Interrupted(TaskId),
     /// Answer of a person.
     Answered(TaskId, Answer),
     /// Timer at the time given by [`RunState::due`](crate::engine::RunState::due).
     Due,
     /// Cancellation by the caller.
     Cancelled,
+    /// The host cannot continue the run, for this reason.
+    Stopped(String),
+}
+
+impl RunEvent {
+    /// Returns the task that has ended by this event.
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Replied(task, _)
+            | Self::Failed(task, _)
+            | Self::Interrupted(task)
+            | Self::Answered(task, _) => Some(*task),
+            Self::Due | Self::Cancelled | Self::Stopped(_) => None,
+        }
+    }
 }

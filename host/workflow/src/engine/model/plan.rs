@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use loggia_facade::Object;
+use serde::{Deserialize, Serialize};
 
-use crate::Workflow;
+use crate::{Workflow, definition::StepKind};
 
 /// Workflow bound to the actions that it calls.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunPlan {
     /// Definition.
     pub workflow: Arc<Workflow>,
@@ -15,8 +16,17 @@ pub struct RunPlan {
     pub targets: Vec<Option<StepTarget>>,
 }
 
+impl RunPlan {
+    /// Returns true if a run has no effect until it ends: it may then begin again.
+    pub fn is_repeatable(&self) -> bool {
+        let changes = self.targets.iter().flatten().any(|target| target.changes);
+        let asks = self.workflow.steps.iter().any(|step| matches!(step.kind, StepKind::Ask(_)));
+        !changes && !asks
+    }
+}
+
 /// Target of a step's call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StepTarget {
     /// Facade.
     pub facade: String,
@@ -25,7 +35,9 @@ pub struct StepTarget {
     /// JSON Schema of the action's parameters.
     pub params: Arc<Object>,
     /// Argument that names the action and is no parameter.
-    pub action_argument: Option<&'static str>,
+    pub action_argument: Option<String>,
     /// True if the action may have lasting effects. Read-only actions have none.
     pub changes: bool,
+    /// True if a repeated call has no further effect: for read-only and idempotent actions.
+    pub repeatable: bool,
 }

@@ -148,7 +148,7 @@ fn events_of_inactive_tasks_are_ignored() {
         task(usize::MAX, Some(usize::MAX), u32::MAX),
     ] {
         for event in [
-            RunEvent::Replied(other, reply()),
+            RunEvent::replied(other, reply()),
             RunEvent::Failed(other, failure()),
             RunEvent::Answered(other, loggia_facade::Answer::Declined),
         ] {
@@ -159,10 +159,10 @@ fn events_of_inactive_tasks_are_ignored() {
     assert_eq!(step(&plan, &mut state, Duration::ZERO, answer), [], "a call is not answered");
     assert_eq!(serde_json::to_value(&state).unwrap(), before);
     assert!(
-        !step(&plan, &mut state, Duration::ZERO, RunEvent::Replied(task(0, None, 0), reply())).is_empty()
+        !step(&plan, &mut state, Duration::ZERO, RunEvent::replied(task(0, None, 0), reply())).is_empty()
     );
     assert_eq!(
-        step(&plan, &mut state, Duration::ZERO, RunEvent::Replied(task(0, None, 0), reply())),
+        step(&plan, &mut state, Duration::ZERO, RunEvent::replied(task(0, None, 0), reply())),
         [],
         "twice"
     );

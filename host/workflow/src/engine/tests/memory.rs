@@ -28,7 +28,7 @@ fn replies_that_are_too_large_together_end_the_run() {
             RunEffect::Call { task, .. } => {
                 replies += 1;
                 let reply = Reply::data(json!({"text": "x".repeat(4 * MIB)}));
-                open.extend(step(&plan, &mut state, Duration::ZERO, RunEvent::Replied(task, reply)));
+                open.extend(step(&plan, &mut state, Duration::ZERO, RunEvent::replied(task, reply)));
             }
             RunEffect::Done(outcome) => match *outcome {
                 RunOutcome::Failed(report) => break report.message,

@@ -46,7 +46,7 @@ pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
         let (facade, action) = tool.split_once('.').unwrap_or((tool, "run"));
         let params =
             object(json!({"type": "object", "properties": tools.get(tool).cloned().unwrap_or(json!({}))}));
-        let action_argument = Some("action");
+        let action_argument = Some("action".to_owned());
         let changes = action != "look";
         StepTarget {
             facade: facade.into(),
@@ -54,6 +54,7 @@ pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
             params: Arc::new(params),
             action_argument,
             changes,
+            repeatable: action == "look" || action == "put",
         }
     };
     let targets = steps.iter().map(|step| match &step.kind {
@@ -112,6 +113,7 @@ fn step(value: &Value, ids: &[&str]) -> WorkflowStep {
         depends_on: value["dependsOn"].as_array().into_iter().flatten().map(place).collect(),
         timeout: milliseconds(&value["timeout"], 5 * 60 * 1000),
         on_error: on_error(&value["onError"]),
+        on_unknown: None,
         default_results: value.get("defaultResults").cloned(),
         line: 1,
     }

@@ -229,7 +229,7 @@ proptest! {
                 2 => RunEvent::Answered(task_, Answer::Accepted(json!([]))),
                 3 if pause < 900 => RunEvent::Cancelled,
                 4 => RunEvent::Due,
-                _ => RunEvent::Replied(task_, Reply::data(json!({"x": pause}))),
+                _ => RunEvent::replied(task_, Reply::data(json!({"x": pause}))),
             };
             let mut read: RunState = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
             let effects = step(&plan, &mut state, now, event.clone());

@@ -163,7 +163,7 @@ pub(super) fn run_seeded(
                 now = now.max(at);
                 let (_, asked, what) = pending.remove(place);
                 match what.unwrap() {
-                    Comes::Reply(data) => RunEvent::Replied(asked.task, Reply::data(data)),
+                    Comes::Reply(data) => RunEvent::replied(asked.task, Reply::data(data)),
                     Comes::Fail(failure) => RunEvent::Failed(asked.task, failure),
                     Comes::Answer(answer) => RunEvent::Answered(asked.task, answer),
                     Comes::Cancel => {
