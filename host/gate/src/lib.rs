@@ -15,7 +15,8 @@
 //! | [`tokens`] | token cost of tool lists | |
 //! | [`catalog`] | the facades now served, and their published tools | and `flow`, `tokens` |
 //! | `plan` | pure: from a request to a validated call | and `catalog` |
-//! | [`run`] | the state of a call, and calls that outlive their request | and `plan` |
+//! | [`journal`] | what is recorded of runs that survive the host | and `plan` |
+//! | [`run`] | the state of a call, and calls that outlive their request | and `journal` |
 //! | [`schedule`] | which runtime polls a call | and `run` |
 //! | [`call`] | a call from its request to its envelope; the front side, [`Gate`] and [`Exec`] | all |
 //!
@@ -29,6 +30,7 @@ pub mod call;
 pub mod catalog;
 mod failures;
 pub mod flow;
+pub mod journal;
 mod plan;
 pub mod run;
 pub mod schedule;

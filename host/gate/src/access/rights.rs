@@ -23,6 +23,11 @@ impl CallerRights {
         if scopes.contains(&AccessScope::ALL) { Self::all() } else { Self(Some(scopes.into())) }
     }
 
+    /// Returns the scopes as texts, from which the same rights can be made. `None` if nothing is refused.
+    pub(crate) fn scopes(&self) -> Option<Vec<String>> {
+        self.0.as_ref().map(|scopes| scopes.iter().map(ToString::to_string).collect())
+    }
+
     /// Returns true if nothing is refused.
     pub fn are_unrestricted(&self) -> bool {
         self.0.is_none()

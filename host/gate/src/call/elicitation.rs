@@ -16,8 +16,10 @@ use crate::{
 
 /// Time that a question stays open.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(5 * 60);
-/// Longest time that a question may set for itself.
+/// Longest time that a question may set for itself. Its call is kept in memory.
 const MAX_QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// Longest time that a question of a durable call may set for itself. Its call survives the host.
+const MAX_DURABLE_QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Length of a question's text, in bytes.
 const MAX_QUESTION_BYTES: usize = 2000;
@@ -87,7 +89,7 @@ impl CallFrame {
     pub(super) async fn ask_person(&self, question: Question) -> Result<Answer, Failure> {
         let text = sanitise_line(&question.message, MAX_QUESTION_BYTES);
         let checked = self.check_question(&question.kind, &text)?;
-        let patience = question.timeout.map_or(QUESTION_TIMEOUT, |asked| asked.min(MAX_QUESTION_TIMEOUT));
+        let patience = question.timeout.map_or(QUESTION_TIMEOUT, |asked| asked.min(self.question_limit()));
         let answer = self.ask_checked(&checked, question, patience, |answer| answer).await?;
         let answer = answer.ok_or_else(|| {
             timed_out("the question was not answered in time")
@@ -97,6 +99,11 @@ impl CallFrame {
             Answer::Accepted(value) => checked.check_answer(value),
             other => Ok(other),
         }
+    }
+
+    fn question_limit(&self) -> Duration {
+        let is_durable = self.parent.is_none() && self.state.recorder.is_some();
+        if is_durable { MAX_DURABLE_QUESTION_TIMEOUT } else { MAX_QUESTION_TIMEOUT }
     }
 
     /// Asks a question that was checked, and waits for what `answered` makes of its answer; `None` if it takes longer than

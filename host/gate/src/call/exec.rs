@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use futures_util::future::BoxFuture;
 use loggia_facade::{Answer, Command, Envelope, Failure, Question};
 
-use super::{audit::UnstartedCall, batch, chain, gate_state::GateState};
+use super::{audit::UnstartedCall, batch, chain, durable, gate_state::GateState};
 use crate::{
     access::CallOrigin,
     failures,
@@ -36,6 +36,8 @@ enum ExecStage {
     Attached(RunId, FollowGuard),
     /// A run that is only observed: dropping the handle does not affect it.
     Watched(RunWatch),
+    /// A run of which only the journal knows.
+    Recorded(BoxFuture<'static, Envelope>),
 }
 
 /// Counts one follower of a call. Dropping the last one cancels the call, unless it was detached or became a run.
@@ -54,7 +56,7 @@ impl FollowGuard {
 impl Drop for FollowGuard {
     fn drop(&mut self) {
         let was_last = self.state.remove_follower();
-        if was_last && !self.detached && !self.state.is_run() {
+        if was_last && !self.detached && !self.state.is_run() && !self.state.outlives_host() {
             self.state.cancel.cancel();
         }
     }
@@ -92,9 +94,14 @@ impl Exec {
         Self::with_stage(ExecStage::Watched(watch), Some(SOFT_DEADLINE))
     }
 
+    pub(super) fn recorded(answer: BoxFuture<'static, Envelope>) -> Self {
+        Self::with_stage(ExecStage::Recorded(answer), None)
+    }
+
     pub(super) fn begin_call(gate: &Arc<GateState>, origin: CallOrigin, planned: PlannedCall) -> Self {
         let (entry, action) = (Arc::clone(&planned.entry), planned.action);
-        let state = Arc::new(CallState::for_call(origin, &planned));
+        let recorder = durable::recorder_for(gate, &origin, &planned);
+        let state = Arc::new(CallState::for_call(origin, &planned).with_recorder(recorder));
         let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
             Err(failure) => {
@@ -106,7 +113,11 @@ impl Exec {
         };
         let patience = patience_for(state.long_running, planned.wait);
         let future = chain::run_chain(Arc::clone(gate), Arc::clone(&state), planned);
-        Self::fresh(gate, gate.executor.prepare(state, entry, hold_ticket(ticket, future)), patience)
+        let future = match state.recorder.clone() {
+            None => hold_ticket(ticket, future),
+            Some(recorder) => hold_ticket(ticket, durable::record_outcome(recorder, future)),
+        };
+        Self::fresh(gate, gate.executor.prepare(state, entry, future), patience)
     }
 
     pub(super) fn begin_batch(gate: &Arc<GateState>, origin: CallOrigin, batch: PlannedBatch) -> Self {
@@ -199,12 +210,25 @@ impl Exec {
                 CallEvent::Done(_) => CallEvent::Done(Box::new(watch.render())),
                 event => event,
             },
+            ExecStage::Recorded(answer) => CallEvent::Done(Box::new(answer.await)),
             ExecStage::Fresh(..) => std::future::pending().await,
         };
         if matches!(event, CallEvent::Done(_)) {
             self.stage = ExecStage::Answered(None);
         }
         event
+    }
+
+    /// Makes a durable call survive the host from now on. To be awaited before its handle is given to its caller.
+    pub fn persist(&self) -> impl Future<Output = ()> + Send + 'static {
+        let state = self.state().filter(|_| !matches!(self.stage, ExecStage::Watched(_)));
+        let recorder = state.and_then(|state| state.recorder.clone());
+        async move {
+            let Some(recorder) = recorder else { return };
+            if let Err(error) = recorder.persist().await {
+                tracing::error!(run = recorder.run(), "a run will not survive the host: {error}");
+            }
+        }
     }
 
     /// Lets the call continue without a follower; [`Gate::attach`](super::Gate::attach) follows it again by the returned
@@ -232,7 +256,7 @@ impl Exec {
 
     fn release(self, as_run: bool) -> Option<(RunId, Arc<CallState>)> {
         match self.stage {
-            ExecStage::Answered(_) | ExecStage::Watched(_) => None,
+            ExecStage::Answered(_) | ExecStage::Watched(_) | ExecStage::Recorded(_) => None,
             ExecStage::Fresh(gate, work) => {
                 let work = work?;
                 let state = Arc::clone(&work.state);
@@ -298,7 +322,7 @@ impl Exec {
 
     fn state(&self) -> Option<&Arc<CallState>> {
         match &self.stage {
-            ExecStage::Answered(_) => None,
+            ExecStage::Answered(_) | ExecStage::Recorded(_) => None,
             ExecStage::Fresh(_, work) => work.as_ref().map(|work| &work.state),
             ExecStage::Running(_, FollowGuard { state, .. })
             | ExecStage::Attached(_, FollowGuard { state, .. }) => Some(state),

@@ -1,22 +1,20 @@
 //! The front side of the gate.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request};
 use loggia_schema::ToolView;
 
-use super::{audit, exec::Exec, gate_state::GateState, login, run_query, snapshot::GateSnapshot};
+use super::{audit, exec::Exec, gate_state::GateState, login, resumption, run_query, snapshot::GateSnapshot};
 use crate::{
     access::CallOrigin,
     catalog::{Catalog, CatalogSnapshot},
     failures,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
+    journal::{Journal, JournalError},
     plan,
     run::{ParkedCalls, RunHandle, RunId, RunRegistry, RunStatus},
     schedule::{Executor, run_cpu_bound},
@@ -37,6 +35,16 @@ impl Gate {
 
     /// Creates a gate with these quotas for each caller.
     pub fn with_quotas(catalog: Arc<Catalog>, executor: Executor, quotas: CallerQuotas) -> Self {
+        Self::with_journal(catalog, executor, quotas, None)
+    }
+
+    /// Creates a gate that records durable runs in a journal, if there is one.
+    pub fn with_journal(
+        catalog: Arc<Catalog>,
+        executor: Executor,
+        quotas: CallerQuotas,
+        journal: Option<Arc<dyn Journal>>,
+    ) -> Self {
         let state = GateState {
             catalog,
             executor,
@@ -46,7 +54,8 @@ impl Gate {
             unfinished: UnfinishedCalls::default(),
             quotas,
             meters: Arc::default(),
-            draining: AtomicBool::new(false),
+            draining: Arc::default(),
+            journal,
         };
         Self { state: Arc::new(state) }
     }
@@ -138,6 +147,16 @@ impl Gate {
         }
     }
 
+    /// Takes up the runs that ended hosts have left unfinished, of the facades now served. Returns their number. Each goes on
+    /// as a detached run of its caller, under its old handle.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read.
+    pub async fn resume_runs(&self) -> Result<usize, JournalError> {
+        resumption::resume_runs(&self.state).await
+    }
+
     /// Follows a detached call again. Dropping the handle cancels the call, as it did before.
     ///
     /// # Errors
@@ -156,12 +175,14 @@ impl Gate {
         run.map(RunHandle::new).ok_or_else(failures::run_not_found)
     }
 
-    /// Refuses new calls, waits for runs to end, and cancels those that are left after `patience`.
+    /// Refuses new calls, waits for runs to end, and cancels those that are left after `patience`. Durable runs are left to the
+    /// next start: those that wait for a person at once.
     pub async fn drain(&self, patience: Duration) {
         self.state.draining.store(true, Ordering::Relaxed);
         let all = async {
             loop {
-                let running = self.state.runs.unfinished_runs();
+                let mut running = self.state.runs.unfinished_runs();
+                running.retain(|run| !run.outlives_host() || run.status() != RunStatus::Waiting);
                 // At shutdown no client is left to answer.
                 let waiting = running.iter().filter(|run| run.status() == RunStatus::Waiting);
                 waiting.for_each(|run| run.cancel.cancel());
@@ -172,7 +193,11 @@ impl Gate {
         if tokio::time::timeout(patience, all).await.is_ok() {
             return;
         }
-        let left = self.state.runs.unfinished_runs();
+        let mut left = self.state.runs.unfinished_runs();
+        left.retain(|run| !run.outlives_host());
+        if left.is_empty() {
+            return;
+        }
         tracing::warn!("shutdown: cancelling {} unfinished runs", left.len());
         left.iter().for_each(|run| run.cancel.cancel());
         let all = async {

@@ -5,6 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use crate::{
     catalog::Catalog,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
+    journal::Journal,
     run::{ParkedCalls, RunRegistry},
     schedule::Executor,
 };
@@ -22,7 +23,9 @@ pub(crate) struct GateState {
     /// Limits on what one caller may leave unfinished.
     pub(crate) quotas: CallerQuotas,
     pub(crate) meters: Arc<GateMeters>,
-    /// Set once, at shutdown: no further call starts. Relaxed, since a call that starts at the same moment is drained
-    /// like any other.
-    pub(crate) draining: AtomicBool,
+    /// Set once, at shutdown: no further call starts, and durable runs are left to the next start. Relaxed, since a call that
+    /// starts at the same moment is drained like any other.
+    pub(crate) draining: Arc<AtomicBool>,
+    /// Records runs that survive the host, if it has a journal.
+    pub(crate) journal: Option<Arc<dyn Journal>>,
 }

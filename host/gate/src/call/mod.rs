@@ -40,6 +40,8 @@
 //! |---|---|
 //! | `gate.rs` | the front side: starts, finds and drains calls |
 //! | `exec.rs` | the client's handle on one call |
+//! | `durable.rs` | calls that are recorded |
+//! | `resumption.rs` | recorded runs go on after a restart |
 //! | `run_query.rs` | answers `run_status` and `run_cancel` |
 //! | `gate_state.rs` | the state that all calls share |
 //! | `snapshot.rs` | queues, breakers and runs at one moment |
@@ -64,6 +66,7 @@ mod batch;
 pub(crate) mod chain;
 mod checked_question;
 mod consent;
+mod durable;
 mod elicitation;
 mod exec;
 mod fault_log;
@@ -74,6 +77,7 @@ mod link;
 mod login;
 mod peers;
 mod port;
+mod resumption;
 mod run_query;
 mod snapshot;
 mod timeout;

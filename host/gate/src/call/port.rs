@@ -7,8 +7,8 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
-    Answer, ClientRoots, Failure, LogLevel, PeerAction, Port, Progress, Question, Reply, Request, Stop,
-    Surface,
+    Answer, CallJournal, ClientRoots, Failure, LogLevel, PeerAction, Port, Progress, Question, Reply,
+    Request, Stop, Surface,
 };
 use loggia_text::printable;
 use tokio::task::yield_now;
@@ -74,6 +74,11 @@ impl Port for FramePort {
 
     fn may_invoke(&self, facade: &str, action: &str) -> Result<(), Failure> {
         self.0.check_may_invoke(facade, action)
+    }
+
+    fn take_journal(&self) -> Option<CallJournal> {
+        let is_root = self.0.parent.is_none();
+        self.0.state.recorder.as_ref().filter(|_| is_root)?.take_journal()
     }
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use loggia_facade::{Command, Envelope, Failure, Page, Reply};
 use loggia_schema::ToolView;
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ use crate::{
     access::{CallOrigin, Caller},
     catalog::CatalogEntry,
     failures,
+    journal::{Journal, RunHead},
     plan::{RunQuery, RunRequest},
     run::{CallState, RunId, report},
 };
@@ -25,7 +27,19 @@ pub(super) fn answer_query(gate: &GateState, origin: &CallOrigin, query: RunQuer
     match request {
         RunRequest::List => Exec::answered(list_runs(gate, origin, facade, command)),
         RunRequest::Status { run_id, include_trace, wait } => match find_run(gate, origin, facade, &run_id) {
-            Err(failure) => Exec::answered(Envelope::new(command, Err(failure))),
+            Err(failure) => match gate.journal.clone() {
+                Some(journal) => {
+                    let (origin, facade) = (origin.clone(), facade.clone());
+                    Exec::recorded(
+                        async move {
+                            let found = find_recorded(&*journal, &origin, &facade, run_id).await;
+                            Envelope::new(command, found.ok_or(failure))
+                        }
+                        .boxed(),
+                    )
+                }
+                None => Exec::answered(Envelope::new(command, Err(failure))),
+            },
             Ok((id, run)) if wait && run.ended_at().is_none() => {
                 Exec::watching(RunWatch { command, id, state: run, include_trace })
             }
@@ -40,6 +54,23 @@ pub(super) fn answer_query(gate: &GateState, origin: &CallOrigin, query: RunQuer
             Ok((id, run)) => cancel_run(command, &id, &run),
         }),
     }
+}
+
+/// Renders a run of which only the journal knows: it ended before the last restart, or another host runs it.
+async fn find_recorded(
+    journal: &dyn Journal,
+    origin: &CallOrigin,
+    facade: &str,
+    run_id: String,
+) -> Option<Reply> {
+    let stored = journal.load(run_id).await.inspect_err(|error| tracing::error!("{error}")).ok()??;
+    let head = RunHead::from_bytes(&stored.run.head).ok().filter(|head| head.facade() == facade)?;
+    let may_see = head.origin().caller.is_same(&origin.caller)
+        && (origin.rights.are_unrestricted() || origin.rights.allows(facade, head.action()));
+    may_see.then(|| {
+        let outcome = stored.end.and_then(|(_, outcome)| serde_json::from_slice::<Envelope>(&outcome).ok());
+        report::render_recorded(&stored.run.id, head.action(), outcome)
+    })
 }
 
 fn may_cancel(entry: &CatalogEntry, run: &CallState, view: &ToolView) -> bool {

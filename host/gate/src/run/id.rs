@@ -12,7 +12,7 @@ impl RunId {
         Self(text.to_owned())
     }
 
-    pub(super) fn random() -> Self {
+    pub(crate) fn random() -> Self {
         use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
         let mut bits = [0; 16];
         // Cannot fail after boot; without randomness no handle is safe to hand out.

@@ -36,7 +36,14 @@ impl RunRegistry {
         if as_run {
             run.become_run();
         }
-        let id = RunId::random();
+        let id = match &run.recorder {
+            None => RunId::random(),
+            Some(recorder) => {
+                // Its caller learns the handle, so the run must be found after a restart.
+                drop(recorder.persist());
+                RunId::from_client(recorder.run())
+            }
+        };
         let mut runs = self.lock();
         evict(&mut runs, 1);
         runs.insert(id.clone(), run);

@@ -3,7 +3,11 @@
 use loggia_facade::{Command, Envelope, Next, Object, Reply};
 use serde_json::json;
 
-use super::{id::RunId, state::CallState, status::render_progress};
+use super::{
+    id::RunId,
+    state::CallState,
+    status::{RunStatus, render_progress},
+};
 
 /// Poll interval that clients are advised to use.
 const POLL_MS: u64 = 1000;
@@ -45,6 +49,27 @@ pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Re
     }
     if include_trace {
         fields.insert("trace".into(), run.render_trace());
+    }
+    Reply { data: json!({ "run": fields }).into(), content, ..Reply::default() }
+}
+
+/// Renders a run of which only the journal knows, with its outcome, if it has ended.
+pub(crate) fn render_recorded(id: &str, action: &str, outcome: Option<Envelope>) -> Reply {
+    let status = outcome.as_ref().map_or(RunStatus::Running, RunStatus::from_envelope);
+    let mut fields = Object::new();
+    fields.insert("id".into(), id.into());
+    fields.insert("action".into(), action.into());
+    fields.insert("status".into(), status.as_str().into());
+    let mut content = Vec::new();
+    match outcome {
+        Some(envelope) => {
+            let (result, blocks) = envelope.into_parts();
+            fields.insert("result".into(), result.into());
+            content = blocks;
+        }
+        None => {
+            fields.insert("poll_after_ms".into(), POLL_MS.into());
+        }
     }
     Reply { data: json!({ "run": fields }).into(), content, ..Reply::default() }
 }

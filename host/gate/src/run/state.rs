@@ -26,6 +26,7 @@ use crate::{
     access::{CallOrigin, Caller, CallerAccount, CallerRights, RequestIds},
     catalog::CatalogEntry,
     flow::PermitHolder,
+    journal::RunRecorder,
     plan::{PlannedBatch, PlannedCall},
 };
 
@@ -60,6 +61,8 @@ pub(crate) struct CallState {
     pub(crate) inputs: Object,
     /// True if it may outlive its request.
     pub(crate) long_running: bool,
+    /// Records it, if it survives the host.
+    pub(crate) recorder: Option<Arc<RunRecorder>>,
     /// Start time.
     pub(crate) began: SystemTime,
     /// Number of handles that follow the call. The follower that takes it to zero cancels the call, unless it was detached;
@@ -127,6 +130,16 @@ impl CallState {
         Self { inputs: planned.inputs.clone(), ..run.with_long_running(planned.action().long_running) }
     }
 
+    /// Sets the start time of a call that began in an earlier process.
+    pub(crate) fn with_start(self, began: SystemTime) -> Self {
+        Self { began, ..self }
+    }
+
+    /// Sets what records the call.
+    pub(crate) fn with_recorder(self, recorder: Option<Arc<RunRecorder>>) -> Self {
+        Self { recorder, ..self }
+    }
+
     /// Creates the state of a batch.
     pub(crate) fn for_batch(origin: CallOrigin, batch: &PlannedBatch) -> Self {
         let actions: BTreeSet<&str> = batch.items.iter().map(|item| item.action().name.as_str()).collect();
@@ -154,6 +167,7 @@ impl CallState {
             command: command.clone(),
             inputs: Object::new(),
             long_running: false,
+            recorder: None,
             began: SystemTime::now(),
             followers: AtomicUsize::new(0),
             became_run: AtomicBool::new(false),
@@ -352,8 +366,17 @@ impl CallState {
         }
     }
 
+    /// Returns true if the call goes on at the next start of the host, rather than ending with this one.
+    pub(crate) fn outlives_host(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.is_draining())
+    }
+
     /// Ends the call: stores the outcome, closes its questions, and wakes its followers.
     pub(crate) fn finish(&self, envelope: Envelope) {
+        if let Some(recorder) = &self.recorder {
+            // A call that was dropped has not recorded its outcome. Nobody is left to wait for the disk.
+            drop(recorder.finish(&envelope));
+        }
         let weight = weight::envelope(&envelope) + self.own_weight();
         let mut state = self.lock();
         let progress = state.progress.as_ref().map_or(0, |progress| weight::optional(&progress.message));

@@ -4,6 +4,7 @@ mod batches;
 mod calls;
 mod chains;
 mod counted;
+mod durable;
 mod fair;
 pub(crate) mod heap;
 mod large;

@@ -1,0 +1,119 @@
+//! Recorded runs go on after a restart.
+
+use std::{sync::Arc, time::Duration};
+
+use loggia_facade::{Envelope, Failure, Stop};
+
+use super::{chain, durable, gate_state::GateState};
+use crate::{
+    catalog::{CatalogEntry, CatalogSlot},
+    failures,
+    journal::{ClaimedRun, JournalError, RunHead, RunRecorder},
+    run::CallState,
+};
+
+/// Runs that are claimed at once.
+const BATCH: usize = 64;
+/// Pause before a run that could not begin is tried again: the host is busy, or its facade is resting.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+
+/// Claims the runs that ended hosts have left, of durable facades that are served, and lets them go on. Returns their number.
+pub(super) async fn resume_runs(gate: &Arc<GateState>) -> Result<usize, JournalError> {
+    let Some(journal) = gate.journal.clone() else { return Ok(0) };
+    let served = || {
+        let snapshot = gate.catalog.snapshot();
+        let entries = snapshot.slots.iter().filter_map(|(name, slot)| match slot {
+            CatalogSlot::Serving(entry) if entry.facade.is_durable() => Some(name.clone()),
+            _ => None,
+        });
+        entries.collect::<Vec<String>>()
+    };
+    let mut resumed = 0;
+    loop {
+        let facades = served();
+        if facades.is_empty() {
+            return Ok(resumed);
+        }
+        let claimed = journal.claim(facades, BATCH).await?;
+        let is_last = claimed.len() < BATCH;
+        resumed += claimed.len();
+        claimed.into_iter().for_each(|run| resume_run(gate, run));
+        if is_last {
+            return Ok(resumed);
+        }
+    }
+}
+
+/// Lets one run go on.
+fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
+    let Some(journal) = gate.journal.clone() else { return };
+    let ClaimedRun { lease, head, entries } = claimed;
+    let id = lease.run.clone();
+    let head = match RunHead::from_bytes(&head) {
+        Ok(head) => head,
+        Err(error) => {
+            tracing::error!(run = id, "failed to resume a run: its record cannot be read: {error}");
+            return;
+        }
+    };
+    let Some(CatalogSlot::Serving(entry)) = gate.catalog.slot(head.facade()) else {
+        // Removed since the claim: it is claimed again once it is served.
+        drop(journal.release(lease));
+        return;
+    };
+    // Its call had begun, so it needs no further consent.
+    let confirmed = !entries.is_empty();
+    let recorder = RunRecorder::claimed(journal, lease, entries, Arc::clone(&gate.draining));
+    let recorder = Arc::new(recorder);
+    let state = match head.plan(&entry, confirmed) {
+        Some(planned) => CallState::for_call(head.origin(), &planned),
+        None => {
+            let envelope = no_longer_served(&head, &entry);
+            tracing::warn!(run = id, "a run ends: {}", envelope.message);
+            drop(recorder.finish(&Envelope::new(head.command(), Err(envelope))));
+            return;
+        }
+    };
+    tracing::info!(run = id, facade = head.facade(), action = head.action(), "resuming a run");
+    let state = Arc::new(state.with_start(head.began()).with_recorder(Some(Arc::clone(&recorder))));
+    gate.runs.register(Arc::clone(&state), true);
+    let call = run_again(Arc::clone(gate), Arc::clone(&state), recorder, head, confirmed);
+    gate.executor.spawn(gate.executor.prepare(state, entry, Box::pin(call)));
+}
+
+/// Makes the call of a run again, until it could begin.
+async fn run_again(
+    gate: Arc<GateState>,
+    state: Arc<CallState>,
+    recorder: Arc<RunRecorder>,
+    head: RunHead,
+    confirmed: bool,
+) -> Envelope {
+    loop {
+        if let Some(CatalogSlot::Serving(entry)) = gate.catalog.slot(head.facade()) {
+            let Some(planned) = head.plan(&entry, confirmed) else {
+                let failure = no_longer_served(&head, &entry);
+                let envelope = futures_util::future::ready(Envelope::new(head.command(), Err(failure)));
+                return durable::record_outcome(recorder, envelope).await;
+            };
+            let envelope = chain::run_chain(Arc::clone(&gate), Arc::clone(&state), planned).await;
+            if recorder.has_begun() {
+                return durable::record_outcome(recorder, futures_util::future::ready(envelope)).await;
+            }
+        }
+        tokio::select! {
+            biased;
+            () = state.cancel.cancelled() => {
+                let envelope = Envelope::new(head.command(), Err(Failure::from(Stop::Cancelled)));
+                return durable::record_outcome(recorder, futures_util::future::ready(envelope)).await;
+            }
+            () = tokio::time::sleep(RETRY_PAUSE) => {}
+        }
+    }
+}
+
+fn no_longer_served(head: &RunHead, entry: &CatalogEntry) -> Failure {
+    let (facade, action) = (&entry.surface().name, head.action());
+    failures::unavailable(format_args!("`{facade}` no longer has the action `{action}`"))
+        .hint("what the run did before the host stopped remains; check it before calling again")
+}

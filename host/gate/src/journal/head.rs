@@ -1,0 +1,147 @@
+//! The call of a run, as the journal keeps it: enough to make it again for its caller.
+
+use core::net::IpAddr;
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use loggia_facade::{Command, Detail, Object};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    access::{CallOrigin, Caller, CallerRights},
+    catalog::CatalogEntry,
+    plan::PlannedCall,
+};
+
+/// Call of a run.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct RunHead {
+    caller: CallerRecord,
+    address: Option<IpAddr>,
+    can_ask: bool,
+    can_open_links: bool,
+    /// Scopes; `None`: unrestricted.
+    scopes: Option<Vec<String>>,
+    facade: String,
+    action: String,
+    command: Command,
+    params: Object,
+    resolved: Object,
+    inputs: Object,
+    detail: String,
+    idempotency_key: Option<String>,
+    began_ms: u64,
+}
+
+/// Caller of a run.
+#[derive(Serialize, Deserialize)]
+enum CallerRecord {
+    Local,
+    Named(String),
+    Anonymous,
+}
+
+impl RunHead {
+    /// Captures a call that begins now.
+    pub(crate) fn capture(origin: &CallOrigin, planned: &PlannedCall) -> Self {
+        let caller = match &origin.caller {
+            Caller::Local => CallerRecord::Local,
+            Caller::Named(name) => CallerRecord::Named(name.to_string()),
+            Caller::Anonymous => CallerRecord::Anonymous,
+        };
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            caller,
+            address: origin.address,
+            can_ask: origin.can_ask,
+            can_open_links: origin.can_open_links,
+            scopes: origin.rights.scopes(),
+            facade: planned.entry.surface().name.clone(),
+            action: planned.action().name.clone(),
+            command: planned.command.clone(),
+            params: planned.params.clone(),
+            resolved: planned.resolved.clone(),
+            inputs: planned.inputs.clone(),
+            detail: planned.detail.as_str().to_owned(),
+            idempotency_key: planned.idempotency_key.clone(),
+            began_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Writes it as JSON.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // Only a map with keys that are not texts cannot be written; there is none.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    ///
+    /// The reason, for the log.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+    }
+
+    /// Facade that was called.
+    pub(crate) fn facade(&self) -> &str {
+        &self.facade
+    }
+
+    /// Action that was called.
+    pub(crate) fn action(&self) -> &str {
+        &self.action
+    }
+
+    /// Echoed in the envelope.
+    pub(crate) fn command(&self) -> Command {
+        self.command.clone()
+    }
+
+    /// Start time.
+    pub(crate) fn began(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_millis(self.began_ms)
+    }
+
+    /// Start time, in milliseconds since 1970.
+    pub(crate) fn began_ms(&self) -> u64 {
+        self.began_ms
+    }
+
+    /// Restores the origin of the call, with the rights that the caller had when it began. A scope that cannot be read grants
+    /// nothing.
+    pub(crate) fn origin(&self) -> CallOrigin {
+        let rights = match &self.scopes {
+            None => CallerRights::all(),
+            Some(scopes) => CallerRights::from_scopes(scopes.iter().filter_map(|scope| scope.parse().ok())),
+        };
+        let origin = match &self.caller {
+            CallerRecord::Local => CallOrigin { rights, ..CallOrigin::local() },
+            CallerRecord::Named(name) => CallOrigin::named(name, rights),
+            CallerRecord::Anonymous => CallOrigin { rights, ..CallOrigin::anonymous() },
+        };
+        origin.with_address(self.address).with_elicitation(self.can_ask).with_links(self.can_open_links)
+    }
+
+    /// Plans the call again for a version of its facade. `None` if that has no such action. The parameters were validated
+    /// before; `confirmed` if the call was running already, and so needs no further consent.
+    pub(crate) fn plan(&self, entry: &Arc<CatalogEntry>, confirmed: bool) -> Option<PlannedCall> {
+        let actions = &entry.surface().actions;
+        Some(PlannedCall {
+            entry: Arc::clone(entry),
+            action: actions.iter().position(|action| action.name == self.action)?,
+            command: self.command.clone(),
+            params: self.params.clone(),
+            resolved: self.resolved.clone(),
+            inputs: self.inputs.clone(),
+            detail: Detail::parse(&self.detail).unwrap_or_default(),
+            wait: None,
+            confirmed,
+            login_code: None,
+            timeout: None,
+            idempotency_key: self.idempotency_key.clone(),
+        })
+    }
+}

@@ -1,0 +1,19 @@
+//! Runs that survive the host: what is recorded of them, and how they go on.
+//!
+//! The facade of a durable run appends entries; this room adds who called what, and the outcome. Entries are kept in memory
+//! until something that is seen outside depends on them, so a run that changes nothing, and that its caller awaits, writes
+//! nothing.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `port.rs` | the journal that the host supplies |
+//! | `head.rs` | the call of a run: its caller, action and parameters |
+//! | `recorder.rs` | records one run |
+
+mod head;
+mod port;
+mod recorder;
+
+pub(crate) use head::RunHead;
+pub use port::{ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunLease, StoredRun};
+pub(crate) use recorder::RunRecorder;

@@ -1,0 +1,95 @@
+//! The journal that the host supplies.
+
+use futures_util::future::BoxFuture;
+
+/// Result of an operation on a journal.
+pub type JournalFuture<T> = BoxFuture<'static, Result<T, JournalError>>;
+
+/// Durable record of runs, which several hosts may share.
+///
+/// Operations take effect in the order in which they are called: each is on its way when its function returns, and its future
+/// need not be awaited. What is recorded of a run is recorded by one host, the holder of its lease.
+pub trait Journal: Send + Sync + 'static {
+    /// Records a new run, leased to this host with a fence of 1.
+    fn create(&self, run: NewRun) -> JournalFuture<()>;
+
+    /// Appends entries to a run; `first` is the number of entries before them. They are durable once the future resolves.
+    /// Without entries, it only waits for those before.
+    ///
+    /// Fails with [`JournalError::Lost`] if the run was not created or has ended, another host holds the lease, or entries are
+    /// missing before these.
+    fn append(&self, lease: RunLease, first: u64, entries: Vec<Vec<u8>>) -> JournalFuture<()>;
+
+    /// Ends a run with its outcome. Fails like [`append`](Self::append).
+    fn finish(&self, lease: RunLease, outcome: Vec<u8>) -> JournalFuture<()>;
+
+    /// Claims unfinished runs of these facades whose host has ended, at most so many. Their fences grow, so that a former
+    /// holder that still runs can record nothing.
+    fn claim(&self, facades: Vec<String>, most: usize) -> JournalFuture<Vec<ClaimedRun>>;
+
+    /// Gives a claimed run back, so that it can be claimed again.
+    fn release(&self, lease: RunLease) -> JournalFuture<()>;
+
+    /// Loads a run.
+    fn load(&self, run: String) -> JournalFuture<Option<StoredRun>>;
+
+    /// Lists runs, newest first, at most so many: those of a facade, or all.
+    fn list(&self, facade: Option<String>, most: usize) -> JournalFuture<Vec<StoredRun>>;
+}
+
+/// A run to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRun {
+    /// Unguessable handle.
+    pub id: String,
+    /// Facade.
+    pub facade: String,
+    /// Action.
+    pub action: String,
+    /// Caller and parameters, which only the gate reads.
+    pub head: Vec<u8>,
+    /// Start time, in milliseconds since 1970.
+    pub began_ms: u64,
+}
+
+/// The right to record a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunLease {
+    /// Handle of the run.
+    pub run: String,
+    /// Number of times that it was claimed. A lower one is no longer valid.
+    pub fence: u64,
+}
+
+/// A run that this host has claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedRun {
+    /// The lease.
+    pub lease: RunLease,
+    /// Caller and parameters.
+    pub head: Vec<u8>,
+    /// Entries so far.
+    pub entries: Vec<Vec<u8>>,
+}
+
+/// A run as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRun {
+    /// The run.
+    pub run: NewRun,
+    /// Number of entries.
+    pub entries: u64,
+    /// End time in milliseconds since 1970, and outcome, if it has ended.
+    pub end: Option<(u64, Vec<u8>)>,
+}
+
+/// Error of a journal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JournalError {
+    /// This host may not record the run: another one holds its lease, or earlier entries are missing.
+    #[error("another host has taken over the run, or its journal has a gap")]
+    Lost,
+    /// The journal cannot be read or written.
+    #[error("the journal of runs cannot be used: {0}")]
+    Storage(String),
+}

@@ -1,0 +1,162 @@
+//! Records one run.
+
+use std::{
+    mem::take,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use futures_util::{FutureExt, future::BoxFuture};
+use loggia_facade::{CallJournal, Envelope, Failure, JournalWriter};
+
+use super::port::{Journal, JournalError, JournalFuture, NewRun, RunLease};
+use crate::failures;
+
+/// Bytes of entries that are kept in memory. More are written, though nothing depends on them yet.
+const MAX_BUFFERED: usize = 256 << 10;
+
+/// Recorder of one run.
+pub(crate) struct RunRecorder {
+    journal: Arc<dyn Journal>,
+    lease: RunLease,
+    /// Set at shutdown: then a run is left to the next start, and not cancelled.
+    draining: Arc<AtomicBool>,
+    /// What is not written yet. Held to add and to take entries, and to pass them to the journal, which only queues them: so
+    /// they reach it in their order. No other lock is taken under it.
+    buffer: Mutex<EntryBuffer>,
+}
+
+/// What is not written yet.
+struct EntryBuffer {
+    /// The run itself, until it is created.
+    new: Option<NewRun>,
+    entries: Vec<Vec<u8>>,
+    bytes: usize,
+    /// Number of entries that were written.
+    written: u64,
+    /// Entries of earlier processes, until the facade takes them.
+    history: Option<Vec<Vec<u8>>>,
+    is_finished: bool,
+}
+
+impl RunRecorder {
+    /// Creates a recorder of a new run. Nothing is written before [`persist`](Self::persist), or before the facade awaits an
+    /// entry.
+    pub(crate) fn new(journal: Arc<dyn Journal>, run: NewRun, draining: Arc<AtomicBool>) -> Self {
+        let lease = RunLease { run: run.id.clone(), fence: 1 };
+        Self::with_state(journal, lease, draining, Some(run), Vec::new())
+    }
+
+    /// Creates a recorder of a run that was claimed, with its entries so far.
+    pub(crate) fn claimed(
+        journal: Arc<dyn Journal>,
+        lease: RunLease,
+        history: Vec<Vec<u8>>,
+        draining: Arc<AtomicBool>,
+    ) -> Self {
+        Self::with_state(journal, lease, draining, None, history)
+    }
+
+    fn with_state(
+        journal: Arc<dyn Journal>,
+        lease: RunLease,
+        draining: Arc<AtomicBool>,
+        new: Option<NewRun>,
+        history: Vec<Vec<u8>>,
+    ) -> Self {
+        let written = history.len() as u64;
+        let buffer = EntryBuffer {
+            new,
+            entries: Vec::new(),
+            bytes: 0,
+            written,
+            history: Some(history),
+            is_finished: false,
+        };
+        Self { journal, lease, draining, buffer: Mutex::new(buffer) }
+    }
+
+    /// Handle of the run.
+    pub(crate) fn run(&self) -> &str {
+        &self.lease.run
+    }
+
+    /// Whether the host is shutting down, so that the run is left to the next start.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Returns the journal for the facade. `None` after the first time: a call that follows another is not recorded.
+    pub(crate) fn take_journal(self: &Arc<Self>) -> Option<CallJournal> {
+        let history = self.lock().history.take()?;
+        Some(CallJournal { history, writer: Arc::new(RunWriter(Arc::clone(self))) })
+    }
+
+    /// Whether the facade has taken the journal, and so has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.lock().history.is_none()
+    }
+
+    /// Writes what is not written yet. The future need not be awaited.
+    pub(crate) fn persist(&self) -> JournalFuture<()> {
+        let mut buffer = self.lock();
+        if buffer.is_finished {
+            return futures_util::future::ready(Ok(())).boxed();
+        }
+        self.flush(&mut buffer)
+    }
+
+    /// Records the outcome, unless nothing is recorded of the run, or its outcome is.
+    pub(crate) fn finish(&self, envelope: &Envelope) -> JournalFuture<()> {
+        let mut buffer = self.lock();
+        if buffer.is_finished || buffer.new.is_some() {
+            buffer.is_finished = true;
+            return futures_util::future::ready(Ok(())).boxed();
+        }
+        buffer.is_finished = true;
+        // The order of operations is kept, and a failure of this one fails the next.
+        drop(self.flush(&mut buffer));
+        let outcome = serde_json::to_vec(envelope).unwrap_or_default();
+        self.journal.finish(self.lease.clone(), outcome)
+    }
+
+    fn flush(&self, buffer: &mut EntryBuffer) -> JournalFuture<()> {
+        if let Some(run) = buffer.new.take() {
+            drop(self.journal.create(run));
+        }
+        let (entries, first) = (take(&mut buffer.entries), buffer.written);
+        buffer.bytes = 0;
+        buffer.written += entries.len() as u64;
+        self.journal.append(self.lease.clone(), first, entries)
+    }
+
+    fn push(&self, entry: Vec<u8>) {
+        let mut buffer = self.lock();
+        buffer.bytes += entry.len();
+        buffer.entries.push(entry);
+        if buffer.bytes > MAX_BUFFERED {
+            drop(self.flush(&mut buffer));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, EntryBuffer> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writer that the facade is given.
+struct RunWriter(Arc<RunRecorder>);
+
+impl JournalWriter for RunWriter {
+    fn append(&self, entry: Vec<u8>) -> BoxFuture<'static, Result<(), Failure>> {
+        self.0.push(entry);
+        let recorder = Arc::clone(&self.0);
+        async move { recorder.persist().await.map_err(to_failure) }.boxed()
+    }
+}
+
+fn to_failure(error: JournalError) -> Failure {
+    failures::unavailable(error.to_string())
+}

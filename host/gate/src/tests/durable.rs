@@ -1,0 +1,349 @@
+//! Runs that survive the host: killed at every point of their journal, they go on behind another gate.
+
+use std::sync::{
+    Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use futures_util::future;
+
+use super::{workflows::beside, *};
+use crate::{
+    flow::CallerQuotas,
+    journal::{ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunLease, StoredRun},
+    run::RunStatus,
+};
+
+/// A run in memory.
+struct MemoryRun {
+    run: NewRun,
+    host: u64,
+    fence: u64,
+    entries: Vec<Vec<u8>>,
+    outcome: Option<Vec<u8>>,
+}
+
+type MemoryRuns = Arc<Mutex<Vec<MemoryRun>>>;
+
+/// Journal of one host in memory, which stops after so many writes, as a killed host does.
+struct MemoryJournal {
+    runs: MemoryRuns,
+    host: u64,
+    writes_left: AtomicUsize,
+}
+
+impl MemoryJournal {
+    fn new(runs: &MemoryRuns, host: u64, writes: usize) -> Arc<Self> {
+        Arc::new(Self { runs: Arc::clone(runs), host, writes_left: AtomicUsize::new(writes) })
+    }
+
+    fn run<T: Send + 'static>(
+        &self,
+        writes: usize,
+        work: impl FnOnce(&mut Vec<MemoryRun>) -> Result<T, JournalError>,
+    ) -> JournalFuture<T> {
+        let left = self.writes_left.load(Ordering::Relaxed);
+        if left == 0 || left < writes {
+            self.writes_left.store(0, Ordering::Relaxed);
+            return future::pending().boxed();
+        }
+        self.writes_left.store(left - writes, Ordering::Relaxed);
+        future::ready(work(&mut self.runs.lock().unwrap())).boxed()
+    }
+}
+
+fn leased<'a>(
+    runs: &'a mut [MemoryRun],
+    host: u64,
+    lease: &RunLease,
+) -> Result<&'a mut MemoryRun, JournalError> {
+    let holds = |run: &&mut MemoryRun| {
+        run.run.id == lease.run && run.host == host && run.fence == lease.fence && run.outcome.is_none()
+    };
+    runs.iter_mut().find(holds).ok_or(JournalError::Lost)
+}
+
+impl Journal for MemoryJournal {
+    fn create(&self, run: NewRun) -> JournalFuture<()> {
+        let host = self.host;
+        self.run(1, |runs| {
+            runs.push(MemoryRun { run, host, fence: 1, entries: Vec::new(), outcome: None });
+            Ok(())
+        })
+    }
+
+    fn append(&self, lease: RunLease, first: u64, entries: Vec<Vec<u8>>) -> JournalFuture<()> {
+        self.run(usize::from(!entries.is_empty()), |runs| {
+            let run = leased(runs, self.host, &lease)?;
+            assert_eq!(run.entries.len() as u64, first);
+            run.entries.extend(entries);
+            Ok(())
+        })
+    }
+
+    fn finish(&self, lease: RunLease, outcome: Vec<u8>) -> JournalFuture<()> {
+        self.run(1, |runs| leased(runs, self.host, &lease).map(|run| run.outcome = Some(outcome)))
+    }
+
+    fn claim(&self, facades: Vec<String>, most: usize) -> JournalFuture<Vec<ClaimedRun>> {
+        self.run(0, |runs| {
+            let left = |run: &&mut MemoryRun| {
+                run.host != self.host && run.outcome.is_none() && facades.contains(&run.run.facade)
+            };
+            let claimed = runs.iter_mut().filter(left).take(most).map(|run| {
+                (run.host, run.fence) = (self.host, run.fence + 1);
+                let lease = RunLease { run: run.run.id.clone(), fence: run.fence };
+                ClaimedRun { lease, head: run.run.head.clone(), entries: run.entries.clone() }
+            });
+            Ok(claimed.collect())
+        })
+    }
+
+    fn release(&self, lease: RunLease) -> JournalFuture<()> {
+        self.run(0, |runs| leased(runs, self.host, &lease).map(|run| run.host = 0))
+    }
+
+    fn load(&self, id: String) -> JournalFuture<Option<StoredRun>> {
+        self.run(0, |runs| {
+            let found = runs.iter().find(|run| run.run.id == id);
+            Ok(found.map(|run| StoredRun {
+                run: run.run.clone(),
+                entries: run.entries.len() as u64,
+                end: run.outcome.clone().map(|outcome| (0, outcome)),
+            }))
+        })
+    }
+
+    fn list(&self, _: Option<String>, _: usize) -> JournalFuture<Vec<StoredRun>> {
+        self.run(0, |_| Ok(Vec::new()))
+    }
+}
+
+/// Calls that were made, by their idempotency keys.
+type MadeCalls = Arc<Mutex<BTreeMap<String, usize>>>;
+
+/// A gate over the workflow `flow` and the puppet `a`, which counts its calls.
+fn stage(text: &str, made: &MadeCalls, journal: Arc<MemoryJournal>) -> Gate {
+    let made = Arc::clone(made);
+    let counting = puppet("a", move |call: Call| {
+        let key = call.idempotency_key.clone().unwrap_or_default();
+        let step = key.rsplit('/').next().unwrap_or_default().to_owned();
+        *made.lock().unwrap().entry(format!("{} {step}", call.action)).or_default() += 1;
+        async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Ok(Reply::data(json!({"done": true})))
+        }
+    });
+    let gate = beside(text, 8, vec![counting]);
+    let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
+    Gate::with_journal(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), Some(journal))
+}
+
+fn person() -> CallOrigin {
+    CallOrigin::local().with_elicitation(true)
+}
+
+/// Answers every question with yes: its only field is a boolean.
+fn say_yes(asks: &BTreeMap<String, Question>, answer: impl Fn(&str, Answer) -> bool) {
+    for (key, question) in asks {
+        let QuestionKind::Form { schema } = &question.kind else { panic!("it asks to open a link") };
+        let fields = schema["properties"].as_object().unwrap().keys();
+        let form: Object = fields.map(|field| (field.clone(), true.into())).collect();
+        answer(key, Answer::Accepted(form.into()));
+    }
+}
+
+/// Runs a workflow until it ends or its host is killed. Returns its envelope if it ended.
+async fn run_until_killed(gate: &Gate) -> Option<Value> {
+    let mut exec = gate.start(person(), request("flow", "order"));
+    let end = async {
+        loop {
+            match exec.next().await {
+                CallEvent::Done(envelope) => return json_of(*envelope),
+                CallEvent::Asks(asks) => say_yes(&asks, |key, answer| exec.answer(key, answer)),
+                CallEvent::Progress(_) => {}
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), end).await.ok()
+}
+
+/// Lets the only run go on behind another gate, and returns its result.
+async fn resume(gate: &Gate, runs: &MemoryRuns) -> Value {
+    assert_eq!(gate.resume_runs().await.unwrap(), 1);
+    let id = RunId::from_client(&runs.lock().unwrap()[0].run.id);
+    loop {
+        let run = gate.find_run(&id, &person()).unwrap();
+        if let Some(envelope) = run.outcome() {
+            return json_of(envelope);
+        }
+        say_yes(&run.open_questions(), |key, answer| run.answer(key, answer));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Kills the host after every number of writes, and lets another one go on. `check` gets the result and the calls.
+async fn kill_everywhere(text: &str, check: impl Fn(usize, &Value, &BTreeMap<String, usize>)) -> usize {
+    for writes in 0.. {
+        let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+        let first = stage(text, &made, MemoryJournal::new(&runs, 1, writes));
+        let ended = run_until_killed(&first).await;
+        drop(first);
+        // The killed host's tasks end.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if let Some(result) = ended {
+            check(writes, &result, &made.lock().unwrap());
+            assert!(runs.lock().unwrap().iter().all(|run| run.outcome.is_some()));
+            return writes;
+        }
+        if runs.lock().unwrap().is_empty() {
+            let made = made.lock().unwrap();
+            assert!(made.keys().all(|call| call.starts_with("look")), "nothing is recorded: {made:?}");
+            continue;
+        }
+        let result = resume(&stage(text, &made, MemoryJournal::new(&runs, 2, usize::MAX)), &runs).await;
+        assert!(runs.lock().unwrap()[0].outcome.is_some(), "its outcome is recorded");
+        check(writes, &result, &made.lock().unwrap());
+    }
+    0
+}
+
+const STEPS: &str = "
+name: order
+description: Places an order.
+steps:
+  - {id: stock, tool: a.look}
+  - {id: pay, tool: a.touch, dependsOn: [stock]}
+  - {id: read, tool: a.look, dependsOn: [pay]}
+  - {id: each, type: forEach, collection: '[1,2,3]', maxParallel: 2, step: {tool: a.touch}, dependsOn: [pay]}
+  - {id: mail, tool: a.smash, dependsOn: [each, read]}
+";
+
+#[tokio::test(start_paused = true)]
+async fn a_killed_run_repeats_no_step_that_changes_something() {
+    let writes = kill_everywhere(STEPS, |writes, result, made| {
+        let changes = made.iter().filter(|(call, _)| !call.starts_with("look"));
+        assert!(changes.clone().all(|(_, count)| *count == 1), "killed after {writes}: {made:?}");
+        if result["ok"] == true {
+            assert_eq!(changes.count(), 5, "killed after {writes}: {made:?}");
+        } else {
+            let cause = &result["details"]["cause"]["code"];
+            assert_eq!(cause, "interrupted", "killed after {writes}: {result}");
+        }
+    })
+    .await;
+    assert!(writes > 6, "it writes {writes} times");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_killed_run_completes_where_steps_may_be_repeated() {
+    for policy in ["retry", "ask"] {
+        let mut text = STEPS.to_owned();
+        for tool in ["tool: a.touch, dependsOn", "tool: a.smash, dependsOn"] {
+            text = text.replace(tool, &format!("onUnknown: {policy}, {tool}"));
+        }
+        text = text.replace("maxParallel: 2,", &format!("maxParallel: 2, onUnknown: {policy},"));
+        let repeated = AtomicUsize::new(0);
+        kill_everywhere(&text, |writes, result, made| {
+            assert_eq!(result["ok"], true, "{policy}, killed after {writes}: {result}");
+            assert!(made.values().all(|count| *count <= 2), "{policy}, killed after {writes}: {made:?}");
+            let changes = made.iter().filter(|(call, _)| !call.starts_with("look"));
+            let again = changes.filter(|(_, count)| **count == 2).count();
+            assert!(again <= 2, "at most those under way: {made:?}");
+            repeated.fetch_add(again, Ordering::Relaxed);
+        })
+        .await;
+        assert!(repeated.into_inner() > 2, "some were under way");
+    }
+}
+
+const ASKS: &str = "
+name: order
+description: Asks, then works.
+steps:
+  - {id: sure, type: elicitation, message: Sure?, timeout: 720h, schema: {type: object, properties: {yes: {type: boolean}}}}
+  - {id: work, tool: a.touch, dependsOn: [sure], condition: '{{.steps.sure.content.yes}}'}
+";
+
+#[tokio::test(start_paused = true)]
+async fn a_question_survives_its_host() {
+    kill_everywhere(ASKS, |writes, result, made| {
+        if result["ok"] == true {
+            assert_eq!(made.get("touch work"), Some(&1), "killed after {writes}: {made:?}");
+        } else {
+            assert_eq!(result["details"]["cause"]["code"], "interrupted", "killed after {writes}: {result}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_stays_open_for_days_and_over_a_shutdown() {
+    let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+    let first = stage(ASKS, &made, MemoryJournal::new(&runs, 1, usize::MAX));
+    let mut exec = first.start(person(), request("flow", "order"));
+    while !matches!(exec.next().await, CallEvent::Asks(_)) {}
+    let id = exec.detach().unwrap();
+    tokio::time::sleep(Duration::from_secs(29 * 24 * 3600)).await;
+    assert_eq!(first.find_run(&id, &person()).unwrap().status(), RunStatus::Waiting);
+    let begun = tokio::time::Instant::now();
+    first.drain(Duration::from_secs(30)).await;
+    assert!(begun.elapsed() < Duration::from_secs(1), "nobody waits for a person");
+    assert!(runs.lock().unwrap()[0].outcome.is_none(), "it is left to the next start");
+    let second = stage(ASKS, &made, MemoryJournal::new(&runs, 2, usize::MAX));
+    let result = resume(&second, &runs).await;
+    assert_eq!((&result["ok"], made.lock().unwrap().get("touch work")), (&json!(true), Some(&1)), "{result}");
+}
+
+const READS: &str = "
+name: order
+description: Reads.
+steps:
+  - {id: one, tool: a.look}
+  - {id: two, tool: a.look, dependsOn: [one]}
+";
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_changes_nothing_is_recorded_once_its_caller_has_its_handle() {
+    let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+    let first = stage(READS, &made, MemoryJournal::new(&runs, 1, usize::MAX));
+    assert_eq!(run_until_killed(&first).await.unwrap()["ok"], true);
+    assert_eq!(runs.lock().unwrap().len(), 0);
+    let mut exec = first.start(person(), request("flow", "order"));
+    assert!(matches!(exec.next().await, CallEvent::Progress(_)));
+    exec.detach_with_handle().unwrap();
+    assert_eq!(runs.lock().unwrap().len(), 1);
+    // Nobody polls the first host's tasks: it was killed.
+    let second = stage(READS, &made, MemoryJournal::new(&runs, 2, usize::MAX));
+    assert_eq!(resume(&second, &runs).await["ok"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_of_ended_runs_are_found_by_their_callers_after_a_restart() {
+    let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+    let first = stage(STEPS, &made, MemoryJournal::new(&runs, 1, usize::MAX));
+    run_until_killed(&first).await.unwrap();
+    let second = stage(STEPS, &made, MemoryJournal::new(&runs, 2, usize::MAX));
+    let id = runs.lock().unwrap()[0].run.id.clone();
+    let status = |origin: CallOrigin, id: &str| {
+        let Value::Object(arguments) = json!({"action": "run_status", "run_id": id}) else { unreachable!() };
+        finish(second.call_tool(origin, "flow", arguments).unwrap())
+    };
+    let run = &status(person(), &id).await["data"]["run"];
+    assert_eq!((&run["status"], &run["result"]["ok"]), (&json!("succeeded"), &json!(true)), "{run}");
+    for (origin, id) in [(CallOrigin::anonymous(), &*id), (person(), "run_unknown")] {
+        assert_eq!(status(origin, id).await["code"], "not_found");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_an_action_that_is_gone_ends() {
+    let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+    let first = stage(STEPS, &made, MemoryJournal::new(&runs, 1, 4));
+    assert_eq!(run_until_killed(&first).await, None);
+    let renamed = STEPS.replace("name: order", "name: sell");
+    let second = stage(&renamed, &made, MemoryJournal::new(&runs, 2, usize::MAX));
+    assert_eq!(second.resume_runs().await.unwrap(), 1);
+    let outcome = runs.lock().unwrap()[0].outcome.clone().unwrap();
+    assert!(String::from_utf8(outcome).unwrap().contains("no longer has the action `order`"));
+}
