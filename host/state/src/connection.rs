@@ -30,6 +30,16 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StateError> {
     open().map_err(|error: ConnectionError| error.with_path(path))
 }
 
+/// Opens a file of other tables than a store's, and creates it if it is missing: with the same protection from hostile contents,
+/// and the same durability.
+///
+/// # Errors
+///
+/// [`StateError::Storage`] if it cannot be opened.
+pub fn open_database(path: &Path) -> Result<Connection, StateError> {
+    connect(path, OpenFlags::SQLITE_OPEN_CREATE).map_err(|error| ConnectionError::from(error).with_path(path))
+}
+
 /// Opens an existing file for reading.
 pub(crate) fn open_reader(path: &Path) -> Result<Connection, StateError> {
     let connection = open(path)?;

@@ -34,6 +34,7 @@ mod store;
 mod sweep;
 
 pub use clock::StateClock;
+pub use connection::open_database;
 pub use data::{
     ChangeCondition, ChangeOperation, StateChange, StateEntry, StateError, StatePage, StateSpace,
 };
