@@ -156,6 +156,7 @@ impl LoadOptions {
         Ok(HostOptions {
             cache,
             state,
+            journal: false,
             vault_key: places::vault_key().map_err(UsageError)?,
             logins: BTreeMap::new(),
             upstreams: Vec::new(),

@@ -184,6 +184,7 @@ impl ServeCommand {
     fn host_options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<HostOptions> {
         let usual = self.common.host_options_with(settings.cache.clone(), settings.state.clone())?;
         Ok(HostOptions {
+            journal: true,
             upstreams: to_specs(&settings.upstream),
             logins: to_login_clients(&settings.login),
             settings: file.map(Path::to_owned),
@@ -252,7 +253,12 @@ async fn serve_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) ->
     start_admin(host, settings, None, &stop).await?;
     host.logins().return_to(ReturnPlace::Loopback);
     host.watch_folder(folder, stop.clone());
-    let handler = McpHandler::new(host.gate.clone(), CallOrigin::local(), stop.clone());
+    let handler = McpHandler::with_seal_secret(
+        host.gate.clone(),
+        CallOrigin::local(),
+        stop.clone(),
+        Some(host.seal_secret()),
+    );
     let handler = handler.with_newest_revision(settings.max_protocol_version);
     if let Err(error) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {error}");
@@ -314,7 +320,8 @@ pub async fn serve_http(
         None => CallOrigin::anonymous(),
         Some(_) => CallOrigin::named("nobody", CallerRights::from_scopes([])),
     };
-    let handler = McpHandler::new(host.gate.clone(), nobody, stop.clone());
+    let handler =
+        McpHandler::with_seal_secret(host.gate.clone(), nobody, stop.clone(), Some(host.seal_secret()));
     let handler = handler.with_newest_revision(settings.max_protocol_version);
     term::note(&format!("listening on http://{address}{}", ENDPOINT_PATH));
     ready(address);

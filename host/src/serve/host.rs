@@ -12,13 +12,16 @@ use loggia_gate::{
     call::Gate,
     catalog::{Catalog, ToolPublisher},
     flow::CallerQuotas,
+    journal::Journal,
     schedule::{Executor, InlinePolicy, RuntimeHandles},
 };
+use loggia_journal::{RetentionLimits, SqliteJournal};
 use loggia_policy::model::PluginLimits;
 use loggia_sandbox::{
     CodeCache, EngineError, SandboxEngine,
     compile::{self, CompilerCommand},
 };
+use loggia_server::mcp::SealSecret;
 use loggia_state::StateError;
 use loggia_system::{FileIdentity, descriptors};
 use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
@@ -35,6 +38,9 @@ use crate::{
 /// Shutdown timeout of the loader: compilers are killed immediately, upstreams within three seconds.
 const LOADER_STOP: Duration = Duration::from_secs(5);
 
+/// Period in which runs of ended hosts are looked for.
+const RESUME_PERIOD: Duration = Duration::from_secs(5);
+
 /// Options of a host.
 #[derive(Debug, Clone)]
 pub struct HostOptions {
@@ -42,6 +48,8 @@ pub struct HostOptions {
     pub cache: PathBuf,
     /// Folder of plugins' state.
     pub state: PathBuf,
+    /// Whether durable runs are recorded in the state folder, and resumed from it.
+    pub journal: bool,
     /// Key of callers' credentials; `None`: that of the state folder.
     pub vault_key: Option<VaultKey>,
     /// Authorization servers that issue them.
@@ -122,8 +130,9 @@ impl PluginHost {
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);
-        let gate =
-            Gate::with_quotas(Arc::new(Catalog::new(options.publisher.clone())), executor, options.quotas);
+        let journal = options.journal.then(|| open_journal(&options.state)).flatten();
+        let catalog = Arc::new(Catalog::new(options.publisher.clone()));
+        let gate = Gate::with_journal(catalog, executor, options.quotas, journal);
         let HostOptions { cache: cached, state, settings, keys, audit, .. } = options.clone();
         let states = FacadeStates::new(state.clone(), options.vault_key.clone(), options.logins.clone());
         let places = TrustPlaces { cache: cached, state, settings, keys, audit };
@@ -155,6 +164,17 @@ impl PluginHost {
     /// Logins that begin with calls.
     pub fn logins(&self) -> &Arc<CallLogins> {
         self.admitter.states().logins()
+    }
+
+    /// Secret of the state folder, for states that pass through clients.
+    pub fn seal_secret(&self) -> SealSecret {
+        let admitter = Arc::clone(&self.admitter);
+        Arc::new(move || {
+            let secret = admitter.open_state_folder().and_then(|folder| folder.secret());
+            secret
+                .inspect_err(|error| tracing::warn!("open questions will not survive a restart: {error}"))
+                .ok()
+        })
     }
 
     /// Logs resource usage on each SIGUSR1 from now on.
@@ -200,6 +220,7 @@ impl PluginHost {
             load_status,
         );
         let stop = stop.child_token();
+        calls.spawn(resume_runs(self.gate.clone(), stop.clone()));
         let watcher = calls.spawn(loader.run(stop.clone()));
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push((stop, watcher));
     }
@@ -215,6 +236,36 @@ impl Drop for PluginHost {
                 let _ = runtimes.calls.block_on(async { tokio::time::timeout(LOADER_STOP, watcher).await });
             }
             runtimes.shut_down();
+        }
+    }
+}
+
+/// Opens the journal. Without it, runs end with the host.
+fn open_journal(state: &Path) -> Option<Arc<dyn Journal>> {
+    match SqliteJournal::open(state, RetentionLimits::default()) {
+        Ok(journal) => Some(Arc::new(journal)),
+        Err(error) => {
+            tracing::warn!(
+                "runs will not survive a restart: failed to open the journal in {}: {error}",
+                state.display()
+            );
+            None
+        }
+    }
+}
+
+/// Resumes runs that ended hosts have left: at the start, and then those of other hosts that share the state folder.
+async fn resume_runs(gate: Gate, stop: CancellationToken) {
+    gate.catalog().wait_until_admitted().await;
+    loop {
+        match gate.resume_runs().await {
+            Ok(0) => {}
+            Ok(resumed) => tracing::info!("{resumed} unfinished runs go on"),
+            Err(error) => tracing::warn!("failed to look for unfinished runs: {error}"),
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(RESUME_PERIOD) => {}
         }
     }
 }

@@ -90,6 +90,7 @@ impl McpHandler {
         };
         let tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         if tasks && exec.may_become_run() {
+            exec.persist().await;
             return Ok(match exec.detach_with_handle() {
                 Some(id) => tasks::to_created(&id).into(),
                 None => cancelled().into(),
@@ -204,7 +205,9 @@ impl McpHandler {
                         patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
-                    return Ok(exec.detach_as_run().map_or_else(cancelled, |e| self.to_result(e, tool)).into());
+                    exec.persist().await;
+                    let run = exec.detach_as_run();
+                    return Ok(run.map_or_else(cancelled, |e| self.to_result(e, tool)).into());
                 }
             };
             match event {
@@ -221,8 +224,8 @@ impl McpHandler {
                     let watched = exec.watched_run();
                     if watched.is_some() && !asks.values().all(|question| support.shows(question)) {
                         // The questions are part of the run's status.
-                        let status = exec.detach_as_run();
-                        return Ok(status.map_or_else(cancelled, |e| self.to_result(e, tool)).into());
+                        let run = exec.detach_as_run();
+                        return Ok(run.map_or_else(cancelled, |e| self.to_result(e, tool)).into());
                     }
                     exec.close_unless(&mut asks, |question| support.shows(question), &Answer::Declined);
                     if asks.is_empty() {

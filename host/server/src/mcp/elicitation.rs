@@ -1,7 +1,11 @@
 //! Elicitation in both lifecycles: a request of the server, for clients before 2026-07-28, and an `input_required` result,
 //! which makes the client retry the call with the answers.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use loggia_facade::{Answer, Object, Question, QuestionKind};
 use loggia_gate::{access::Caller, run::RunId};
@@ -19,7 +23,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// TTL of a sealed state: longer than any question stays open.
-const STATE_TTL: Duration = Duration::from_secs(31 * 60);
+const STATE_TTL: Duration = Duration::from_secs(31 * 24 * 3600);
 
 /// A client's support of elicitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,21 +183,40 @@ impl ParkedCall {
     }
 }
 
-/// Encrypts the state that passes through clients, with a key of this process.
-pub struct StateSealer(RequestStateCodec);
+/// Supplies a secret that survives restarts. May block for reading a file.
+pub type SealSecret = Arc<dyn Fn() -> Option<[u8; 32]> + Send + Sync>;
 
-impl Default for StateSealer {
-    fn default() -> Self {
-        let mut key = [0; 32];
-        getrandom::fill(&mut key).unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
-        Self(
-            RequestStateCodec::try_new(key.to_vec())
-                .unwrap_or_else(|e| unreachable!("the key is long enough: {e}")),
-        )
-    }
+/// Encrypts the state that passes through clients. The key comes from the secret, so that a question survives a restart;
+/// without a secret, it is one of this process.
+#[derive(Default)]
+pub struct StateSealer {
+    secret: Option<SealSecret>,
+    /// Set at first use, since most servers ask no question.
+    codec: OnceLock<RequestStateCodec>,
 }
 
 impl StateSealer {
+    /// Creates a sealer.
+    pub fn new(secret: Option<SealSecret>) -> Self {
+        Self { secret, codec: OnceLock::new() }
+    }
+
+    fn codec(&self) -> &RequestStateCodec {
+        self.codec.get_or_init(|| {
+            let secret = self.secret.as_ref().and_then(|secret| secret());
+            let secret = secret.unwrap_or_else(|| {
+                let mut random = [0; 32];
+                getrandom::fill(&mut random)
+                    .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
+                random
+            });
+            // The secret has other uses, so it is not the key itself.
+            let key = Sha256::new().chain_update(b"loggia request state\0").chain_update(secret).finalize();
+            RequestStateCodec::try_new(key.to_vec())
+                .unwrap_or_else(|e| unreachable!("the key is long enough: {e}"))
+        })
+    }
+
     /// Builds the `input_required` result, with the sealed state.
     pub fn seal(
         &self,
@@ -204,16 +227,16 @@ impl StateSealer {
     ) -> InputRequiredResult {
         let bound = associated_data(caller, call);
         let options = SealOptions::new().associated_data(&bound).ttl(STATE_TTL);
-        let state = self.0.seal_json_with(parked, &options).ok();
+        let state = self.codec().seal_json_with(parked, &options).ok();
         let mut result = InputRequiredResult::from_input_requests(to_input_requests(asks));
         result.request_state = state;
         result
     }
 
     /// Opens a state that a client sent back. Returns `None` if it was modified, has expired, or belongs to another caller,
-    /// call or process.
+    /// call or state folder.
     pub fn open(&self, state: &str, caller: &Caller, call: &CallBinding) -> Option<ParkedCall> {
-        self.0.open_json_with(state, &associated_data(caller, call)).ok()
+        self.codec().open_json_with(state, &associated_data(caller, call)).ok()
     }
 }
 
@@ -240,15 +263,19 @@ mod tests {
     #[test]
     fn sealed_state_is_bound_to_caller_and_call() {
         let (sealer, other) = (StateSealer::default(), StateSealer::default());
-        let parked = ParkedCall { run: "run_x".into(), is_watched: false };
+        let parked = || ParkedCall { run: "run_x".into(), is_watched: false };
         let call = |tool: &str, n: u32| CallBinding::new(tool, serde_json::json!({ "n": n }).as_object());
         let notes = call("notes", 1);
-        let state = sealer.seal(&parked, &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
-        assert_eq!(sealer.open(&state, &Caller::Local, &notes), Some(parked));
+        let state = sealer.seal(&parked(), &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
+        assert_eq!(sealer.open(&state, &Caller::Local, &notes), Some(parked()));
         assert_eq!(sealer.open(&state, &Caller::Local, &call("other", 1)), None);
         assert_eq!(sealer.open(&state, &Caller::Local, &call("notes", 2)), None);
         assert_eq!(sealer.open(&state, &Caller::Anonymous, &notes), None);
         assert_eq!(other.open(&state, &Caller::Local, &notes), None);
+        let kept = |byte: u8| StateSealer::new(Some(Arc::new(move || Some([byte; 32]))));
+        let state = kept(1).seal(&parked(), &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
+        assert_eq!(kept(1).open(&state, &Caller::Local, &notes), Some(parked()), "after a restart");
+        assert_eq!(kept(2).open(&state, &Caller::Local, &notes), None);
         assert_eq!(sealer.open("nonsense", &Caller::Local, &notes), None);
     }
 

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    elicitation::{self, ElicitationSupport, StateSealer},
+    elicitation::{self, ElicitationSupport, SealSecret, StateSealer},
     instructions::render_instructions,
     list::ToolListCache,
     list_changes::SubscribedPeers,
@@ -72,13 +72,24 @@ impl McpHandler {
     /// of each request, which takes precedence. Must be called on a runtime: it spawns a task that notifies clients of
     /// changes until `draining`.
     pub fn new(gate: Gate, origin: CallOrigin, draining: CancellationToken) -> Self {
+        Self::with_seal_secret(gate, origin, draining, None)
+    }
+
+    /// Creates a server like [`new`](Self::new), whose open questions survive a restart: states that pass through clients are
+    /// sealed with a key of this secret.
+    pub fn with_seal_secret(
+        gate: Gate,
+        origin: CallOrigin,
+        draining: CancellationToken,
+        secret: Option<SealSecret>,
+    ) -> Self {
         let shared = Arc::new(HandlerState {
             gate,
             tool_lists: ToolListCache::default(),
             peers: SubscribedPeers::default(),
             draining: draining.clone(),
             calls: TaskTracker::new(),
-            sealer: StateSealer::default(),
+            sealer: StateSealer::new(secret),
         });
         let notifier = Arc::clone(&shared);
         tokio::spawn(async move { notifier.peers.notify_changes(notifier.gate.catalog(), draining).await });

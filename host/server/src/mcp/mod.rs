@@ -33,6 +33,7 @@ mod wire;
 
 pub use crate::mcp::{
     direct::DirectOutcome,
+    elicitation::SealSecret,
     handler::McpHandler,
     instructions::render_instructions,
     list::{published_tools, to_tool},

@@ -67,8 +67,5 @@ fn to_task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<P
 
 /// Error for a task that does not exist, or belongs to another caller.
 pub fn unknown_task() -> ErrorData {
-    ErrorData::invalid_params(
-        "Unknown task: tasks are kept for an hour and lost when the server restarts",
-        None,
-    )
+    ErrorData::invalid_params("Unknown task: ended tasks are kept for an hour", None)
 }

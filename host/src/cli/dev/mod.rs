@@ -92,6 +92,7 @@ impl DevCommand {
         })?;
         let runtime = shared_io_runtime()?;
         let options = HostOptions {
+            journal: true,
             publisher: self.publishing.publisher(&self.common)?,
             ..self.common.host_options()?
         };
