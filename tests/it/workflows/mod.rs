@@ -10,6 +10,7 @@
 //! | `follows.rs` | runs, progress and cancelling |
 //! | `failures.rs` | reports and handling of failures |
 //! | `together.rs` | many steps, and workflows that call workflows |
+//! | `killed.rs` | runs and questions survive hosts that are killed |
 //! | `reloads.rs` | files that are added, changed, broken and removed |
 //! | `policies.rs` | restrictions by the operator |
 //! | `commands.rs` | the commands, as a person or a script uses them |
@@ -19,6 +20,7 @@ mod commands;
 mod examples;
 mod failures;
 mod follows;
+mod killed;
 mod pages;
 mod policies;
 mod reloads;
