@@ -1,7 +1,12 @@
 //! The thread that commits. Operations that come in while it waits for the disk share the next commit, so that many runs at
 //! once cost little more than one.
 
-use std::{io, path::PathBuf, sync::mpsc, thread};
+use std::{
+    io,
+    path::PathBuf,
+    sync::mpsc,
+    thread::{self, JoinHandle},
+};
 
 use loggia_gate::journal::JournalError;
 use rusqlite::{Connection, TransactionBehavior};
@@ -33,26 +38,41 @@ struct QueuedWork {
     work: Box<dyn CommitWork>,
 }
 
-/// Queue of the thread. Dropping it ends the thread once the queue is empty.
-pub(crate) struct CommitQueue(mpsc::Sender<QueuedWork>);
+/// Queue of the thread. Dropping it waits until the queue is empty and the thread has ended.
+pub(crate) struct CommitQueue {
+    /// `None` only while it is dropped.
+    sender: Option<mpsc::Sender<QueuedWork>>,
+    thread: Option<JoinHandle<()>>,
+}
 
 impl CommitQueue {
     /// Starts the thread.
     pub(crate) fn start(mut database: RunDatabase) -> io::Result<Self> {
         let (sender, receiver) = mpsc::channel::<QueuedWork>();
-        thread::Builder::new().name("loggia-journal".into()).spawn(move || {
+        let thread = thread::Builder::new().name("loggia-journal".into()).spawn(move || {
             while let Ok(first) = receiver.recv() {
                 let mut batch = vec![first];
                 batch.extend(receiver.try_iter().take(BATCH - 1));
                 database.commit(batch);
             }
         })?;
-        Ok(Self(sender))
+        Ok(Self { sender: Some(sender), thread: Some(thread) })
     }
 
     /// Queues an operation. Fails if the thread has ended.
     pub(crate) fn push(&self, needs_file: bool, work: Box<dyn CommitWork>) -> Result<(), ()> {
-        self.0.send(QueuedWork { needs_file, work }).map_err(|_| ())
+        let sender = self.sender.as_ref().ok_or(())?;
+        sender.send(QueuedWork { needs_file, work }).map_err(|_| ())
+    }
+}
+
+impl Drop for CommitQueue {
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            // It only fails if the thread panicked, which it has reported.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use loggia_system::file::private_options;
 
 /// Extension of a host's file.
 const ENDING: &str = "lock";
+/// Extension until it is locked: nobody may take it for that of a host that has ended.
+const UNLOCKED: &str = "new";
 
 /// The lock of this host.
 pub(crate) struct HolderLock {
@@ -26,9 +28,26 @@ impl HolderLock {
         let mut bits = [0; 16];
         getrandom::fill(&mut bits)?;
         let name = format!("{:032x}", u128::from_be_bytes(bits));
-        let file = private_options().create_new(true).write(true).open(path(&folder, &name))?;
+        let unlocked = folder.join(&name).with_extension(UNLOCKED);
+        let file = private_options().create_new(true).write(true).open(&unlocked)?;
         file.lock()?;
-        Ok(Self { folder, name, _file: file })
+        fs::rename(unlocked, path(&folder, &name))?;
+        let holder = Self { folder, name, _file: file };
+        holder.remove_ended()?;
+        Ok(holder)
+    }
+
+    /// Removes the files of hosts that were killed.
+    fn remove_ended(&self) -> io::Result<()> {
+        for file in fs::read_dir(&self.folder)? {
+            let path = PathBuf::from(file?.file_name());
+            if let (Some(name), Some(ENDING)) =
+                (path.file_stem().and_then(|name| name.to_str()), path.extension().and_then(|it| it.to_str()))
+            {
+                self.lives(name);
+            }
+        }
+        Ok(())
     }
 
     /// Name of this host.

@@ -95,6 +95,27 @@ impl Journal for SqliteJournal {
         self.run(false, None, move |connection, _| query::load(connection, &run))
     }
 
+    fn history(&self, run: String) -> JournalFuture<Vec<Vec<u8>>> {
+        self.run(false, Vec::new(), move |connection, _| query::history(connection, &run))
+    }
+
+    fn add(&self, run: NewRun, entries: Vec<Vec<u8>>) -> JournalFuture<()> {
+        self.run(true, (), move |connection, holder| {
+            record::create(connection, holder.name(), &run)?;
+            let lease = RunLease { run: run.id, fence: 1 };
+            record::append(connection, holder.name(), &lease, 0, &entries)?;
+            record::release(connection, holder.name(), &lease)
+        })
+    }
+
+    fn request_cancel(&self, run: String) -> JournalFuture<bool> {
+        self.run(false, false, move |connection, _| record::request_cancel(connection, &run))
+    }
+
+    fn cancel_requests(&self) -> JournalFuture<Vec<String>> {
+        self.run(false, Vec::new(), |connection, holder| query::cancel_requests(connection, holder.name()))
+    }
+
     fn list(&self, facade: Option<String>, most: usize) -> JournalFuture<Vec<StoredRun>> {
         self.run(false, Vec::new(), move |connection, _| query::list(connection, facade.as_deref(), most))
     }

@@ -69,10 +69,30 @@ fn take_over(connection: &Connection, host: &str, run: LeftRun) -> rusqlite::Res
     let head = connection
         .prepare_cached("SELECT head FROM heads WHERE run = ?1")?
         .query_row([run.key], |row| row.get(0))?;
+    let entries = read_entries(connection, run.key)?;
+    Ok(ClaimedRun { lease: RunLease { run: run.id, fence }, head, entries })
+}
+
+fn read_entries(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Vec<u8>>> {
     let mut entries =
         connection.prepare_cached("SELECT entry FROM entries WHERE run = ?1 ORDER BY number")?;
-    let entries = entries.query_map([run.key], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    Ok(ClaimedRun { lease: RunLease { run: run.id, fence }, head, entries })
+    entries.query_map([run], |row| row.get(0))?.collect()
+}
+
+pub(crate) fn history(connection: &Connection, run: &str) -> Result<Vec<Vec<u8>>, JournalError> {
+    let key = connection
+        .query_row("SELECT key FROM runs WHERE id = ?1", [run], |row| row.get(0))
+        .optional()
+        .map_err(storage)?;
+    key.map_or_else(|| Ok(Vec::new()), |key| read_entries(connection, key).map_err(storage))
+}
+
+pub(crate) fn cancel_requests(connection: &Connection, host: &str) -> Result<Vec<String>, JournalError> {
+    let mut select = connection
+        .prepare_cached("SELECT id FROM runs WHERE ended_ms IS NULL AND host = ?1 AND cancels = 1")
+        .map_err(storage)?;
+    let found = select.query_map([host], |row| row.get(0)).map_err(storage)?;
+    found.collect::<rusqlite::Result<Vec<_>>>().map_err(storage)
 }
 
 /// Columns of a stored run.

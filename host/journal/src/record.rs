@@ -94,3 +94,8 @@ pub(crate) fn release(connection: &Connection, host: &str, lease: &RunLease) -> 
     connection.execute("UPDATE runs SET host = NULL WHERE key = ?1", [key]).map_err(storage)?;
     Ok(())
 }
+
+pub(crate) fn request_cancel(connection: &Connection, run: &str) -> Result<bool, JournalError> {
+    let sql = "UPDATE runs SET cancels = 1 WHERE id = ?1 AND ended_ms IS NULL";
+    connection.execute(sql, [run]).map(|changed| changed > 0).map_err(storage)
+}

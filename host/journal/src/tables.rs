@@ -16,8 +16,9 @@ const VERSION: i32 = 1;
 const TABLES: &str = "
     CREATE TABLE runs (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, facade TEXT NOT NULL, action TEXT NOT NULL,
         began_ms INTEGER NOT NULL, host TEXT, fence INTEGER NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
-        ended_ms INTEGER) STRICT;
+        ended_ms INTEGER, cancels INTEGER NOT NULL DEFAULT 0) STRICT;
     CREATE INDEX unfinished ON runs (facade, host) WHERE ended_ms IS NULL;
+    CREATE INDEX cancelled ON runs (host) WHERE ended_ms IS NULL AND cancels = 1;
     CREATE INDEX ended ON runs (ended_ms, bytes) WHERE ended_ms IS NOT NULL;
     CREATE TABLE heads (run INTEGER PRIMARY KEY, head BLOB NOT NULL) STRICT;
     CREATE TABLE outcomes (run INTEGER PRIMARY KEY, outcome BLOB NOT NULL) STRICT;

@@ -41,14 +41,7 @@ async fn an_ended_hosts_runs_are_claimed_with_their_entries() {
     let other = open(folder.path());
     assert_eq!(other.claim(facades(), 9).await.unwrap(), [], "its host lives");
     drop(one);
-    let claimed = loop {
-        // Its thread ends after its queue.
-        let claimed = other.claim(facades(), 9).await.unwrap();
-        if !claimed.is_empty() {
-            break claimed;
-        }
-        tokio::task::yield_now().await;
-    };
+    let claimed = other.claim(facades(), 9).await.unwrap();
     assert_eq!(claimed[0].entries, entries(&["x", "y"]));
     assert_eq!((claimed[0].lease.fence, &*claimed[0].head), (2, &b"head"[..]));
     assert_eq!(other.claim(facades(), 9).await.unwrap(), [], "once");
@@ -95,6 +88,30 @@ async fn claims_are_of_served_facades_and_bounded() {
 }
 
 #[tokio::test]
+async fn cancellations_reach_the_host_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (open(folder.path()), open(folder.path()));
+    one.create(run("a")).await.unwrap();
+    assert!(other.request_cancel("a".into()).await.unwrap());
+    assert!(!other.request_cancel("b".into()).await.unwrap(), "there is no such run");
+    assert_eq!(one.cancel_requests().await.unwrap(), ["a"]);
+    assert_eq!(other.cancel_requests().await.unwrap(), [""; 0], "it is not its run");
+    one.finish(first("a"), Vec::new()).await.unwrap();
+    assert_eq!(one.cancel_requests().await.unwrap(), [""; 0]);
+    assert!(!other.request_cancel("a".into()).await.unwrap(), "it has ended");
+}
+
+#[tokio::test]
+async fn an_added_run_is_claimed_with_its_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (open(folder.path()), open(folder.path()));
+    one.add(run("a"), entries(&["x", "y"])).await.unwrap();
+    assert_eq!(one.history("a".into()).await.unwrap(), entries(&["x", "y"]));
+    let claimed = other.claim(facades(), 9).await.unwrap();
+    assert_eq!((&claimed[0].entries, claimed[0].lease.fence), (&entries(&["x", "y"]), 2));
+}
+
+#[tokio::test]
 async fn nothing_is_created_before_the_first_run() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
@@ -131,6 +148,25 @@ async fn ended_runs_are_removed_by_age_and_size() {
         }
         assert_eq!(journal.list(None, 9).await.unwrap().len(), left, "{limits:?}");
     }
+}
+
+#[test]
+fn files_of_ended_hosts_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = || {
+        let files = std::fs::read_dir(folder.path().join("journal-hosts")).unwrap();
+        files.map(|file| file.unwrap().file_name()).collect::<Vec<_>>()
+    };
+    let one = open(folder.path());
+    let own = files();
+    let killed = folder.path().join("journal-hosts").join(format!("{}.lock", "0".repeat(32)));
+    std::fs::write(&killed, "").unwrap();
+    let other = open(folder.path());
+    assert!(!killed.exists() && files().len() == 2);
+    drop(other);
+    assert_eq!(files(), own);
+    drop(one);
+    assert_eq!(files().len(), 0);
 }
 
 #[tokio::test]

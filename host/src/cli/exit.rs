@@ -7,7 +7,7 @@ pub const FAILED: u8 = 1;
 /// `check`, `tokens`, `policy`: a plugin does not load; `workflow`, `config`: a file has problems; `upstream`: one
 /// cannot be imported or is unavailable.
 pub const REFUSED: u8 = 10;
-/// `check`, `tokens`, `policy explain`: there is no plugin; `state`: there is no such store; `credential`: there
+/// `check`, `tokens`, `policy explain`: there is no plugin; `state`: there is no such store; `runs`: there is no such run; `credential`: there
 /// is no such credential; `workflow`, `config`:
 /// there is no such file or workflow; `upstream`: there is none.
 pub const NOTHING: u8 = 11;

@@ -18,6 +18,7 @@ mod man;
 mod policy;
 mod publishing;
 mod replace_file;
+mod runs;
 mod serve;
 mod settings;
 mod state;
@@ -61,6 +62,7 @@ Examples:
   loggia workflow check plugins/                     report problems of workflow files
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        export a plugin's state
+  loggia runs list                                   list runs of workflows
   loggia upstream import .mcp.json                   settings for the MCP servers of a client
   loggia import openapi api.json --name shop         serve an API that OpenAPI describes
   loggia credential set github --caller ada          store a caller's own credential
@@ -69,7 +71,7 @@ Examples:
 Exit codes: 0 success, 1 failure (tokens: also if the list exceeds --budget), 2 invalid command line;
 check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
 call, workflow run: 20 the call failed;
-state: 11 there is no such store; credential: 11 there is no such credential;
+state: 11 there is no such store; runs: 11 there is no such run; credential: 11 there is no such credential;
 workflow, config: 10 a file has problems, 11 there is no such file or workflow;
 upstream: 10 a server cannot be imported or is unavailable, 11 there is none.
 
@@ -86,6 +88,7 @@ enum Command {
     Policy(policy::PolicyCommand),
     Call(call::CallCommand),
     State(state::StateCommand),
+    Runs(runs::RunsCommand),
     Credential(credential::CredentialCommand),
     Token(token::TokenCommand),
     Workflow(workflow::WorkflowCommand),
@@ -138,6 +141,7 @@ impl Cli {
             Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
+            Command::Runs(command) => command.run(),
             Command::Credential(command) => command.run(),
             Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),

@@ -254,7 +254,8 @@ fn open_journal(state: &Path) -> Option<Arc<dyn Journal>> {
     }
 }
 
-/// Resumes runs that ended hosts have left: at the start, and then those of other hosts that share the state folder.
+/// Resumes runs that ended hosts have left: at the start, and then those of other hosts that share the state folder. Cancels
+/// those that `loggia runs cancel` names.
 async fn resume_runs(gate: Gate, stop: CancellationToken) {
     gate.catalog().wait_until_admitted().await;
     loop {
@@ -262,6 +263,9 @@ async fn resume_runs(gate: Gate, stop: CancellationToken) {
             Ok(0) => {}
             Ok(resumed) => tracing::info!("{resumed} unfinished runs go on"),
             Err(error) => tracing::warn!("failed to look for unfinished runs: {error}"),
+        }
+        if let Err(error) = gate.cancel_requested_runs().await {
+            tracing::warn!("failed to look for cancelled runs: {error}");
         }
         tokio::select! {
             () = stop.cancelled() => return,

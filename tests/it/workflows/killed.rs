@@ -63,6 +63,7 @@ fn note_run(answer: &Value, life: u64, known: &mut KnownRuns) -> Result<()> {
 
 /// Kills so many hosts while runs begin and go on; `LOGGIA_KILLS` sets another number.
 #[tokio::test]
+#[allow(clippy::print_stderr, reason = "`tests/chaos/run` shows the figures")]
 async fn no_run_is_lost_and_no_step_repeated_by_kills() -> Result<()> {
     let kills: u64 = std::env::var("LOGGIA_KILLS").map_or(Ok(200), |kills| kills.parse())?;
     let folder = stage(ORDER);

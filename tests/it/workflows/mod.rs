@@ -11,6 +11,7 @@
 //! | `failures.rs` | reports and handling of failures |
 //! | `together.rs` | many steps, and workflows that call workflows |
 //! | `killed.rs` | runs and questions survive hosts that are killed |
+//! | `recorded.rs` | the operator's view of recorded runs |
 //! | `reloads.rs` | files that are added, changed, broken and removed |
 //! | `policies.rs` | restrictions by the operator |
 //! | `commands.rs` | the commands, as a person or a script uses them |
@@ -23,6 +24,7 @@ mod follows;
 mod killed;
 mod pages;
 mod policies;
+mod recorded;
 mod reloads;
 mod shown;
 mod stage;

@@ -102,6 +102,7 @@ impl Exec {
         let (entry, action) = (Arc::clone(&planned.entry), planned.action);
         let recorder = durable::recorder_for(gate, &origin, &planned);
         let state = Arc::new(CallState::for_call(origin, &planned).with_recorder(recorder));
+        gate.runs.note_recorded(&state);
         let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,
             Err(failure) => {

@@ -157,6 +157,15 @@ impl Gate {
         resumption::resume_runs(&self.state).await
     }
 
+    /// Cancels the durable runs of this host for which that was requested through the journal.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read.
+    pub async fn cancel_requested_runs(&self) -> Result<(), JournalError> {
+        resumption::cancel_requested(&self.state).await
+    }
+
     /// Follows a detached call again. Dropping the handle cancels the call, as it did before.
     ///
     /// # Errors

@@ -44,6 +44,17 @@ pub(super) async fn resume_runs(gate: &Arc<GateState>) -> Result<usize, JournalE
     }
 }
 
+/// Cancels the runs for which that was requested.
+pub(super) async fn cancel_requested(gate: &Arc<GateState>) -> Result<(), JournalError> {
+    let Some(journal) = &gate.journal else { return Ok(()) };
+    for run in journal.cancel_requests().await? {
+        if let Some(call) = gate.runs.recorded_call(&run) {
+            call.cancel.cancel();
+        }
+    }
+    Ok(())
+}
+
 /// Lets one run go on.
 fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
     let Some(journal) = gate.journal.clone() else { return };
@@ -76,6 +87,7 @@ fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
     };
     tracing::info!(run = id, facade = head.facade(), action = head.action(), "resuming a run");
     let state = Arc::new(state.with_start(head.began()).with_recorder(Some(Arc::clone(&recorder))));
+    gate.runs.note_recorded(&state);
     gate.runs.register(Arc::clone(&state), true);
     let call = run_again(Arc::clone(gate), Arc::clone(&state), recorder, head, confirmed);
     gate.executor.spawn(gate.executor.prepare(state, entry, Box::pin(call)));

@@ -85,6 +85,20 @@ impl RunHead {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
 
+    /// Name of the caller, as in the log.
+    pub(crate) fn caller_name(&self) -> String {
+        match &self.caller {
+            CallerRecord::Local => "(local)".to_owned(),
+            CallerRecord::Named(name) => name.clone(),
+            CallerRecord::Anonymous => "(anonymous)".to_owned(),
+        }
+    }
+
+    /// All parameters, redacted.
+    pub(crate) fn inputs(&self) -> &Object {
+        &self.inputs
+    }
+
     /// Facade that was called.
     pub(crate) fn facade(&self) -> &str {
         &self.facade

@@ -9,11 +9,14 @@
 //! | `port.rs` | the journal that the host supplies |
 //! | `head.rs` | the call of a run: its caller, action and parameters |
 //! | `recorder.rs` | records one run |
+//! | `summary.rs` | a recorded run, for operators |
 
 mod head;
 mod port;
 mod recorder;
+mod summary;
 
 pub(crate) use head::RunHead;
 pub use port::{ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunLease, StoredRun};
 pub(crate) use recorder::RunRecorder;
+pub use summary::RunSummary;

@@ -33,6 +33,18 @@ pub trait Journal: Send + Sync + 'static {
     /// Loads a run.
     fn load(&self, run: String) -> JournalFuture<Option<StoredRun>>;
 
+    /// Loads the entries of a run.
+    fn history(&self, run: String) -> JournalFuture<Vec<Vec<u8>>>;
+
+    /// Records a run with entries, leased to no host: the next that looks for unfinished runs claims it.
+    fn add(&self, run: NewRun, entries: Vec<Vec<u8>>) -> JournalFuture<()>;
+
+    /// Asks the host of an unfinished run to cancel it. Returns false if there is none.
+    fn request_cancel(&self, run: String) -> JournalFuture<bool>;
+
+    /// Lists this host's unfinished runs that are to be cancelled.
+    fn cancel_requests(&self) -> JournalFuture<Vec<String>>;
+
     /// Lists runs, newest first, at most so many: those of a facade, or all.
     fn list(&self, facade: Option<String>, most: usize) -> JournalFuture<Vec<StoredRun>>;
 }

@@ -12,7 +12,8 @@ impl RunId {
         Self(text.to_owned())
     }
 
-    pub(crate) fn random() -> Self {
+    /// Creates a handle that nobody can guess.
+    pub fn random() -> Self {
         use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
         let mut bits = [0; 16];
         // Cannot fail after boot; without randomness no handle is safe to hand out.

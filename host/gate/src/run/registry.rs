@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
@@ -26,8 +26,14 @@ const MAX_BYTES: usize = 64 << 20;
 /// The mutex guards the map, and is held for one lookup, insertion or eviction: never across an await. The only locks taken
 /// under it are those of single calls' states, which are never held while this one is taken, so there is no deadlock.
 /// Nobody waits for an entry here; waiting is done on the [`CallState`] that an entry holds.
+///
+/// `recorded` has a lock of its own, held like the other and never together with it.
 #[derive(Default)]
-pub(crate) struct RunRegistry(Mutex<HashMap<RunId, Arc<CallState>>>);
+pub(crate) struct RunRegistry {
+    runs: Mutex<HashMap<RunId, Arc<CallState>>>,
+    /// Durable calls that have not ended, by their handles, whether detached or not: to be found by the operator.
+    recorded: Mutex<HashMap<String, Weak<CallState>>>,
+}
 
 impl RunRegistry {
     /// Registers a detached call under a new handle; with `as_run`, as a run that its caller knows of.
@@ -92,8 +98,24 @@ impl RunRegistry {
         runs.values().filter(|kept| kept.ended_at().is_none()).cloned().collect()
     }
 
+    /// Notes a call, if it is durable.
+    pub(crate) fn note_recorded(&self, call: &Arc<CallState>) {
+        let Some(recorder) = &call.recorder else { return };
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        if recorded.len() >= recorded.capacity() {
+            // Before it grows.
+            recorded.retain(|_, call| call.upgrade().is_some_and(|call| call.ended_at().is_none()));
+        }
+        recorded.insert(recorder.run().to_owned(), Arc::downgrade(call));
+    }
+
+    /// Finds a durable call of this host.
+    pub(crate) fn recorded_call(&self, run: &str) -> Option<Arc<CallState>> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).get(run)?.upgrade()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<CallState>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -114,6 +114,25 @@ impl Journal for MemoryJournal {
         })
     }
 
+    fn history(&self, id: String) -> JournalFuture<Vec<Vec<u8>>> {
+        self.run(0, |runs| Ok(runs.iter().find(|run| run.run.id == id).unwrap().entries.clone()))
+    }
+
+    fn add(&self, run: NewRun, entries: Vec<Vec<u8>>) -> JournalFuture<()> {
+        self.run(1, |runs| {
+            runs.push(MemoryRun { run, host: 0, fence: 1, entries, outcome: None });
+            Ok(())
+        })
+    }
+
+    fn request_cancel(&self, _: String) -> JournalFuture<bool> {
+        self.run(0, |_| Ok(false))
+    }
+
+    fn cancel_requests(&self) -> JournalFuture<Vec<String>> {
+        self.run(0, |runs| Ok(runs.iter().map(|run| run.run.id.clone()).collect()))
+    }
+
     fn list(&self, _: Option<String>, _: usize) -> JournalFuture<Vec<StoredRun>> {
         self.run(0, |_| Ok(Vec::new()))
     }
@@ -346,4 +365,47 @@ async fn a_run_of_an_action_that_is_gone_ends() {
     assert_eq!(second.resume_runs().await.unwrap(), 1);
     let outcome = runs.lock().unwrap()[0].outcome.clone().unwrap();
     assert!(String::from_utf8(outcome).unwrap().contains("no longer has the action `order`"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ended_run_begins_again_without_its_completed_steps() {
+    use loggia_workflow::facade::{retry_history, summarize_steps};
+
+    let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+    let first = stage(STEPS, &made, MemoryJournal::new(&runs, 1, usize::MAX));
+    // Killed while `pay` is under way: its effect is unknown, and the run ends with that.
+    let mut exec = first.start(person(), request("flow", "order"));
+    while made.lock().unwrap().get("touch pay").is_none() {
+        let CallEvent::Progress(_) = exec.next().await else { panic!("it ended") };
+    }
+    let second = stage(STEPS, &made, MemoryJournal::new(&runs, 2, usize::MAX));
+    assert_eq!(resume(&second, &runs).await["details"]["cause"]["code"], "interrupted");
+    let (run, history) = {
+        let runs = runs.lock().unwrap();
+        (runs[0].run.clone(), runs[0].entries.clone())
+    };
+    let statuses = |history: &[Vec<u8>]| {
+        let steps = summarize_steps(history).unwrap();
+        steps.into_iter().map(|step| step.status).collect::<Vec<_>>()
+    };
+    assert_eq!(statuses(&history), ["completed", "failed", "not run", "not run", "not run"]);
+    assert!(
+        retry_history(history.clone(), Some("paid")).unwrap_err().contains("its steps are stock, pay, read")
+    );
+    let again = retry_history(history, None).unwrap();
+    let third = MemoryJournal::new(&runs, 3, usize::MAX);
+    third.add(NewRun { id: "run_again".into(), ..run }, again).await.unwrap();
+    runs.lock().unwrap().swap(0, 1);
+    let result = resume(&stage(STEPS, &made, third), &runs).await;
+    assert_eq!(result["ok"], true, "{result}");
+    let history = runs.lock().unwrap()[0].entries.clone();
+    assert_eq!(statuses(&history), ["completed"; 5]);
+    let made = made.lock().unwrap().clone();
+    assert_eq!((made["look stock"], made["touch pay"], made["smash mail"]), (1, 2, 1), "{made:?}");
+    assert!(retry_history(history.clone(), None).unwrap_err().contains("have completed"));
+    // `mail` depends on `read`, and nothing else does.
+    assert_eq!(
+        statuses(&retry_history(history, Some("read")).unwrap()),
+        ["completed", "completed", "running", "completed", "not run"]
+    );
 }

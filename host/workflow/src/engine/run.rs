@@ -29,7 +29,7 @@ pub fn begin(plan: &RunPlan, begin: RunStart) -> (RunState, Vec<RunEffect>) {
 
 /// Applies one event. Events of inactive tasks are ignored.
 pub fn step(plan: &RunPlan, state: &mut RunState, now: Duration, event: RunEvent) -> Vec<RunEffect> {
-    if state.is_over {
+    if state.is_over && !matches!(event, RunEvent::Retried(_)) {
         return Vec::new();
     }
     state.advance_clock(now);

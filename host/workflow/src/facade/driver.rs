@@ -46,11 +46,10 @@ pub(super) async fn begin_run(plan: &RunPlan, call: Call, around: RunSurrounding
         params: call.params,
         seed: random_u64(),
     };
-    let began =
-        around.writer.is_some().then(|| JournalEntry::began(plan, &start).to_bytes()).unwrap_or_default();
+    let began = around.writer.as_ref().map(|_| JournalEntry::began(plan, &start).to_bytes());
     let (state, effects) = engine::begin(plan, start);
     let mut driver = RunDriver::new(plan, state, around);
-    let recorded = driver.append(began);
+    let recorded = began.and_then(|began| driver.append(began));
     let effects = driver.once_durable(recorded, effects).await;
     driver.drive(effects).await
 }
@@ -58,7 +57,7 @@ pub(super) async fn begin_run(plan: &RunPlan, call: Call, around: RunSurrounding
 /// Continues a run from its journal and drives it to its end. A call that was interrupted is made again if that has no
 /// further effect; otherwise its step decides.
 pub(super) async fn resume_run(run: ReplayedRun, around: RunSurroundings<'_>) -> RunOutcome {
-    let ReplayedRun { plan, state, now, open, news, outcome } = run;
+    let ReplayedRun { plan, state, now, open, is_unmade, news, outcome } = run;
     if let Some(outcome) = outcome {
         return outcome;
     }
@@ -66,6 +65,11 @@ pub(super) async fn resume_run(run: ReplayedRun, around: RunSurroundings<'_>) ->
     driver.clock.base = now;
     for news in &news {
         driver.teller.report(news);
+    }
+    if is_unmade {
+        let recorded = driver.append(JournalEntry::Resumed.to_bytes());
+        let effects = driver.once_durable(recorded, open).await;
+        return driver.drive(effects).await;
     }
     let mut effects = Vec::new();
     for effect in open {

@@ -27,6 +27,8 @@ pub(super) enum JournalEntry<'a> {
         /// Event.
         event: Cow<'a, RunEvent>,
     },
+    /// A host took up a retried run: what it requests is made from now on.
+    Resumed,
 }
 
 impl<'a> JournalEntry<'a> {

@@ -15,6 +15,8 @@ pub(super) struct ReplayedRun {
     pub now: Duration,
     /// Calls and questions that were requested and have not ended, in the order of their steps.
     pub open: Vec<RunEffect>,
+    /// True if nobody has made the open calls: an operator lets the run begin again, and no host has taken it up.
+    pub is_unmade: bool,
     /// News of its steps so far.
     pub news: Vec<StepNews>,
     /// Outcome, if the run had ended.
@@ -37,18 +39,23 @@ impl ReplayedRun {
         let (mut state, effects) = engine::begin(&plan, start);
         let mut effects_so_far = ReplayedEffects::default();
         effects_so_far.apply(effects);
-        let mut now = Duration::ZERO;
+        let (mut now, mut is_unmade) = (Duration::ZERO, false);
         for entry in entries {
-            let JournalEntry::Received { now: at, event } = entry.map_err(|error| error.to_string())? else {
-                return Err("its journal begins twice".to_owned());
+            let (at, event) = match entry.map_err(|error| error.to_string())? {
+                JournalEntry::Received { now, event } => (now, event.into_owned()),
+                JournalEntry::Resumed => {
+                    is_unmade = false;
+                    continue;
+                }
+                JournalEntry::Began { .. } => return Err("its journal begins twice".to_owned()),
             };
-            let event = event.into_owned();
+            is_unmade = matches!(event, engine::RunEvent::Retried(_));
             effects_so_far.end(&event);
             now = at;
             effects_so_far.apply(engine::step(&plan, &mut state, now, event));
         }
         let ReplayedEffects { open, news, outcome } = effects_so_far;
-        Ok(Some(Self { plan, state, now, open: open.into_values().collect(), news, outcome }))
+        Ok(Some(Self { plan, state, now, open: open.into_values().collect(), is_unmade, news, outcome }))
     }
 }
 
@@ -80,6 +87,9 @@ impl ReplayedEffects {
     fn end(&mut self, event: &engine::RunEvent) {
         if let Some(task) = event.task() {
             self.open.remove(&task);
+        }
+        if matches!(event, engine::RunEvent::Retried(_)) {
+            self.outcome = None;
         }
     }
 }

@@ -6,11 +6,13 @@
 //! | `report.rs` | the report of a failed run |
 //! | `run_machine.rs` | the machine during one transition, and the primitives of all transitions |
 //! | `scheduler.rs` | which step starts when, and how a run ends |
+//! | `repetition.rs` | beginning again with some steps |
 //! | `calls.rs`, `questions.rs`, `loops.rs` | transitions of calls, questions and `forEach` loops |
 
 mod calls;
 mod loops;
 mod questions;
+mod repetition;
 mod report;
 mod retry;
 mod run_machine;

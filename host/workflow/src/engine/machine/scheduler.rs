@@ -35,6 +35,7 @@ impl RunMachine<'_> {
     pub(crate) fn apply(&mut self, event: RunEvent) {
         match event {
             RunEvent::Due => {}
+            RunEvent::Retried(from) => self.begin_again(from),
             RunEvent::Cancelled => self.stop_run(RunStop {
                 code: code::CANCELLED,
                 message: "the workflow was cancelled".to_owned(),

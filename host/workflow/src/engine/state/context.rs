@@ -57,6 +57,13 @@ impl TemplateContext {
         }
     }
 
+    /// Removes the entry of a step.
+    pub(crate) fn forget_step(&mut self, id: &str) {
+        if let Some(Value::Object(steps)) = self.0.get_mut("steps") {
+            steps.shift_remove(id);
+        }
+    }
+
     /// Records the end of the run.
     pub(crate) fn complete_run(&mut self, steps: usize, milliseconds: u64) {
         if let Some(Value::Object(workflow)) = self.0.get_mut("workflow") {

@@ -113,6 +113,19 @@ impl RunState {
         self.phases.iter().filter_map(StepPhase::due).chain(run).min()
     }
 
+    /// Returns the status of each step, in file order.
+    pub fn step_statuses(&self) -> impl Iterator<Item = &'static str> {
+        self.phases.iter().map(|phase| match phase {
+            StepPhase::Waiting => "not run",
+            StepPhase::Calling { call, .. } if call.retry_at.is_some() => "retrying",
+            StepPhase::Calling { .. } | StepPhase::Each(_) => "running",
+            StepPhase::Asking { .. } => "waiting",
+            StepPhase::Ended(StepEnd::Completed) => "completed",
+            StepPhase::Ended(StepEnd::Failed) => "failed",
+            StepPhase::Ended(StepEnd::Skipped) => "skipped",
+        })
+    }
+
     /// Returns true if a question is open.
     pub(crate) fn has_open_question(&self) -> bool {
         self.phases.iter().any(|phase| matches!(phase, StepPhase::Asking { .. }))

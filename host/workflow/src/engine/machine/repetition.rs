@@ -1,0 +1,33 @@
+//! Beginning again with some steps of a run that has ended.
+
+use super::run_machine::RunMachine;
+use crate::engine::state::{StepEnd, StepPhase};
+
+impl RunMachine<'_> {
+    /// Begins again with a step, with those that did not complete, and with all that depend on one of these. The results of
+    /// the others remain. The idempotency keys of the calls stay the same.
+    pub(crate) fn begin_again(&mut self, from: Option<usize>) {
+        let settled =
+            |phase: &StepPhase| matches!(phase, StepPhase::Ended(StepEnd::Completed | StepEnd::Skipped));
+        let mut again: Vec<bool> = self.state.phases.iter().map(|phase| !settled(phase)).collect();
+        if let Some(chosen) = from.and_then(|from| again.get_mut(from)) {
+            *chosen = true;
+        }
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for index in 0..again.len() {
+                let follows = self.definition(index).depends_on.iter().any(|before| again[*before]);
+                has_changed |= follows && !again[index];
+                again[index] |= follows;
+            }
+        }
+        for index in (0..again.len()).filter(|index| again[*index]) {
+            self.drop_tasks(index);
+            self.state.phases[index] = StepPhase::Waiting;
+            self.state.context.forget_step(&self.definition(index).id);
+        }
+        self.state.clock.remaining = self.plan.workflow.timeout;
+        self.state.is_over = false;
+    }
+}
