@@ -5,6 +5,7 @@
 //! | `state.rs` | the state of one call, shared by all that handle it |
 //! | `questions.rs` | its open questions |
 //! | `event.rs` | the events that its followers receive |
+//! | `follow.rs` | these events, as one follower receives them |
 //! | `status.rs` | running, waiting or ended |
 //! | `trace.rs` | its latest progress and log lines |
 //! | `weight.rs` | memory use of a kept outcome |
@@ -16,6 +17,7 @@
 //! | `report.rs` | pure: renders replies about runs |
 
 mod event;
+mod follow;
 mod handle;
 mod id;
 mod parked_clock;
@@ -29,10 +31,11 @@ mod trace;
 mod weight;
 
 pub use event::CallEvent;
+pub(crate) use follow::EventCursor;
 pub use handle::RunHandle;
 pub use id::RunId;
 pub(crate) use parking::ParkedCalls;
 pub use registry::RUN_TTL;
 pub(crate) use registry::RunRegistry;
-pub(crate) use state::{CallState, EventCursor};
+pub(crate) use state::CallState;
 pub use status::RunStatus;

@@ -21,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{event::CallEvent, parked_clock::ParkedClock, status::RunStatus, trace::RunTrace, weight};
+use super::{parked_clock::ParkedClock, status::RunStatus, trace::RunTrace, weight};
 use crate::{
     access::{CallOrigin, Caller, CallerAccount, CallerRights, RequestIds},
     catalog::CatalogEntry,
@@ -94,9 +94,9 @@ pub(crate) struct CallState {
 /// Part of [`CallState`] that changes while the call runs.
 #[derive(Default)]
 pub(super) struct MutableState {
-    progress: Option<Progress>,
+    pub(super) progress: Option<Progress>,
     /// Number of times that `progress` was set; followers compare it with their cursor.
-    progress_count: u64,
+    pub(super) progress_count: u64,
     /// Open questions by key. Dropping a sender closes its question without an answer.
     pub(super) questions: BTreeMap<String, (Question, oneshot::Sender<Answer>)>,
     /// Number of questions ever opened; also the source of generated keys.
@@ -106,21 +106,14 @@ pub(super) struct MutableState {
     /// Names already used by questions: an answer that a client sends again must not answer another question.
     pub(super) asked_names: BTreeSet<String>,
     clock: ParkedClock,
-    outcome: Option<Envelope>,
+    pub(super) outcome: Option<Envelope>,
     ended_at: Option<Instant>,
     /// Estimated memory use in bytes, set at the end.
     weight: usize,
     /// Set for a call that may become a run.
     trace: Option<RunTrace>,
     /// Keeps the outcome for later followers; otherwise the first one takes it.
-    keeps_outcome: bool,
-}
-
-/// Position of one follower in the events of a call.
-#[derive(Default)]
-pub(crate) struct EventCursor {
-    progress_count: u64,
-    question_count: u64,
+    pub(super) keeps_outcome: bool,
 }
 
 impl CallState {
@@ -422,42 +415,5 @@ impl CallState {
     /// Time of the end.
     pub(crate) fn ended_at(&self) -> Option<Instant> {
         self.lock().ended_at
-    }
-
-    /// Waits for the next event of a follower. Cancel-safe: dropping the future loses no event.
-    pub(crate) async fn next_event(&self, seen: &mut EventCursor) -> CallEvent {
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            changed.as_mut().enable();
-            if let Some(event) = self.poll_event(seen) {
-                return event;
-            }
-            changed.await;
-        }
-    }
-
-    /// Takes the latest progress, if the follower has not received it.
-    pub(crate) fn next_progress(&self, seen: &mut EventCursor) -> Option<Progress> {
-        let state = self.lock();
-        (state.progress_count > seen.progress_count).then(|| seen.progress_count = state.progress_count)?;
-        state.progress.clone()
-    }
-
-    fn poll_event(&self, seen: &mut EventCursor) -> Option<CallEvent> {
-        if let Some(progress) = self.next_progress(seen) {
-            return Some(CallEvent::Progress(progress));
-        }
-        let mut state = self.lock();
-        if state.outcome.is_some() {
-            let envelope = if state.keeps_outcome { state.outcome.clone() } else { state.outcome.take() };
-            return envelope.map(|envelope| CallEvent::Done(Box::new(envelope)));
-        }
-        if state.question_count > seen.question_count && !state.questions.is_empty() {
-            seen.question_count = state.question_count;
-            let asks = state.questions.iter().map(|(key, (question, _))| (key.clone(), question.clone()));
-            return Some(CallEvent::Asks(asks.collect()));
-        }
-        None
     }
 }

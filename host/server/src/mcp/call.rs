@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use loggia_facade::{Answer, Command, Envelope, Failure, Progress, code};
+use loggia_facade::{Answer, Command, Envelope, Failure, code};
 use loggia_gate::{
     access::{CallOrigin, CallerRights},
     call::Exec,
@@ -11,9 +11,7 @@ use loggia_gate::{
 };
 use rmcp::{
     ErrorData,
-    model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ProgressNotificationParam,
-    },
+    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
 };
 use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -22,6 +20,7 @@ use super::{
     elicitation::{self, CallBinding, ElicitationSupport, ParkedCall},
     handler::{McpContext, McpHandler},
     operation::request_ids,
+    progress::ProgressSender,
     result::{to_result, to_shared_result},
     tasks,
 };
@@ -105,6 +104,12 @@ impl McpHandler {
         render(envelope, &self.shared.gate.catalog().snapshot(), tool)
     }
 
+    /// Answers with the run that a call becomes, or with its status.
+    async fn detach(&self, exec: Exec, tool: &str) -> CallToolResponse {
+        exec.persist().await;
+        exec.detach_as_run().map_or_else(cancelled, |envelope| self.to_result(envelope, tool)).into()
+    }
+
     /// Starts a new call.
     async fn start_call(
         &self,
@@ -173,7 +178,7 @@ impl McpHandler {
         mut first: Option<CallEvent>,
         ToolRequest { tool, support, binding, origin, context }: ToolRequest<'_>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut reporter = ProgressReporter::new(context);
+        let mut reporter = ProgressSender::new(context);
         let mut asking: OpenForms = FuturesUnordered::new();
         let mut asked = BTreeSet::new();
         let soft = exec.patience();
@@ -205,9 +210,7 @@ impl McpHandler {
                         patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
-                    exec.persist().await;
-                    let run = exec.detach_as_run();
-                    return Ok(run.map_or_else(cancelled, |e| self.to_result(e, tool)).into());
+                    return Ok(self.detach(exec, tool).await);
                 }
             };
             match event {
@@ -224,8 +227,7 @@ impl McpHandler {
                     let watched = exec.watched_run();
                     if watched.is_some() && !asks.values().all(|question| support.shows(question)) {
                         // The questions are part of the run's status.
-                        let run = exec.detach_as_run();
-                        return Ok(run.map_or_else(cancelled, |e| self.to_result(e, tool)).into());
+                        return Ok(self.detach(exec, tool).await);
                     }
                     exec.close_unless(&mut asks, |question| support.shows(question), &Answer::Declined);
                     if asks.is_empty() {
@@ -296,63 +298,6 @@ fn no_tool_yet(name: &str) -> ErrorData {
     let name: String = name.chars().take(80).collect();
     let message = format!("No tool {name:?} yet: plugins are still being loaded. Try again in some seconds.");
     ErrorData::invalid_params(message, None)
-}
-
-/// Sends the progress notifications of one request: only if the client gave a token, and with increasing values, as MCP
-/// requires. They are rate-limited, since a plugin may report as often as it likes.
-struct ProgressReporter {
-    token: Option<rmcp::model::ProgressToken>,
-    last: f64,
-    /// Earliest time of the next notification.
-    next_at: Instant,
-    /// Latest progress that came too early to be sent.
-    pending: Option<Progress>,
-}
-
-/// Minimum interval between notifications.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(20);
-
-impl ProgressReporter {
-    fn new(context: &McpContext) -> Self {
-        Self {
-            token: context.meta.get_progress_token(),
-            last: f64::NEG_INFINITY,
-            next_at: Instant::now(),
-            pending: None,
-        }
-    }
-
-    async fn report(&mut self, context: &McpContext, progress: Progress) {
-        if self.token.is_none() || progress.done <= self.last {
-            return;
-        }
-        let now = Instant::now();
-        // Even for the last value: a plugin may claim completion as often as it likes.
-        if now < self.next_at {
-            self.pending = Some(progress);
-            return;
-        }
-        self.pending = None;
-        let Some(token) = self.token.clone() else { return };
-        (self.last, self.next_at) = (progress.done, now + PROGRESS_INTERVAL);
-        let mut params = ProgressNotificationParam::new(token, progress.done);
-        if let Some(total) = progress.total {
-            params = params.with_total(total);
-        }
-        if let Some(message) = progress.message {
-            params = params.with_message(message);
-        }
-        // A disconnected client is noticed by the request's own token.
-        let _ = context.peer.notify_progress(params).await;
-    }
-
-    /// Sends the pending progress: the next may come late or never.
-    async fn flush(&mut self, context: &McpContext) {
-        if let Some(progress) = self.pending.take() {
-            self.next_at = Instant::now();
-            self.report(context, progress).await;
-        }
-    }
 }
 
 #[cfg(test)]

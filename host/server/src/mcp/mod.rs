@@ -13,6 +13,7 @@
 //! | `direct.rs` | calls that end at once, without rmcp's service |
 //! | `elicitation.rs` | elicitation, in both lifecycles |
 //! | `operation.rs` | timing of requests, and their ids in the log |
+//! | `progress.rs` | progress notifications of a request |
 //! | `roots.rs` | roots of a stdio client |
 //! | `tasks.rs` | runs as tasks of the tasks extension |
 //! | `list_changes.rs` | `tools/list_changed` to clients of both lifecycles |
@@ -26,6 +27,7 @@ mod list;
 mod list_changes;
 mod operation;
 mod pages;
+mod progress;
 mod result;
 mod roots;
 mod tasks;
