@@ -73,6 +73,41 @@ async fn a_run_outlives_the_client_that_began_it() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_killed_host_interrupts_the_runs_of_its_plugins() -> Result<()> {
+    let folder = Folder::with(&["worker"]);
+    let mut host = HttpHost::start(folder.path()).await?;
+    let client = Client::http(&host, Era::Stateful).await?;
+    let (mut runs, endless) = (Vec::new(), 100_000);
+    for steps in [2, endless] {
+        let work = json!({"action": "work", "steps": steps, "ms": 5, "wait": false});
+        runs.push(run_of(&client.envelope("worker", work).await?)?.1);
+    }
+    let status = |id: &str, wait: bool| json!({"action": "run_status", "run_id": id, "wait": wait, "include_trace": true});
+    client.envelope("worker", status(&runs[0], true)).await?;
+    host.child.start_kill()?;
+    host.child.wait().await?;
+    let host = HttpHost::start(folder.path()).await?;
+    let client = Client::http(&host, Era::Stateful).await?;
+    let (run, _) = run_of(&client.envelope("worker", status(&runs[0], false)).await?)?;
+    assert_eq!(
+        (&run["status"], &run["result"]["data"]),
+        (&json!("succeeded"), &json!({"steps": 2})),
+        "{run}"
+    );
+    assert_eq!(run["trace"][0]["log"], "work begins with no key", "{run}");
+    eventually(async || {
+        let told = client.envelope("worker", status(&runs[1], false)).await.map_err(|e| e.to_string())?;
+        let run = &told["data"]["run"];
+        match (&run["status"], &run["result"]["code"]) == (&json!("failed"), &json!("interrupted")) {
+            true => Ok(()),
+            false => Err(told.to_string()),
+        }
+    })
+    .await;
+    client.end().await
+}
+
+#[tokio::test]
 async fn cancelling_a_run_reaches_its_guest() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;

@@ -44,7 +44,7 @@ pub(crate) fn invalid_params(message: impl Into<String>) -> Failure {
 
 /// Reports an unknown handle. The text does not distinguish runs that were evicted or belong to another caller.
 pub(crate) fn run_not_found() -> Failure {
-    not_found("no such run").hint("ended runs are kept for an hour; those of workflows, for a week")
+    not_found("no such run").hint("ended runs are kept for a week")
 }
 
 /// Reports that a caller has as many unfinished runs as it may have; names the tools that list and cancel them.

@@ -102,7 +102,8 @@ impl CallFrame {
     }
 
     fn question_limit(&self) -> Duration {
-        let is_durable = self.parent.is_none() && self.state.recorder.is_some();
+        let is_durable =
+            self.parent.is_none() && self.state.recorder().is_some_and(|recorder| recorder.resumes());
         if is_durable { MAX_DURABLE_QUESTION_TIMEOUT } else { MAX_QUESTION_TIMEOUT }
     }
 

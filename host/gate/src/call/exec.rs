@@ -33,7 +33,7 @@ enum ExecStage {
     /// Spawned on a runtime; this handle waits for its events.
     Running(Arc<GateState>, FollowGuard),
     /// Detached before, and followed again.
-    Attached(RunId, FollowGuard),
+    Attached(Arc<GateState>, RunId, FollowGuard),
     /// A run that is only observed: dropping the handle does not affect it.
     Watched(RunWatch),
     /// A run of which only the journal knows.
@@ -85,9 +85,9 @@ impl Exec {
         Self::with_stage(ExecStage::Answered(Some(Box::new(envelope))), None)
     }
 
-    pub(super) fn attached(id: RunId, state: Arc<CallState>) -> Self {
+    pub(super) fn attached(gate: Arc<GateState>, id: RunId, state: Arc<CallState>) -> Self {
         let patience = state.long_running.then_some(SOFT_DEADLINE);
-        Self::with_stage(ExecStage::Attached(id, FollowGuard::new(state)), patience)
+        Self::with_stage(ExecStage::Attached(gate, id, FollowGuard::new(state)), patience)
     }
 
     pub(super) fn watching(watch: RunWatch) -> Self {
@@ -114,9 +114,11 @@ impl Exec {
         };
         let patience = patience_for(state.long_running, planned.wait);
         let future = chain::run_chain(Arc::clone(gate), Arc::clone(&state), planned);
-        let future = match state.recorder.clone() {
+        let future = match state.recorder().cloned() {
             None => hold_ticket(ticket, future),
-            Some(recorder) => hold_ticket(ticket, durable::record_outcome(recorder, future)),
+            Some(recorder) => {
+                hold_ticket(ticket, durable::record_outcome(Arc::clone(&state), recorder, future))
+            }
         };
         Self::fresh(gate, gate.executor.prepare(state, entry, future), patience)
     }
@@ -206,7 +208,9 @@ impl Exec {
                 None => std::future::pending().await,
             },
             ExecStage::Running(_, FollowGuard { state, .. })
-            | ExecStage::Attached(_, FollowGuard { state, .. }) => state.next_event(&mut self.cursor).await,
+            | ExecStage::Attached(_, _, FollowGuard { state, .. }) => {
+                state.next_event(&mut self.cursor).await
+            }
             ExecStage::Watched(watch) => match watch.state.next_event(&mut self.cursor).await {
                 CallEvent::Done(_) => CallEvent::Done(Box::new(watch.render())),
                 event => event,
@@ -220,10 +224,22 @@ impl Exec {
         event
     }
 
-    /// Makes a durable call survive the host from now on. To be awaited before its handle is given to its caller.
+    /// Records a call that may become a run, from now on at the latest. To be awaited before its handle is given to its caller.
     pub fn persist(&self) -> impl Future<Output = ()> + Send + 'static {
-        let state = self.state().filter(|_| !matches!(self.stage, ExecStage::Watched(_)));
-        let recorder = state.and_then(|state| state.recorder.clone());
+        let recorded = match &self.stage {
+            ExecStage::Fresh(gate, Some(work)) => Some((gate, &work.state, None)),
+            ExecStage::Running(gate, follow) => Some((gate, &follow.state, None)),
+            ExecStage::Attached(gate, id, follow) => Some((gate, &follow.state, Some(id))),
+            _ => None,
+        };
+        let recorder = recorded.filter(|(_, state, _)| state.long_running).and_then(|(gate, state, id)| {
+            if let Some(journal) = &gate.journal {
+                let id = id.map_or_else(|| RunId::random().to_string(), ToString::to_string);
+                state.keep(id, journal, &gate.draining);
+                gate.runs.note_recorded(state);
+            }
+            state.recorder().cloned()
+        });
         async move {
             let Some(recorder) = recorder else { return };
             if let Err(error) = recorder.persist().await {
@@ -269,7 +285,7 @@ impl Exec {
                 follow.detached = true;
                 Some((gate.runs.register(Arc::clone(&follow.state), as_run), Arc::clone(&follow.state)))
             }
-            ExecStage::Attached(id, mut follow) => {
+            ExecStage::Attached(_, id, mut follow) => {
                 follow.detached = true;
                 if as_run {
                     follow.state.become_run();
@@ -326,7 +342,7 @@ impl Exec {
             ExecStage::Answered(_) | ExecStage::Recorded(_) => None,
             ExecStage::Fresh(_, work) => work.as_ref().map(|work| &work.state),
             ExecStage::Running(_, FollowGuard { state, .. })
-            | ExecStage::Attached(_, FollowGuard { state, .. }) => Some(state),
+            | ExecStage::Attached(_, _, FollowGuard { state, .. }) => Some(state),
             ExecStage::Watched(watch) => Some(&watch.state),
         }
     }

@@ -175,7 +175,7 @@ impl Gate {
     pub fn attach(&self, id: &RunId, who: &CallOrigin) -> Result<Exec, Failure> {
         let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
         let run = run.ok_or_else(failures::run_not_found)?;
-        Ok(Exec::attached(id.clone(), run))
+        Ok(Exec::attached(Arc::clone(&self.state), id.clone(), run))
     }
 
     /// Finds a run of this caller, without following it. Errors are those of [`attach`](Self::attach).

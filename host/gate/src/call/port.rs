@@ -78,7 +78,7 @@ impl Port for FramePort {
 
     fn take_journal(&self) -> Option<CallJournal> {
         let is_root = self.0.parent.is_none();
-        self.0.state.recorder.as_ref().filter(|_| is_root)?.take_journal()
+        self.0.state.recorder().filter(|recorder| is_root && recorder.resumes())?.take_journal()
     }
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use loggia_facade::{Envelope, Failure, Stop};
+use serde_json::Value;
 
 use super::{chain, durable, gate_state::GateState};
 use crate::{
@@ -17,14 +18,15 @@ const BATCH: usize = 64;
 /// Pause before a run that could not begin is tried again: the host is busy, or its facade is resting.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Claims the runs that ended hosts have left, of durable facades that are served, and lets them go on. Returns their number.
+/// Claims the runs that ended hosts have left, of facades that are served. Lets those of durable facades go on, and ends the
+/// others. Returns their number.
 pub(super) async fn resume_runs(gate: &Arc<GateState>) -> Result<usize, JournalError> {
     let Some(journal) = gate.journal.clone() else { return Ok(0) };
     let served = || {
         let snapshot = gate.catalog.snapshot();
         let entries = snapshot.slots.iter().filter_map(|(name, slot)| match slot {
-            CatalogSlot::Serving(entry) if entry.facade.is_durable() => Some(name.clone()),
-            _ => None,
+            CatalogSlot::Serving(_) => Some(name.clone()),
+            CatalogSlot::Unavailable(_) => None,
         });
         entries.collect::<Vec<String>>()
     };
@@ -72,6 +74,13 @@ fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
         drop(journal.release(lease));
         return;
     };
+    if !head.resumes() {
+        let trace = entries.iter().filter_map(|line| serde_json::from_slice::<Value>(line).ok()).collect();
+        let recorder = RunRecorder::claimed(journal, lease, entries, Arc::clone(&gate.draining));
+        tracing::info!(run = id, facade = head.facade(), action = head.action(), "a run was interrupted");
+        drop(recorder.finish(&Envelope::new(head.command(), Err(interrupted())), trace));
+        return;
+    }
     // Its call had begun, so it needs no further consent.
     let confirmed = !entries.is_empty();
     let recorder = RunRecorder::claimed(journal, lease, entries, Arc::clone(&gate.draining));
@@ -81,7 +90,7 @@ fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
         None => {
             let envelope = no_longer_served(&head, &entry);
             tracing::warn!(run = id, "a run ends: {}", envelope.message);
-            drop(recorder.finish(&Envelope::new(head.command(), Err(envelope))));
+            drop(recorder.finish(&Envelope::new(head.command(), Err(envelope)), Value::Array(Vec::new())));
             return;
         }
     };
@@ -106,22 +115,28 @@ async fn run_again(
             let Some(planned) = head.plan(&entry, confirmed) else {
                 let failure = no_longer_served(&head, &entry);
                 let envelope = futures_util::future::ready(Envelope::new(head.command(), Err(failure)));
-                return durable::record_outcome(recorder, envelope).await;
+                return durable::record_outcome(state, recorder, envelope).await;
             };
             let envelope = chain::run_chain(Arc::clone(&gate), Arc::clone(&state), planned).await;
             if recorder.has_begun() {
-                return durable::record_outcome(recorder, futures_util::future::ready(envelope)).await;
+                return durable::record_outcome(state, recorder, futures_util::future::ready(envelope)).await;
             }
         }
         tokio::select! {
             biased;
             () = state.cancel.cancelled() => {
                 let envelope = Envelope::new(head.command(), Err(Failure::from(Stop::Cancelled)));
-                return durable::record_outcome(recorder, futures_util::future::ready(envelope)).await;
+                return durable::record_outcome(state, recorder, futures_util::future::ready(envelope)).await;
             }
             () = tokio::time::sleep(RETRY_PAUSE) => {}
         }
     }
+}
+
+/// Failure of a run that cannot go on after a restart.
+fn interrupted() -> Failure {
+    Failure::new("interrupted", "the host stopped during the run")
+        .hint("what it did before remains; check it before calling again")
 }
 
 fn no_longer_served(head: &RunHead, entry: &CatalogEntry) -> Failure {

@@ -15,7 +15,7 @@ use crate::{
     access::{CallOrigin, Caller},
     catalog::CatalogEntry,
     failures,
-    journal::{Journal, RunHead},
+    journal::{Journal, RunEnd, RunHead},
     plan::{RunQuery, RunRequest},
     run::{CallState, RunId, report},
 };
@@ -32,7 +32,8 @@ pub(super) fn answer_query(gate: &GateState, origin: &CallOrigin, query: RunQuer
                     let (origin, facade) = (origin.clone(), facade.clone());
                     Exec::recorded(
                         async move {
-                            let found = find_recorded(&*journal, &origin, &facade, run_id).await;
+                            let found =
+                                find_recorded(&*journal, &origin, &facade, run_id, include_trace).await;
                             Envelope::new(command, found.ok_or(failure))
                         }
                         .boxed(),
@@ -62,14 +63,13 @@ async fn find_recorded(
     origin: &CallOrigin,
     facade: &str,
     run_id: String,
+    include_trace: bool,
 ) -> Option<Reply> {
     let stored = journal.load(run_id).await.inspect_err(|error| tracing::error!("{error}")).ok()??;
-    let head = RunHead::from_bytes(&stored.run.head).ok().filter(|head| head.facade() == facade)?;
-    let may_see = head.origin().caller.is_same(&origin.caller)
-        && (origin.rights.are_unrestricted() || origin.rights.allows(facade, head.action()));
-    may_see.then(|| {
-        let outcome = stored.end.and_then(|(_, outcome)| serde_json::from_slice::<Envelope>(&outcome).ok());
-        report::render_recorded(&stored.run.id, head.action(), outcome)
+    let head = RunHead::from_bytes(&stored.run.head).ok()?;
+    (head.facade() == facade && head.is_visible_to(origin)).then(|| {
+        let end = stored.end.and_then(|(_, end)| RunEnd::from_bytes(&end).ok());
+        report::render_recorded(&stored.run.id, head.action(), end, include_trace)
     })
 }
 

@@ -9,6 +9,7 @@ use std::{
 use loggia_facade::{Command, Detail, Object};
 use serde::{Deserialize, Serialize};
 
+use super::port::NewRun;
 use crate::{
     access::{CallOrigin, Caller, CallerRights},
     catalog::CatalogEntry,
@@ -25,7 +26,10 @@ pub(crate) struct RunHead {
     /// Scopes; `None`: unrestricted.
     scopes: Option<Vec<String>>,
     facade: String,
-    action: String,
+    /// Actions that the caller needs the right to; a batch may have several.
+    actions: Vec<String>,
+    /// True if the call can go on after a restart. Otherwise it has no parameters but the redacted ones.
+    resumes: bool,
     command: Command,
     params: Object,
     resolved: Object,
@@ -35,38 +39,80 @@ pub(crate) struct RunHead {
     began_ms: u64,
 }
 
+/// A run that cannot go on after a restart.
+pub(crate) struct KeptCall<'a> {
+    pub caller: &'a Caller,
+    pub rights: &'a CallerRights,
+    pub facade: &'a str,
+    pub actions: &'a [String],
+    pub command: &'a Command,
+    pub inputs: &'a Object,
+    pub began: SystemTime,
+}
+
+fn to_milliseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Caller of a run.
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
 enum CallerRecord {
     Local,
     Named(String),
     Anonymous,
 }
 
+impl CallerRecord {
+    fn of(caller: &Caller) -> Self {
+        match caller {
+            Caller::Local => Self::Local,
+            Caller::Named(name) => Self::Named(name.to_string()),
+            Caller::Anonymous => Self::Anonymous,
+        }
+    }
+}
+
 impl RunHead {
     /// Captures a call that begins now.
     pub(crate) fn capture(origin: &CallOrigin, planned: &PlannedCall) -> Self {
-        let caller = match &origin.caller {
-            Caller::Local => CallerRecord::Local,
-            Caller::Named(name) => CallerRecord::Named(name.to_string()),
-            Caller::Anonymous => CallerRecord::Anonymous,
-        };
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
-            caller,
+            caller: CallerRecord::of(&origin.caller),
             address: origin.address,
             can_ask: origin.can_ask,
             can_open_links: origin.can_open_links,
             scopes: origin.rights.scopes(),
             facade: planned.entry.surface().name.clone(),
-            action: planned.action().name.clone(),
+            actions: vec![planned.action().name.clone()],
+            resumes: true,
             command: planned.command.clone(),
             params: planned.params.clone(),
             resolved: planned.resolved.clone(),
             inputs: planned.inputs.clone(),
             detail: planned.detail.as_str().to_owned(),
             idempotency_key: planned.idempotency_key.clone(),
-            began_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            began_ms: to_milliseconds(SystemTime::now()),
+        }
+    }
+
+    /// Captures a run that cannot go on after a restart.
+    pub(crate) fn keep(call: KeptCall<'_>) -> Self {
+        Self {
+            caller: CallerRecord::of(call.caller),
+            address: None,
+            can_ask: false,
+            can_open_links: false,
+            scopes: call.rights.scopes(),
+            facade: call.facade.to_owned(),
+            actions: call.actions.to_vec(),
+            resumes: false,
+            command: call.command.clone(),
+            params: Object::new(),
+            resolved: Object::new(),
+            inputs: call.inputs.clone(),
+            detail: Detail::Standard.as_str().to_owned(),
+            idempotency_key: None,
+            began_ms: to_milliseconds(call.began),
         }
     }
 
@@ -104,9 +150,32 @@ impl RunHead {
         &self.facade
     }
 
-    /// Action that was called.
+    /// Action that was called, or `batch`.
     pub(crate) fn action(&self) -> &str {
-        &self.action
+        self.command.name.as_deref().or(self.actions.first().map(String::as_str)).unwrap_or_default()
+    }
+
+    /// True if the call can go on after a restart.
+    pub(crate) fn resumes(&self) -> bool {
+        self.resumes
+    }
+
+    /// Returns true if the run belongs to this caller, whose current rights still allow its actions.
+    pub(crate) fn is_visible_to(&self, origin: &CallOrigin) -> bool {
+        let may_call = |action: &String| origin.rights.allows(&self.facade, action);
+        CallerRecord::of(&origin.caller) == self.caller
+            && (origin.rights.are_unrestricted() || self.actions.iter().all(may_call))
+    }
+
+    /// Describes the run for the journal.
+    pub(crate) fn to_run(&self, id: String) -> NewRun {
+        NewRun {
+            id,
+            facade: self.facade.clone(),
+            action: self.action().to_owned(),
+            head: self.to_bytes(),
+            began_ms: self.began_ms,
+        }
     }
 
     /// Echoed in the envelope.
@@ -117,11 +186,6 @@ impl RunHead {
     /// Start time.
     pub(crate) fn began(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_millis(self.began_ms)
-    }
-
-    /// Start time, in milliseconds since 1970.
-    pub(crate) fn began_ms(&self) -> u64 {
-        self.began_ms
     }
 
     /// Restores the origin of the call, with the rights that the caller had when it began. A scope that cannot be read grants
@@ -145,7 +209,7 @@ impl RunHead {
         let actions = &entry.surface().actions;
         Some(PlannedCall {
             entry: Arc::clone(entry),
-            action: actions.iter().position(|action| action.name == self.action)?,
+            action: actions.iter().position(|action| Some(&action.name) == self.actions.first())?,
             command: self.command.clone(),
             params: self.params.clone(),
             resolved: self.resolved.clone(),

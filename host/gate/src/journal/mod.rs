@@ -2,21 +2,25 @@
 //!
 //! The facade of a durable run appends entries; this room adds who called what, and the outcome. Entries are kept in memory
 //! until something that is seen outside depends on them, so a run that changes nothing, and that its caller awaits, writes
-//! nothing.
+//! nothing. Of a run whose facade is not durable, the call is recorded once its caller has its handle, with its trace and
+//! its outcome; a restart ends it.
 //!
 //! | file | concept |
 //! |---|---|
 //! | `port.rs` | the journal that the host supplies |
 //! | `head.rs` | the call of a run: its caller, action and parameters |
+//! | `end.rs` | the end of a run: its outcome and trace |
 //! | `recorder.rs` | records one run |
 //! | `summary.rs` | a recorded run, for operators |
 
+mod end;
 mod head;
 mod port;
 mod recorder;
 mod summary;
 
-pub(crate) use head::RunHead;
+pub(crate) use end::RunEnd;
+pub(crate) use head::{KeptCall, RunHead};
 pub use port::{ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunLease, StoredRun};
 pub(crate) use recorder::RunRecorder;
 pub use summary::RunSummary;

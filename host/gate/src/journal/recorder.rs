@@ -6,21 +6,33 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{CallJournal, Envelope, Failure, JournalWriter};
+use serde_json::Value;
+use tokio::time::Instant;
 
-use super::port::{Journal, JournalError, JournalFuture, NewRun, RunLease};
+use super::{
+    end::RunEnd,
+    port::{Journal, JournalError, JournalFuture, NewRun, RunLease},
+};
 use crate::failures;
 
 /// Bytes of entries that are kept in memory. More are written, though nothing depends on them yet.
 const MAX_BUFFERED: usize = 256 << 10;
+/// Bytes of a trace that are recorded while its run goes on. Its end records the latest lines in any case.
+const MAX_TRACED: usize = 64 << 10;
+/// Shortest time between two writes of a trace.
+const TRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// Recorder of one run.
 pub(crate) struct RunRecorder {
     journal: Arc<dyn Journal>,
     lease: RunLease,
+    /// True if the facade appends the entries, and the run goes on after a restart. Otherwise they are lines of its trace.
+    resumes: bool,
     /// Set at shutdown: then a run is left to the next start, and not cancelled.
     draining: Arc<AtomicBool>,
     /// What is not written yet. Held to add and to take entries, and to pass them to the journal, which only queues them: so
@@ -39,14 +51,23 @@ struct EntryBuffer {
     /// Entries of earlier processes, until the facade takes them.
     history: Option<Vec<Vec<u8>>>,
     is_finished: bool,
+    /// Bytes of the trace that were recorded.
+    traced: usize,
+    /// Time of the last flush.
+    flushed: Instant,
 }
 
 impl RunRecorder {
-    /// Creates a recorder of a new run. Nothing is written before [`persist`](Self::persist), or before the facade awaits an
+    /// Creates a recorder of a durable run that is new. Nothing is written before [`persist`](Self::persist), or before the facade awaits an
     /// entry.
     pub(crate) fn new(journal: Arc<dyn Journal>, run: NewRun, draining: Arc<AtomicBool>) -> Self {
         let lease = RunLease { run: run.id.clone(), fence: 1 };
         Self::with_state(journal, lease, draining, Some(run), Vec::new())
+    }
+
+    /// Creates a recorder of a run that a restart ends.
+    pub(crate) fn kept(journal: Arc<dyn Journal>, run: NewRun, draining: Arc<AtomicBool>) -> Self {
+        Self { resumes: false, ..Self::new(journal, run, draining) }
     }
 
     /// Creates a recorder of a run that was claimed, with its entries so far.
@@ -74,8 +95,10 @@ impl RunRecorder {
             written,
             history: Some(history),
             is_finished: false,
+            traced: 0,
+            flushed: Instant::now(),
         };
-        Self { journal, lease, draining, buffer: Mutex::new(buffer) }
+        Self { journal, lease, resumes: true, draining, buffer: Mutex::new(buffer) }
     }
 
     /// Handle of the run.
@@ -83,9 +106,31 @@ impl RunRecorder {
         &self.lease.run
     }
 
+    /// Whether the run goes on after a restart.
+    pub(crate) fn resumes(&self) -> bool {
+        self.resumes
+    }
+
     /// Whether the host is shutting down, so that the run is left to the next start.
     pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
+        self.resumes && self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Records a line of the trace, if that is what the entries are. At most once a second, it is on its way to the disk.
+    pub(crate) fn trace(&self, line: impl FnOnce() -> Value) {
+        if self.resumes {
+            return;
+        }
+        let mut buffer = self.lock();
+        if buffer.is_finished || buffer.traced >= MAX_TRACED {
+            return;
+        }
+        let line = line().to_string().into_bytes();
+        buffer.traced += line.len();
+        buffer.entries.push(line);
+        if buffer.flushed.elapsed() >= TRACE_PERIOD {
+            drop(self.flush(&mut buffer));
+        }
     }
 
     /// Returns the journal for the facade. `None` after the first time: a call that follows another is not recorded.
@@ -109,7 +154,7 @@ impl RunRecorder {
     }
 
     /// Records the outcome, unless nothing is recorded of the run, or its outcome is.
-    pub(crate) fn finish(&self, envelope: &Envelope) -> JournalFuture<()> {
+    pub(crate) fn finish(&self, envelope: &Envelope, trace: Value) -> JournalFuture<()> {
         let mut buffer = self.lock();
         if buffer.is_finished || buffer.new.is_some() {
             buffer.is_finished = true;
@@ -118,8 +163,8 @@ impl RunRecorder {
         buffer.is_finished = true;
         // The order of operations is kept, and a failure of this one fails the next.
         drop(self.flush(&mut buffer));
-        let outcome = serde_json::to_vec(envelope).unwrap_or_default();
-        self.journal.finish(self.lease.clone(), outcome)
+        let end = RunEnd { envelope: envelope.clone(), trace };
+        self.journal.finish(self.lease.clone(), end.to_bytes())
     }
 
     fn flush(&self, buffer: &mut EntryBuffer) -> JournalFuture<()> {
@@ -128,6 +173,7 @@ impl RunRecorder {
         }
         let (entries, first) = (take(&mut buffer.entries), buffer.written);
         buffer.bytes = 0;
+        buffer.flushed = Instant::now();
         buffer.written += entries.len() as u64;
         self.journal.append(self.lease.clone(), first, entries)
     }

@@ -1,15 +1,19 @@
 //! A recorded run, for operators.
 
-use loggia_facade::{Envelope, Object};
+use loggia_facade::Object;
 use serde_json::Value;
 
-use super::{head::RunHead, port::StoredRun};
+use super::{end::RunEnd, head::RunHead, port::StoredRun};
 
 /// A recorded run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
     /// Caller, as in the log.
     pub caller: String,
+    /// True if it goes on after a restart: its entries are those of its facade. Otherwise they are lines of its trace.
+    pub resumes: bool,
+    /// Its latest progress reports and log lines, if it has ended.
+    pub trace: Option<Value>,
     /// Parameters, redacted.
     pub inputs: Object,
     /// Envelope of its result, if it has ended.
@@ -26,19 +30,17 @@ impl RunSummary {
     /// The reason for which it cannot be read.
     pub fn from_stored(stored: &StoredRun) -> Result<Self, String> {
         let head = RunHead::from_bytes(&stored.run.head)?;
-        let envelope = match &stored.end {
-            None => None,
-            Some((_, outcome)) => {
-                Some(serde_json::from_slice::<Envelope>(outcome).map_err(|error| error.to_string())?)
-            }
-        };
-        let outcome = match envelope.as_ref().map(|envelope| &envelope.outcome) {
+        let end = stored.end.as_ref().map(|(_, end)| RunEnd::from_bytes(end)).transpose()?;
+        let outcome = match end.as_ref().map(|end| &end.envelope.outcome) {
             None => "unfinished".to_owned(),
             Some(Ok(_)) => "succeeded".to_owned(),
             Some(Err(failure)) => failure.code.clone(),
         };
+        let (envelope, trace) = end.map(|end| (end.envelope, end.trace)).unzip();
         Ok(Self {
             caller: head.caller_name(),
+            resumes: head.resumes(),
+            trace,
             inputs: head.inputs().clone(),
             result: envelope.map(|envelope| envelope.into_parts().0.into()),
             outcome,

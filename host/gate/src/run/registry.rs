@@ -42,7 +42,7 @@ impl RunRegistry {
         if as_run {
             run.become_run();
         }
-        let id = match &run.recorder {
+        let id = match run.recorder() {
             None => RunId::random(),
             Some(recorder) => {
                 // Its caller learns the handle, so the run must be found after a restart.
@@ -100,7 +100,7 @@ impl RunRegistry {
 
     /// Notes a call, if it is durable.
     pub(crate) fn note_recorded(&self, call: &Arc<CallState>) {
-        let Some(recorder) = &call.recorder else { return };
+        let Some(recorder) = call.recorder() else { return };
         let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
         if recorded.len() >= recorded.capacity() {
             // Before it grows.

@@ -9,6 +9,8 @@ use super::{
     status::{RunStatus, render_progress},
 };
 
+use crate::journal::RunEnd;
+
 /// Poll interval that clients are advised to use.
 const POLL_MS: u64 = 1000;
 
@@ -53,19 +55,22 @@ pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Re
     Reply { data: json!({ "run": fields }).into(), content, ..Reply::default() }
 }
 
-/// Renders a run of which only the journal knows, with its outcome, if it has ended.
-pub(crate) fn render_recorded(id: &str, action: &str, outcome: Option<Envelope>) -> Reply {
-    let status = outcome.as_ref().map_or(RunStatus::Running, RunStatus::from_envelope);
+/// Renders a run of which only the journal knows, with its end, if it has ended.
+pub(crate) fn render_recorded(id: &str, action: &str, end: Option<RunEnd>, include_trace: bool) -> Reply {
+    let status = end.as_ref().map_or(RunStatus::Running, |end| RunStatus::from_envelope(&end.envelope));
     let mut fields = Object::new();
     fields.insert("id".into(), id.into());
     fields.insert("action".into(), action.into());
     fields.insert("status".into(), status.as_str().into());
     let mut content = Vec::new();
-    match outcome {
-        Some(envelope) => {
+    match end {
+        Some(RunEnd { envelope, trace }) => {
             let (result, blocks) = envelope.into_parts();
             fields.insert("result".into(), result.into());
             content = blocks;
+            if include_trace {
+                fields.insert("trace".into(), trace);
+            }
         }
         None => {
             fields.insert("poll_after_ms".into(), POLL_MS.into());

@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     mem::{size_of, take},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
@@ -26,7 +26,7 @@ use crate::{
     access::{CallOrigin, Caller, CallerAccount, CallerRights, RequestIds},
     catalog::CatalogEntry,
     flow::PermitHolder,
-    journal::RunRecorder,
+    journal::{Journal, KeptCall, RunHead, RunRecorder},
     plan::{PlannedBatch, PlannedCall},
 };
 
@@ -61,8 +61,8 @@ pub(crate) struct CallState {
     pub(crate) inputs: Object,
     /// True if it may outlive its request.
     pub(crate) long_running: bool,
-    /// Records it, if it survives the host.
-    pub(crate) recorder: Option<Arc<RunRecorder>>,
+    /// Records it: from its beginning if its facade is durable, otherwise once it is a run. Set once; nobody waits for it.
+    recorder: OnceLock<Arc<RunRecorder>>,
     /// Start time.
     pub(crate) began: SystemTime,
     /// Number of handles that follow the call. The follower that takes it to zero cancels the call, unless it was detached;
@@ -130,7 +130,28 @@ impl CallState {
 
     /// Sets what records the call.
     pub(crate) fn with_recorder(self, recorder: Option<Arc<RunRecorder>>) -> Self {
-        Self { recorder, ..self }
+        Self { recorder: recorder.map(OnceLock::from).unwrap_or_default(), ..self }
+    }
+
+    /// Returns what records the call, if anything does.
+    pub(crate) fn recorder(&self) -> Option<&Arc<RunRecorder>> {
+        self.recorder.get()
+    }
+
+    /// Records the call, which becomes a run, under this handle, unless something records it already.
+    pub(crate) fn keep(&self, id: String, journal: &Arc<dyn Journal>, draining: &Arc<AtomicBool>) {
+        self.recorder.get_or_init(|| {
+            let head = RunHead::keep(KeptCall {
+                caller: &self.caller,
+                rights: &self.rights,
+                facade: &self.facade,
+                actions: &self.actions,
+                command: &self.command,
+                inputs: &self.inputs,
+                began: self.began,
+            });
+            Arc::new(RunRecorder::kept(Arc::clone(journal), head.to_run(id), Arc::clone(draining)))
+        });
     }
 
     /// Creates the state of a batch.
@@ -160,7 +181,7 @@ impl CallState {
             command: command.clone(),
             inputs: Object::new(),
             long_running: false,
-            recorder: None,
+            recorder: OnceLock::new(),
             began: SystemTime::now(),
             followers: AtomicUsize::new(0),
             became_run: AtomicBool::new(false),
@@ -227,6 +248,7 @@ impl CallState {
         let mut state = self.lock();
         if let Some(trace) = &mut state.trace {
             trace.progress(&progress);
+            self.recorder().inspect(|recorder| recorder.trace(|| trace.last_line()));
         }
         state.progress = Some(progress);
         state.progress_count += 1;
@@ -240,6 +262,7 @@ impl CallState {
             && let Some(trace) = &mut self.lock().trace
         {
             trace.log(level, text);
+            self.recorder().inspect(|recorder| recorder.trace(|| trace.last_line()));
         }
     }
 
@@ -361,14 +384,14 @@ impl CallState {
 
     /// Returns true if the call goes on at the next start of the host, rather than ending with this one.
     pub(crate) fn outlives_host(&self) -> bool {
-        self.recorder.as_ref().is_some_and(|recorder| recorder.is_draining())
+        self.recorder().is_some_and(|recorder| recorder.is_draining())
     }
 
     /// Ends the call: stores the outcome, closes its questions, and wakes its followers.
     pub(crate) fn finish(&self, envelope: Envelope) {
-        if let Some(recorder) = &self.recorder {
+        if let Some(recorder) = self.recorder() {
             // A call that was dropped has not recorded its outcome. Nobody is left to wait for the disk.
-            drop(recorder.finish(&envelope));
+            drop(recorder.finish(&envelope, self.render_trace()));
         }
         let weight = weight::envelope(&envelope) + self.own_weight();
         let mut state = self.lock();

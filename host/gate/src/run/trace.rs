@@ -80,24 +80,31 @@ impl RunTrace {
         if self.dropped > 0 {
             out.push(json!({ "dropped": self.dropped }));
         }
-        out.extend(self.entries.iter().map(|entry| {
-            let at = entry.at.saturating_duration_since(self.started).as_millis();
-            let mut line = json!({ "at_ms": u64::try_from(at).unwrap_or(u64::MAX) });
-            match &entry.kind {
-                TraceKind::Progress { done, total } => {
-                    line["progress"] = super::status::render_progress(*done, *total);
-                    if let Some(text) = &entry.text {
-                        line["message"] = text.as_str().into();
-                    }
-                }
-                TraceKind::Log(level) => {
-                    line["level"] = level.as_str().into();
-                    line["log"] = entry.text.as_deref().unwrap_or_default().into();
+        out.extend(self.entries.iter().map(|entry| self.render(entry)));
+        out.into()
+    }
+
+    /// Renders the latest entry.
+    pub(super) fn last_line(&self) -> Value {
+        self.entries.back().map(|entry| self.render(entry)).unwrap_or_default()
+    }
+
+    fn render(&self, entry: &TraceEntry) -> Value {
+        let at = entry.at.saturating_duration_since(self.started).as_millis();
+        let mut line = json!({ "at_ms": u64::try_from(at).unwrap_or(u64::MAX) });
+        match &entry.kind {
+            TraceKind::Progress { done, total } => {
+                line["progress"] = super::status::render_progress(*done, *total);
+                if let Some(text) = &entry.text {
+                    line["message"] = text.as_str().into();
                 }
             }
-            line
-        }));
-        out.into()
+            TraceKind::Log(level) => {
+                line["level"] = level.as_str().into();
+                line["log"] = entry.text.as_deref().unwrap_or_default().into();
+            }
+        }
+        line
     }
 }
 

@@ -67,5 +67,8 @@ fn to_task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<P
 
 /// Error for a task that does not exist, or belongs to another caller.
 pub fn unknown_task() -> ErrorData {
-    ErrorData::invalid_params("Unknown task: ended tasks are kept for an hour", None)
+    ErrorData::invalid_params(
+        "Unknown task: ended tasks are kept for an hour, and until the server stops",
+        None,
+    )
 }

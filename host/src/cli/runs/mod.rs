@@ -23,10 +23,11 @@ use self::records::RunRecords;
 use super::common::env_default;
 use crate::{places, telemetry::logs};
 
-/// List, show, cancel or retry runs of workflows.
+/// List, show, cancel or retry runs.
 ///
 /// A run of a workflow is recorded in the state folder before it changes anything, and goes on after a restart of its
-/// server. Ended runs are kept for a week. Running servers need not be stopped.
+/// server. A run of a plugin is recorded once its caller has its handle, and ends with its server. Ended runs are kept for
+/// a week. Running servers need not be stopped.
 #[derive(Args)]
 pub struct RunsCommand {
     #[command(subcommand)]

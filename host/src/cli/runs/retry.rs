@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::bail;
 use loggia_gate::{
-    journal::{Journal, NewRun},
+    journal::{Journal, NewRun, RunSummary},
     run::RunId,
 };
 use loggia_workflow::facade::retry_history;
@@ -34,6 +34,9 @@ impl RetryCommand {
         let Some(stored) = records.load(&self.run)? else { return Ok(records.report_missing(&self.run)) };
         if stored.end.is_none() {
             bail!("`{}` has not ended; `loggia runs cancel {}` ends it", self.run, self.run);
+        }
+        if !RunSummary::from_stored(&stored).is_ok_and(|summary| summary.resumes) {
+            bail!("`{}` cannot be retried: only runs of workflows can; make the call again", self.run);
         }
         let history = records.read(Vec::new(), |journal| journal.history(self.run.clone()))?;
         let history = match retry_history(history, self.from.as_deref()) {

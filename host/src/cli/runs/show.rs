@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::{list::format_time, records::RunRecords};
 use crate::cli::term;
 
-/// Show a run: its caller, parameters, steps and result, as JSON.
+/// Show a run: its caller, parameters, steps, trace and result, as JSON.
 ///
-/// Parameters that a schema marks as secret are redacted. The steps are those that were recorded: of a run that changes
-/// nothing, only its beginning is.
+/// Parameters that a schema marks as secret are redacted. The steps of a workflow are those that were recorded: of one that
+/// changes nothing, only the beginning is.
 #[derive(clap::Args)]
 pub struct ShowCommand {
     /// Handle of the run
@@ -24,9 +24,16 @@ impl ShowCommand {
         let Some(stored) = records.load(&self.run)? else { return Ok(records.report_missing(&self.run)) };
         let history = records.read(Vec::new(), |journal| journal.history(self.run.clone()))?;
         let summary = RunSummary::from_stored(&stored).map_err(anyhow::Error::msg)?;
-        let steps = match summarize_steps(&history) {
-            Ok(steps) => steps.iter().map(step_json).collect::<Value>(),
-            Err(error) => error.into(),
+        // The entries of a run that ends with its server are lines of its trace.
+        let (steps, lines) = match summary.resumes {
+            true => match summarize_steps(&history) {
+                Ok(steps) => (steps.iter().map(step_json).collect::<Value>(), None),
+                Err(error) => (error.into(), None),
+            },
+            false => (
+                Value::Null,
+                Some(history.iter().filter_map(|line| serde_json::from_slice::<Value>(line).ok()).collect()),
+            ),
         };
         term::print_json(&json!({
             "run": stored.run.id,
@@ -38,6 +45,7 @@ impl ShowCommand {
             "outcome": summary.outcome,
             "inputs": summary.inputs,
             "steps": steps,
+            "trace": summary.trace.or(lines),
             "result": summary.result,
         }));
         Ok(ExitCode::SUCCESS)

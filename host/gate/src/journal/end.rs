@@ -1,0 +1,31 @@
+//! The end of a run, as the journal keeps it.
+
+use loggia_facade::Envelope;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// End of a run.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct RunEnd {
+    /// Its outcome.
+    pub envelope: Envelope,
+    /// Its latest progress reports and log lines.
+    pub trace: Value,
+}
+
+impl RunEnd {
+    /// Writes it as JSON.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // Only a map with keys that are not texts cannot be written; there is none.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    ///
+    /// The reason, for the log.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+    }
+}
