@@ -64,20 +64,23 @@ fn render_node(step: &WorkflowStep, continues: bool) -> String {
         StepKind::ForEach(each) => {
             texts.push(format!("for each {} in {}", each.item, each.collection.source()));
             texts.push(each.call.tool.clone());
-            texts.extend(failure_label(each.on_error, false).map(|text| format!("each {text}")));
+            texts.extend(failure_label(&each.on_error, false).map(|text| format!("each {text}")));
             ("[[\"", "\"]]", "")
         }
     };
-    texts.extend(failure_label(step.on_error, continues));
+    texts.extend(failure_label(&step.on_error, continues));
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     format!("{open}{}{close}{class}", join_labels(&texts))
 }
 
-fn failure_label(on_error: OnError, continues: bool) -> Option<String> {
+fn failure_label(on_error: &OnError, continues: bool) -> Option<String> {
     match on_error {
         OnError::Abort if !continues => None,
         OnError::Abort | OnError::Continue => Some("on error: continue".to_owned()),
-        OnError::Retry { count, .. } => Some(format!("on error: retry {count} times")),
+        OnError::Retry { count, then_continues, .. } => {
+            let then = if *then_continues || continues { ", then continue" } else { "" };
+            Some(format!("on error: retry {count} times{then}"))
+        }
     }
 }
 

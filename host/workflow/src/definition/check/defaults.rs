@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     FileProblem,
     definition::{
-        model::{OnError, Workflow, WorkflowStep},
+        model::{Workflow, WorkflowStep},
         place::join,
         report::ParseReport,
         template_use::{TemplateSite, TemplateUse},
@@ -56,7 +56,7 @@ enum Why {
 }
 
 fn may_be_skipped(workflow: &Workflow, step: &WorkflowStep) -> Option<Why> {
-    if step.condition.is_some() || step.on_error == OnError::Continue {
+    if step.condition.is_some() || step.on_error.continues() {
         return Some(Why::Said);
     }
     workflow.continues.then_some(Why::FailureMode)

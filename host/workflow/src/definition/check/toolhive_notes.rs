@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     definition::{
-        model::{OnError, PropertyType, StepKind, Workflow, WorkflowStep},
+        model::{PropertyType, StepKind, Workflow, WorkflowStep},
         place::join,
         report::ParseReport,
         template_use::{StepPart, TemplateSite, TemplateUse},
@@ -36,7 +36,7 @@ pub(crate) fn add_notes(workflow: &Workflow, uses: &[TemplateUse], report: &mut 
         }
     }
     for (index, step) in workflow.steps.iter().enumerate() {
-        if step.on_error == OnError::Continue
+        if step.on_error.continues()
             && step.default_results.is_some()
             && !matches!(step.kind, StepKind::Tool(_))
         {

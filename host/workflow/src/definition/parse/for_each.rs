@@ -15,7 +15,7 @@ use crate::{
 /// Default name of the item.
 const ITEM: &str = "item";
 /// Fields of an inner step that ToolHive ignores.
-const IGNORED: [&str; 4] = ["condition", "dependsOn", "timeout", "defaultResults"];
+const IGNORED: [&str; 5] = ["condition", "dependsOn", "timeout", "onUnknown", "defaultResults"];
 
 /// Parses the body of a `forEach` step.
 pub(crate) fn parse_for_each(

@@ -13,7 +13,7 @@ use crate::{
 
 /// Parses a failure policy.
 pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport) -> OnError {
-    const KNOWN: [&str; 4] = ["action", "retryCount", "retryDelay", "maxRetries"];
+    const KNOWN: [&str; 6] = ["action", "retryCount", "retryDelay", "maxRetries", "retryOn", "then"];
     let Some(place) = fields.get("onError") else { return OnError::Abort };
     if place.refuse_text(report, "an object", |action| match action {
         "retry" => "write onError: {action: retry, retryCount: 3}".to_owned(),
@@ -27,6 +27,14 @@ pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport
     let is_told = report.take_problems.len() > before;
     let delay = fields.get("retryDelay").and_then(|place| place.duration(report)).unwrap_or(RETRY_DELAY);
     let action = fields.text("action", report).unwrap_or("abort");
+    let on = parse_retry_on(&fields, report);
+    let then_continues = parse_then(&fields, report);
+    if action != "retry" {
+        for place in ["retryOn", "then"].into_iter().filter_map(|key| fields.get(key)) {
+            let message = format!("has no effect with the action {}", excerpt(action));
+            report.warn(place.problem(&message).hint("write action: retry"));
+        }
+    }
     if action != "retry"
         && let Some((_, place)) = &count
     {
@@ -43,7 +51,8 @@ pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport
                         place.problem(&format!("is {count}; a step is retried at most {RETRIES} times")),
                     );
                 }
-                OnError::Retry { count: u32::try_from(count).unwrap_or(RETRIES).min(RETRIES), delay }
+                let count = u32::try_from(count).unwrap_or(RETRIES).min(RETRIES);
+                OnError::Retry { count, delay, on, then_continues }
             }
             // A count that is not a number has been reported already.
             None if is_told => OnError::Abort,
@@ -67,6 +76,39 @@ pub(crate) fn parse_on_error(fields: &ObjectFields<'_>, report: &mut ParseReport
     }
 }
 
+/// Parses the codes of the failures that are retried.
+fn parse_retry_on(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Vec<String> {
+    let Some(place) = fields.get("retryOn") else { return Vec::new() };
+    report.note(place.node.line, &*place.path, "ToolHive does not know `retryOn`");
+    if place.refuse_text(report, "a list", |code| format!("write retryOn: [{code}]")) {
+        return Vec::new();
+    }
+    let items = place.items(report).unwrap_or_default();
+    let codes: Vec<String> = items.iter().filter_map(|item| item.text(report)).map(str::to_owned).collect();
+    if codes.is_empty() && items.is_empty() {
+        report.problem(
+            place.problem("must name at least one code").hint("write retryOn: [unavailable, timed_out]"),
+        );
+    }
+    codes
+}
+
+/// Parses what follows after the last retry.
+fn parse_then(fields: &ObjectFields<'_>, report: &mut ParseReport) -> bool {
+    const ACTIONS: [&str; 2] = ["abort", "continue"];
+    let Some(place) = fields.get("then") else { return false };
+    report.note(place.node.line, &*place.path, "ToolHive does not know `then`");
+    match place.text(report) {
+        Some("continue") => true,
+        Some("abort") | None => false,
+        Some(other) => {
+            let problem = place.problem(&format!("must be one of: {}", ACTIONS.join(", ")));
+            report.problem(report.with_suggestion(problem, other, ACTIONS));
+            false
+        }
+    }
+}
+
 /// Parses the policy for an interrupted call.
 pub(crate) fn parse_unknown_outcome(
     fields: &ObjectFields<'_>,
@@ -74,6 +116,7 @@ pub(crate) fn parse_unknown_outcome(
 ) -> Option<UnknownOutcome> {
     const ACTIONS: [&str; 3] = ["retry", "ask", "fail"];
     let place = fields.get("onUnknown")?;
+    report.note(place.node.line, &*place.path, "ToolHive does not know `onUnknown`");
     match place.text(report)? {
         "retry" => Some(UnknownOutcome::Retry),
         "ask" => Some(UnknownOutcome::Ask),

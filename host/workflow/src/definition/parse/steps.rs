@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Fields that are ignored in steps of other types.
-const OF_TOOLS: [&str; 2] = ["tool", "arguments"];
+const OF_TOOLS: [&str; 3] = ["tool", "arguments", "onUnknown"];
 const OF_QUESTIONS: [&str; 4] = ["message", "schema", "onDecline", "onCancel"];
 const OF_FOR_EACH: [&str; 5] = ["collection", "itemVar", "maxParallel", "maxIterations", "step"];
 

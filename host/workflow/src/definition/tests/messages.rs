@@ -131,6 +131,24 @@ fn messages_of_steps_are_toolhives() {
 }
 
 #[test]
+fn messages_of_extensions_name_what_is_allowed() {
+    let step = |fields: &str| steps(&format!("- {{id: a, tool: x.y, {fields}}}"));
+    let retry = |fields: &str| step(&format!("onError: {{action: retry, retryCount: 1, {fields}}}"));
+    check(&[
+        (step("onUnknown: again"), "compositeTools[0].steps[0].onUnknown must be one of: retry, ask, fail"),
+        (retry("then: stop"), "compositeTools[0].steps[0].onError.then must be one of: abort, continue"),
+        (retry("retryOn: []"), "compositeTools[0].steps[0].onError.retryOn must name at least one code"),
+        (
+            retry("retryOn: unavailable"),
+            "compositeTools[0].steps[0].onError.retryOn must be a list, not a text",
+        ),
+    ]);
+    for text in [step("onUnknown: ask"), retry("retryOn: [unavailable, timed_out], then: continue")] {
+        assert_eq!(said(&text), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn messages_of_circles_name_the_whole_circle() {
     let circle = |deps: &[&[&str]]| {
         let steps: Vec<String> = deps

@@ -83,14 +83,15 @@ impl RunMachine<'_> {
     fn backoff(&self, task: TaskId, failure: &Failure, deadline: Duration) -> Option<Duration> {
         let step = self.definition(task.step);
         let on_error = match (&step.kind, task.item) {
-            (StepKind::ForEach(each), Some(_)) => each.on_error,
-            _ => step.on_error,
+            (StepKind::ForEach(each), Some(_)) => &each.on_error,
+            _ => &step.on_error,
         };
-        let OnError::Retry { count, delay } = on_error else { return None };
-        if task.attempt >= count || !retry::is_retryable(failure) {
+        let OnError::Retry { count, delay, on, .. } = on_error else { return None };
+        let is_listed = on.is_empty() || on.contains(&failure.code);
+        if task.attempt >= *count || !is_listed || !retry::is_retryable(failure) {
             return None;
         }
-        let pause = retry::backoff(self.state.seed, task, delay, failure.retry_after_ms);
+        let pause = retry::backoff(self.state.seed, task, *delay, failure.retry_after_ms);
         // A retry after the deadline is useless.
         (self.now().saturating_add(pause) < deadline).then_some(pause)
     }

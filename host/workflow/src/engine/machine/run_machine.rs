@@ -6,7 +6,7 @@ use loggia_facade::Object;
 
 use super::report::{self, RunStop};
 use crate::{
-    definition::{OnError, PARALLEL, ToolCall, WorkflowStep},
+    definition::{PARALLEL, ToolCall, WorkflowStep},
     engine::{
         failure::{SecretRedactor, StepError},
         model::{RunEffect, RunOutcome, RunPlan, StepChange, StepNews, StepTarget, TaskId},
@@ -170,7 +170,7 @@ impl<'a> RunMachine<'a> {
 
     /// Returns true if the run continues after a failure of this step.
     pub(crate) fn continues_after(&self, step: &WorkflowStep) -> bool {
-        self.plan.workflow.continues || step.on_error == OnError::Continue
+        self.plan.workflow.continues || step.on_error.continues()
     }
 
     pub(crate) fn definition(&self, index: usize) -> &'a WorkflowStep {

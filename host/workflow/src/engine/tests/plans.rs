@@ -125,6 +125,8 @@ fn on_error(value: &Value) -> OnError {
         Some("retry") => OnError::Retry {
             count: value["retryCount"].as_u64().unwrap_or(1) as u32,
             delay: milliseconds(&value["retryDelay"], 1000),
+            on: value["retryOn"].as_array().into_iter().flatten().map(text).collect(),
+            then_continues: value["then"] == "continue",
         },
         _ => OnError::Abort,
     }

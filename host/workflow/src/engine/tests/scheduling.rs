@@ -198,3 +198,30 @@ fn an_argument_that_names_the_action_is_no_parameter() {
     let run = run(&plan, json!({}), |_| ok(1, json!({})));
     assert_eq!(*run.params("a"), json!({"n": 42, "flag": true, "list": [1]}));
 }
+
+#[test]
+fn only_listed_failures_are_retried_and_the_run_may_continue() {
+    let plan = |then: &str| {
+        let on_error = json!({"action": "retry", "retryCount": 2, "retryDelay": 1, "retryOn": ["unavailable"], "then": then});
+        plan(json!([
+            {"id": "a", "tool": "t.run", "onError": on_error, "defaultResults": {"x": 7}},
+            {"id": "b", "tool": "t.run", "arguments": {"x": "{{.steps.a.output.x}}"}, "dependsOn": ["a"]}
+        ]))
+    };
+    for (code, then, tries) in
+        [("unavailable", "continue", 3), ("denied", "continue", 1), ("unavailable", "abort", 3)]
+    {
+        let plan = plan(then);
+        let run = run(&plan, json!({}), |asked| match asked.id.as_str() {
+            "a" => Some((1, Comes::Fail(Failure::new(code, "no")))),
+            _ => ok(1, json!({"ok": true})),
+        });
+        assert_eq!(run.order().iter().filter(|id| **id == "a").count(), tries, "{code}");
+        match then {
+            "continue" => {
+                assert_eq!((run.params("b"), run.result()), (&json!({"x": "7"}), &json!({"ok": true})))
+            }
+            _ => assert_eq!(run.report().not_run, ["b"]),
+        }
+    }
+}
