@@ -24,4 +24,9 @@ pub trait JournalWriter: Send + Sync + 'static {
     /// `unavailable`, if the journal cannot be written, or another host has taken the call over. The call must end then,
     /// without further effects.
     fn append(&self, entry: Vec<u8>) -> BoxFuture<'static, Result<(), Failure>>;
+    /// Appends an entry that is made when it is written, as many calls end before anything has to be.
+    fn append_later(&self, entry: EntrySource) -> BoxFuture<'static, Result<(), Failure>>;
 }
+
+/// Makes an entry.
+pub type EntrySource = Box<dyn FnOnce() -> Vec<u8> + Send>;

@@ -40,7 +40,7 @@ pub use data::ReplyData;
 pub use envelope::{Command, Envelope, Hop};
 pub use facade::Facade;
 pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};
-pub use journal::{CallJournal, JournalWriter};
+pub use journal::{CallJournal, EntrySource, JournalWriter};
 pub use object::Object;
 pub use port::{Answer, LogLevel, PeerAction, Port, Progress, Question, QuestionKind, Session};
 pub use reply::{Block, Content, Next, Page, Reply};

@@ -19,8 +19,12 @@ pub(super) fn recorder_for(
     planned: &PlannedCall,
 ) -> Option<Arc<RunRecorder>> {
     let journal = gate.journal.as_ref().filter(|_| planned.entry.facade.is_durable())?;
-    let run = RunHead::capture(origin, planned).to_run(RunId::random().to_string());
-    Some(Arc::new(RunRecorder::new(Arc::clone(journal), run, Arc::clone(&gate.draining))))
+    let (head, id) = (RunHead::capture(origin, planned), RunId::random().to_string());
+    let run = {
+        let id = id.clone();
+        Box::new(move || head.to_run(id))
+    };
+    Some(Arc::new(RunRecorder::new(Arc::clone(journal), id, run, Arc::clone(&gate.draining))))
 }
 
 /// Runs a call and records its outcome before anyone sees it.

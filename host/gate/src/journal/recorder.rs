@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{CallJournal, Envelope, Failure, JournalWriter};
+use loggia_facade::{CallJournal, EntrySource, Envelope, Failure, JournalWriter};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -40,11 +40,15 @@ pub(crate) struct RunRecorder {
     buffer: Mutex<EntryBuffer>,
 }
 
+/// Makes the record of a run.
+pub(crate) type RunSource = Box<dyn FnOnce() -> NewRun + Send>;
+
 /// What is not written yet.
 struct EntryBuffer {
     /// The run itself, until it is created.
-    new: Option<NewRun>,
-    entries: Vec<Vec<u8>>,
+    new: Option<RunSource>,
+    entries: Vec<BufferedEntry>,
+    /// Bytes of the entries that are made.
     bytes: usize,
     /// Number of entries that were written.
     written: u64,
@@ -57,17 +61,37 @@ struct EntryBuffer {
     flushed: Instant,
 }
 
+/// An entry that is not written yet.
+enum BufferedEntry {
+    Made(Vec<u8>),
+    Later(EntrySource),
+}
+
+impl BufferedEntry {
+    fn make(self) -> Vec<u8> {
+        match self {
+            Self::Made(entry) => entry,
+            Self::Later(source) => source(),
+        }
+    }
+}
+
 impl RunRecorder {
     /// Creates a recorder of a durable run that is new. Nothing is written before [`persist`](Self::persist), or before the facade awaits an
     /// entry.
-    pub(crate) fn new(journal: Arc<dyn Journal>, run: NewRun, draining: Arc<AtomicBool>) -> Self {
-        let lease = RunLease { run: run.id.clone(), fence: 1 };
+    pub(crate) fn new(
+        journal: Arc<dyn Journal>,
+        id: String,
+        run: RunSource,
+        draining: Arc<AtomicBool>,
+    ) -> Self {
+        let lease = RunLease { run: id, fence: 1 };
         Self::with_state(journal, lease, draining, Some(run), Vec::new())
     }
 
     /// Creates a recorder of a run that a restart ends.
     pub(crate) fn kept(journal: Arc<dyn Journal>, run: NewRun, draining: Arc<AtomicBool>) -> Self {
-        Self { resumes: false, ..Self::new(journal, run, draining) }
+        Self { resumes: false, ..Self::new(journal, run.id.clone(), Box::new(|| run), draining) }
     }
 
     /// Creates a recorder of a run that was claimed, with its entries so far.
@@ -84,7 +108,7 @@ impl RunRecorder {
         journal: Arc<dyn Journal>,
         lease: RunLease,
         draining: Arc<AtomicBool>,
-        new: Option<NewRun>,
+        new: Option<RunSource>,
         history: Vec<Vec<u8>>,
     ) -> Self {
         let written = history.len() as u64;
@@ -127,7 +151,7 @@ impl RunRecorder {
         }
         let line = line().to_string().into_bytes();
         buffer.traced += line.len();
-        buffer.entries.push(line);
+        buffer.entries.push(BufferedEntry::Made(line));
         if buffer.flushed.elapsed() >= TRACE_PERIOD {
             drop(self.flush(&mut buffer));
         }
@@ -169,18 +193,21 @@ impl RunRecorder {
 
     fn flush(&self, buffer: &mut EntryBuffer) -> JournalFuture<()> {
         if let Some(run) = buffer.new.take() {
-            drop(self.journal.create(run));
+            drop(self.journal.create(run()));
         }
         let (entries, first) = (take(&mut buffer.entries), buffer.written);
+        let entries: Vec<Vec<u8>> = entries.into_iter().map(BufferedEntry::make).collect();
         buffer.bytes = 0;
         buffer.flushed = Instant::now();
         buffer.written += entries.len() as u64;
         self.journal.append(self.lease.clone(), first, entries)
     }
 
-    fn push(&self, entry: Vec<u8>) {
+    fn push(&self, entry: BufferedEntry) {
         let mut buffer = self.lock();
-        buffer.bytes += entry.len();
+        if let BufferedEntry::Made(bytes) = &entry {
+            buffer.bytes += bytes.len();
+        }
         buffer.entries.push(entry);
         if buffer.bytes > MAX_BUFFERED {
             drop(self.flush(&mut buffer));
@@ -195,11 +222,21 @@ impl RunRecorder {
 /// Writer that the facade is given.
 struct RunWriter(Arc<RunRecorder>);
 
-impl JournalWriter for RunWriter {
-    fn append(&self, entry: Vec<u8>) -> BoxFuture<'static, Result<(), Failure>> {
+impl RunWriter {
+    fn push(&self, entry: BufferedEntry) -> BoxFuture<'static, Result<(), Failure>> {
         self.0.push(entry);
         let recorder = Arc::clone(&self.0);
         async move { recorder.persist().await.map_err(to_failure) }.boxed()
+    }
+}
+
+impl JournalWriter for RunWriter {
+    fn append(&self, entry: Vec<u8>) -> BoxFuture<'static, Result<(), Failure>> {
+        self.push(BufferedEntry::Made(entry))
+    }
+
+    fn append_later(&self, entry: EntrySource) -> BoxFuture<'static, Result<(), Failure>> {
+        self.push(BufferedEntry::Later(entry))
     }
 }
 

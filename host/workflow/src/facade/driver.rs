@@ -46,10 +46,13 @@ pub(super) async fn begin_run(plan: &RunPlan, call: Call, around: RunSurrounding
         params: call.params,
         seed: random_u64(),
     };
-    let began = around.writer.as_ref().map(|_| JournalEntry::began(plan, &start).to_bytes());
+    let began = around.writer.is_some().then(|| (plan.clone(), start.clone()));
     let (state, effects) = engine::begin(plan, start);
     let mut driver = RunDriver::new(plan, state, around);
-    let recorded = began.and_then(|began| driver.append(began));
+    let recorded = began.and_then(|(plan, start)| {
+        let entry = Box::new(move || JournalEntry::began(&plan, &start).to_bytes());
+        driver.writer.as_ref().map(|writer| writer.append_later(entry))
+    });
     let effects = driver.once_durable(recorded, effects).await;
     driver.drive(effects).await
 }
