@@ -94,9 +94,8 @@ impl RunDatabase {
             Ok(false) => Ok(()),
             Ok(true) => self.run(&mut batch),
         };
-        if let Err(error) = &committed {
-            tracing::error!("{error}");
-            // Opened again: it may be repaired meanwhile.
+        if committed.is_err() {
+            // Whoever asked reports it. The file is opened again, as it may be repaired meanwhile.
             self.connection = None;
         }
         batch.iter_mut().for_each(|queued| queued.work.reply(committed.clone()));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loggia_gate::journal::JournalError;
+use loggia_state::StateError;
 use rusqlite::Connection;
 
 use crate::record::storage;
@@ -28,7 +29,11 @@ const TABLES: &str = "
 /// Opens the file, and creates it if it is missing.
 pub(crate) fn open(path: &Path) -> Result<Connection, JournalError> {
     let named = |error: String| JournalError::Storage(format!("{}: {error}", path.display()));
-    let mut connection = loggia_state::open_database(path).map_err(|error| named(error.to_string()))?;
+    let mut connection = loggia_state::open_database(path).map_err(|error| match error {
+        // It names the file.
+        StateError::Storage(reason) => JournalError::Storage(reason),
+        other => named(other.to_string()),
+    })?;
     match read_version(&connection).map_err(|error| named(error.to_string()))? {
         (APPLICATION, VERSION) => Ok(connection),
         (0, 0) => create(&mut connection).map(|()| connection).map_err(|error| named(error.to_string())),

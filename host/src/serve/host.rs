@@ -258,15 +258,25 @@ fn open_journal(state: &Path) -> Option<Arc<dyn Journal>> {
 /// those that `loggia runs cancel` names.
 async fn resume_runs(gate: Gate, stop: CancellationToken) {
     gate.catalog().wait_until_admitted().await;
+    // A journal that cannot be read is reported once, not every five seconds.
+    let mut reported = None;
     loop {
-        match gate.resume_runs().await {
-            Ok(0) => {}
-            Ok(resumed) => tracing::info!("{resumed} unfinished runs go on"),
-            Err(error) => tracing::warn!("failed to look for unfinished runs: {error}"),
+        let looked = async {
+            let resumed = gate.resume_runs().await?;
+            gate.cancel_requested_runs().await.map(|()| resumed)
+        };
+        let error = match looked.await {
+            Ok(0) => None,
+            Ok(resumed) => {
+                tracing::info!("took up {resumed} unfinished runs");
+                None
+            }
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error.as_ref().filter(|error| reported.as_ref() != Some(*error)) {
+            tracing::warn!("failed to look for unfinished runs: {error}");
         }
-        if let Err(error) = gate.cancel_requested_runs().await {
-            tracing::warn!("failed to look for cancelled runs: {error}");
-        }
+        reported = error;
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(RESUME_PERIOD) => {}

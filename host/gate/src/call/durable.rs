@@ -1,13 +1,13 @@
 //! Calls that are recorded, so that they survive the host.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use loggia_facade::Envelope;
 
 use super::gate_state::GateState;
 use crate::{
     access::CallOrigin,
-    journal::{RunHead, RunRecorder},
+    journal::{JournalError, RunHead, RunRecorder},
     plan::PlannedCall,
     run::{CallState, RunId},
 };
@@ -34,9 +34,25 @@ pub(super) async fn record_outcome(
     call: impl Future<Output = Envelope>,
 ) -> Envelope {
     let envelope = call.await;
-    if let Err(error) = recorder.finish(&envelope, state.render_trace()).await {
-        // What the call did is done, and its caller has to learn of it.
-        tracing::error!(run = recorder.run(), "failed to record the outcome of a run: {error}");
+    match recorder.finish(&envelope, state.render_trace()).await {
+        Ok(()) => {}
+        // The journal could not be written before, either, or another host has the run.
+        Err(JournalError::Lost) => tracing::debug!(run = recorder.run(), "a run ended unrecorded"),
+        // What the call did is done, and its caller has to learn of it. Unrecorded, the run would go on after a restart.
+        Err(error @ JournalError::Storage(_)) => {
+            tracing::error!(run = recorder.run(), "failed to record the outcome of a run: {error}");
+            let (envelope, trace) = (envelope.clone(), state.render_trace());
+            tokio::spawn(async move {
+                while let Err(JournalError::Storage(_)) =
+                    recorder.finish_again(&envelope, trace.clone()).await
+                {
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                }
+            });
+        }
     }
     envelope
 }
+
+/// Pause before an outcome that could not be recorded is tried again: the disk may have been full.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);

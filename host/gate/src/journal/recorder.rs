@@ -187,6 +187,11 @@ impl RunRecorder {
         buffer.is_finished = true;
         // The order of operations is kept, and a failure of this one fails the next.
         drop(self.flush(&mut buffer));
+        self.finish_again(envelope, trace)
+    }
+
+    /// Records the outcome after an attempt that failed.
+    pub(crate) fn finish_again(&self, envelope: &Envelope, trace: Value) -> JournalFuture<()> {
         let end = RunEnd { envelope: envelope.clone(), trace };
         self.journal.finish(self.lease.clone(), end.to_bytes())
     }
@@ -240,6 +245,11 @@ impl JournalWriter for RunWriter {
     }
 }
 
+/// Converts an error for the caller, who does not learn the host's paths.
 fn to_failure(error: JournalError) -> Failure {
-    failures::unavailable(error.to_string())
+    tracing::error!("a run stops: {error}");
+    failures::unavailable(match error {
+        JournalError::Lost => "another host has taken over the run",
+        JournalError::Storage(_) => "the host cannot record the run, so it was stopped",
+    })
 }

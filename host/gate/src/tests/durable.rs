@@ -30,11 +30,18 @@ struct MemoryJournal {
     runs: MemoryRuns,
     host: u64,
     writes_left: AtomicUsize,
+    /// Writes after these fail, for as long as it is not `usize::MAX`, as on a full disk.
+    writes_until_full: AtomicUsize,
 }
 
 impl MemoryJournal {
     fn new(runs: &MemoryRuns, host: u64, writes: usize) -> Arc<Self> {
-        Arc::new(Self { runs: Arc::clone(runs), host, writes_left: AtomicUsize::new(writes) })
+        Arc::new(Self {
+            runs: Arc::clone(runs),
+            host,
+            writes_left: AtomicUsize::new(writes),
+            writes_until_full: AtomicUsize::new(usize::MAX),
+        })
     }
 
     fn run<T: Send + 'static>(
@@ -48,6 +55,13 @@ impl MemoryJournal {
             return future::pending().boxed();
         }
         self.writes_left.store(left - writes, Ordering::Relaxed);
+        match self.writes_until_full.load(Ordering::Relaxed) {
+            usize::MAX => {}
+            0 if writes > 0 => {
+                return future::ready(Err(JournalError::Storage("/srv: the disk is full".into()))).boxed();
+            }
+            until => self.writes_until_full.store(until - writes.min(until), Ordering::Relaxed),
+        }
         future::ready(work(&mut self.runs.lock().unwrap())).boxed()
     }
 }
@@ -75,7 +89,9 @@ impl Journal for MemoryJournal {
     fn append(&self, lease: RunLease, first: u64, entries: Vec<Vec<u8>>) -> JournalFuture<()> {
         self.run(usize::from(!entries.is_empty()), |runs| {
             let run = leased(runs, self.host, &lease)?;
-            assert_eq!(run.entries.len() as u64, first);
+            if run.entries.len() as u64 != first {
+                return Err(JournalError::Lost);
+            }
             run.entries.extend(entries);
             Ok(())
         })
@@ -447,5 +463,29 @@ async fn a_run_of_a_plugin_is_interrupted_and_keeps_its_trace() {
         assert_eq!((&run["status"], found), (&json!(status), &result), "{run}");
         assert_eq!(run["trace"][0]["message"], message, "{run}");
         assert_eq!(run["trace"][1]["message"], "deeper", "{run}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_stops_before_it_changes_what_it_cannot_record() {
+    // Killed hosts aside, a run that fails at its first write, and one that fails at a later one.
+    for (writes, completed, not_run) in
+        [(0, vec!["stock"], 4), (2, vec!["stock", "pay"], 3), (3, vec!["stock", "pay", "read"], 1)]
+    {
+        let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+        let journal = MemoryJournal::new(&runs, 1, usize::MAX);
+        journal.writes_until_full.store(writes, Ordering::Relaxed);
+        let gate = stage(STEPS, &made, Arc::clone(&journal));
+        let result = run_until_killed(&gate).await.unwrap();
+        assert_eq!(result["code"], "unavailable", "{writes}: {result}");
+        assert!(!result.to_string().contains("/srv"), "callers learn no paths: {result}");
+        assert_eq!(result["details"]["completed"], json!(completed), "{writes}: {result}");
+        assert_eq!(result["details"]["not_run"].as_array().unwrap().len(), not_run, "{writes}: {result}");
+        let changes = made.lock().unwrap().keys().filter(|call| !call.starts_with("look")).count();
+        assert!(changes <= writes, "{writes}: {made:?}");
+        // Once there is room again, the run ends for good: it must not go on after a restart.
+        journal.writes_until_full.store(usize::MAX, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        assert!(runs.lock().unwrap().iter().all(|run| run.outcome.is_some()), "{writes}");
     }
 }

@@ -219,8 +219,8 @@ impl<'a> RunDriver<'a> {
             Ok(()) => effects,
             Err(failure) => {
                 self.writer = None;
-                let stopped = RunEvent::Stopped(failure.message);
-                // The effects are not carried out; the state counts their steps as stopped.
+                let unmade = effects.iter().filter_map(RunEffect::task).map(|task| task.step).collect();
+                let stopped = RunEvent::Stopped(failure.message, unmade);
                 engine::step(self.plan, &mut self.state, self.clock.now(), stopped)
             }
         }

@@ -6,7 +6,7 @@
 //! | `report.rs` | the report of a failed run |
 //! | `run_machine.rs` | the machine during one transition, and the primitives of all transitions |
 //! | `scheduler.rs` | which step starts when, and how a run ends |
-//! | `repetition.rs` | beginning again with some steps |
+//! | `repetition.rs` | steps that return to their beginning |
 //! | `calls.rs`, `questions.rs`, `loops.rs` | transitions of calls, questions and `forEach` loops |
 
 mod calls;

@@ -1,4 +1,4 @@
-//! Beginning again with some steps of a run that has ended.
+//! Steps that return to their beginning.
 
 use super::run_machine::RunMachine;
 use crate::engine::state::{StepEnd, StepPhase};
@@ -29,5 +29,24 @@ impl RunMachine<'_> {
         }
         self.state.clock.remaining = self.plan.workflow.timeout;
         self.state.is_over = false;
+    }
+
+    /// Takes back steps of which no request was made. Of a loop, each item's request counts.
+    pub(crate) fn take_back(&mut self, unmade: &[usize]) {
+        for index in unmade.iter().copied() {
+            let requests = || unmade.iter().filter(|other| **other == index).count();
+            let is_first = match self.state.phases.get(index) {
+                Some(StepPhase::Asking { .. }) => true,
+                Some(StepPhase::Calling { call, .. }) => call.attempt == 0,
+                Some(StepPhase::Each(each)) => {
+                    each.completed + each.failed == 0 && each.calls.len() == requests()
+                }
+                _ => false,
+            };
+            if is_first {
+                self.state.phases[index] = StepPhase::Waiting;
+                self.state.context.forget_step(&self.definition(index).id);
+            }
+        }
     }
 }

@@ -41,7 +41,8 @@ impl RunMachine<'_> {
                 message: "the workflow was cancelled".to_owned(),
                 ..RunStop::default()
             }),
-            RunEvent::Stopped(message) => {
+            RunEvent::Stopped(message, unmade) => {
+                self.take_back(&unmade);
                 self.stop_run(RunStop { code: code::UNAVAILABLE, message, ..RunStop::default() })
             }
             RunEvent::Replied(task, entry) => self.on_reply(task, entry),

@@ -44,8 +44,8 @@ pub enum RunEvent {
     Cancelled,
     /// The operator lets an ended run begin again with this step, or with those that did not complete.
     Retried(Option<usize>),
-    /// The host cannot continue the run, for this reason.
-    Stopped(String),
+    /// The host cannot continue the run, for this reason. What was requested last of these steps was not made.
+    Stopped(String, Vec<usize>),
 }
 
 impl RunEvent {
@@ -56,7 +56,7 @@ impl RunEvent {
             | Self::Failed(task, _)
             | Self::Interrupted(task)
             | Self::Answered(task, _) => Some(*task),
-            Self::Due | Self::Cancelled | Self::Retried(_) | Self::Stopped(_) => None,
+            Self::Due | Self::Cancelled | Self::Retried(_) | Self::Stopped(..) => None,
         }
     }
 }
