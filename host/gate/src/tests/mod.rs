@@ -11,6 +11,7 @@ mod large;
 mod links;
 mod listed;
 mod logins;
+mod memory_journal;
 mod nested;
 mod parked;
 mod rights;
