@@ -63,6 +63,8 @@ pub struct PeerAction {
     pub signature: String,
     /// True if a person confirms each call.
     pub confirm: bool,
+    /// True if a durable call of it goes on after a restart.
+    pub is_durable: bool,
 }
 
 /// A cheap clone of the port that a call came with.

@@ -102,9 +102,7 @@ impl CallFrame {
     }
 
     fn question_limit(&self) -> Duration {
-        let is_durable =
-            self.parent.is_none() && self.state.recorder().is_some_and(|recorder| recorder.resumes());
-        if is_durable { MAX_DURABLE_QUESTION_TIMEOUT } else { MAX_QUESTION_TIMEOUT }
+        if self.is_durable() { MAX_DURABLE_QUESTION_TIMEOUT } else { MAX_QUESTION_TIMEOUT }
     }
 
     /// Asks a question that was checked, and waits for what `answered` makes of its answer; `None` if it takes longer than

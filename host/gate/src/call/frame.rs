@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use loggia_facade::{CallId, Failure, Limit, ScopeKey, code};
+use loggia_facade::{CallId, CallJournal, Failure, Limit, ScopeKey, code};
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{gate_state::GateState, timeout::WallTimeout};
@@ -47,6 +47,8 @@ pub(crate) struct CallFrame {
     /// Questions that facades asked in this call and in those below it. Only a limit: a race of parallel branches may
     /// let a few more through.
     pub(super) questions_asked: AtomicUsize,
+    /// Key of its entries in the journal of its run, if a durable call makes it.
+    journal_key: Option<String>,
 }
 
 impl CallFrame {
@@ -70,6 +72,7 @@ impl CallFrame {
             stop_reason: OnceLock::new(),
             nested_interrupted: Arc::default(),
             questions_asked: AtomicUsize::new(0),
+            journal_key: None,
         }
     }
 
@@ -81,7 +84,30 @@ impl CallFrame {
         due: Instant,
     ) -> Self {
         let (gate, state) = (Arc::clone(&parent.gate), Arc::clone(&parent.state));
-        Self { parent: Some(Arc::clone(parent)), ..Self::root(gate, state, planned, permit, due) }
+        let journal_key = planned.idempotency_key.clone().filter(|_| parent.is_durable());
+        Self {
+            parent: Some(Arc::clone(parent)),
+            journal_key,
+            ..Self::root(gate, state, planned, permit, due)
+        }
+    }
+
+    /// Whether the call goes on after a restart: its facade is durable, and so are all calls above it.
+    pub(super) fn is_durable(&self) -> bool {
+        let is_recorded = match &self.parent {
+            None => self.state.recorder().is_some_and(|recorder| recorder.resumes()),
+            Some(_) => self.journal_key.is_some(),
+        };
+        is_recorded && self.entry.facade.is_durable()
+    }
+
+    /// Returns the journal of the call, once, if it goes on after a restart.
+    pub(super) fn take_journal(&self) -> Option<CallJournal> {
+        let recorder = self.state.recorder().filter(|_| self.is_durable())?;
+        match &self.journal_key {
+            None => recorder.take_journal(),
+            Some(key) => Some(recorder.take_nested_journal(key)),
+        }
     }
 
     /// Describes the timeout of this call, for when its clock runs out.

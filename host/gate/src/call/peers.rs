@@ -58,6 +58,7 @@ impl CallFrame {
             action: action.clone(),
             signature: entry.contract.signature(action).to_owned(),
             confirm: entry.contract.needs_confirmation(&action.name),
+            is_durable: entry.facade.is_durable(),
         })
     }
 

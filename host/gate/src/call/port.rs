@@ -77,8 +77,7 @@ impl Port for FramePort {
     }
 
     fn take_journal(&self) -> Option<CallJournal> {
-        let is_root = self.0.parent.is_none();
-        self.0.state.recorder().filter(|recorder| is_root && recorder.resumes())?.take_journal()
+        self.0.take_journal()
     }
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {

@@ -10,6 +10,7 @@
 //! | `port.rs` | the journal that the host supplies |
 //! | `head.rs` | the call of a run: its caller, action and parameters |
 //! | `end.rs` | the end of a run: its outcome and trace |
+//! | `scope.rs` | entries of the calls within a run |
 //! | `recorder.rs` | records one run |
 //! | `summary.rs` | a recorded run, for operators |
 
@@ -17,10 +18,12 @@ mod end;
 mod head;
 mod port;
 mod recorder;
+mod scope;
 mod summary;
 
 pub(crate) use end::RunEnd;
 pub(crate) use head::{KeptCall, RunHead};
 pub use port::{ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunLease, StoredRun};
 pub(crate) use recorder::RunRecorder;
+pub use scope::own_entries;
 pub use summary::RunSummary;

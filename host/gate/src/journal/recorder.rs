@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::{
     end::RunEnd,
     port::{Journal, JournalError, JournalFuture, NewRun, RunLease},
+    scope::{CallScope, RunHistory},
 };
 use crate::failures;
 
@@ -53,7 +54,7 @@ struct EntryBuffer {
     /// Number of entries that were written.
     written: u64,
     /// Entries of earlier processes, until the facade takes them.
-    history: Option<Vec<Vec<u8>>>,
+    history: RunHistory,
     is_finished: bool,
     /// Bytes of the trace that were recorded.
     traced: usize,
@@ -74,11 +75,18 @@ impl BufferedEntry {
             Self::Later(source) => source(),
         }
     }
+
+    fn marked(self, scope: CallScope) -> Self {
+        match self {
+            Self::Made(entry) => Self::Made(scope.mark(&entry)),
+            Self::Later(source) => Self::Later(Box::new(move || scope.mark(&source()))),
+        }
+    }
 }
 
 impl RunRecorder {
-    /// Creates a recorder of a durable run that is new. Nothing is written before [`persist`](Self::persist), or before the facade awaits an
-    /// entry.
+    /// Creates a recorder of a durable run that is new. Nothing is written before [`persist`](Self::persist), or before the
+    /// facade awaits an entry.
     pub(crate) fn new(
         journal: Arc<dyn Journal>,
         id: String,
@@ -117,7 +125,7 @@ impl RunRecorder {
             entries: Vec::new(),
             bytes: 0,
             written,
-            history: Some(history),
+            history: RunHistory::from_entries(history),
             is_finished: false,
             traced: 0,
             flushed: Instant::now(),
@@ -159,13 +167,20 @@ impl RunRecorder {
 
     /// Returns the journal for the facade. `None` after the first time: a call that follows another is not recorded.
     pub(crate) fn take_journal(self: &Arc<Self>) -> Option<CallJournal> {
-        let history = self.lock().history.take()?;
-        Some(CallJournal { history, writer: Arc::new(RunWriter(Arc::clone(self))) })
+        let history = self.lock().history.own.take()?;
+        Some(CallJournal { history, writer: Arc::new(RunWriter { recorder: Arc::clone(self), scope: None }) })
+    }
+
+    /// Returns the journal for a durable facade that a call within the run reaches, by the call's idempotency key.
+    pub(crate) fn take_nested_journal(self: &Arc<Self>, key: &str) -> CallJournal {
+        let (scope, history) = self.lock().history.take_nested(key);
+        let writer = RunWriter { recorder: Arc::clone(self), scope: Some(scope) };
+        CallJournal { history, writer: Arc::new(writer) }
     }
 
     /// Whether the facade has taken the journal, and so has begun.
     pub(crate) fn has_begun(&self) -> bool {
-        self.lock().history.is_none()
+        self.lock().history.own.is_none()
     }
 
     /// Writes what is not written yet. The future need not be awaited.
@@ -225,12 +240,19 @@ impl RunRecorder {
 }
 
 /// Writer that the facade is given.
-struct RunWriter(Arc<RunRecorder>);
+struct RunWriter {
+    recorder: Arc<RunRecorder>,
+    /// `None` for the call of the run itself.
+    scope: Option<CallScope>,
+}
 
 impl RunWriter {
     fn push(&self, entry: BufferedEntry) -> BoxFuture<'static, Result<(), Failure>> {
-        self.0.push(entry);
-        let recorder = Arc::clone(&self.0);
+        self.recorder.push(match self.scope.clone() {
+            None => entry,
+            Some(scope) => entry.marked(scope),
+        });
+        let recorder = Arc::clone(&self.recorder);
         async move { recorder.persist().await.map_err(to_failure) }.boxed()
     }
 }

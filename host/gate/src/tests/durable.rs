@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::{
     memory_journal::{MemoryJournal, MemoryRuns},
-    workflows::beside,
+    workflows::{beside, serve_workflows},
     *,
 };
 use crate::{
@@ -18,6 +18,16 @@ use crate::{
 
 /// Calls that were made, by their idempotency keys.
 type MadeCalls = Arc<Mutex<BTreeMap<String, usize>>>;
+
+/// A workflow that others call.
+const INNER: &str = "
+name: settle
+description: Asks, then settles.
+steps:
+  - {id: sure, type: elicitation, message: Sure?, timeout: 720h, schema: {type: object, properties: {yes: {type: boolean}}}}
+  - {id: book, tool: a.touch, dependsOn: [sure]}
+  - {id: check, tool: a.look, dependsOn: [book]}
+";
 
 /// A gate over the workflow `flow` and the puppet `a`, which counts its calls.
 fn stage(text: &str, made: &MadeCalls, journal: Arc<MemoryJournal>) -> Gate {
@@ -31,7 +41,10 @@ fn stage(text: &str, made: &MadeCalls, journal: Arc<MemoryJournal>) -> Gate {
             Ok(Reply::data(json!({"done": true})))
         }
     });
-    let gate = beside(text, 8, vec![counting]);
+    let gate = beside(INNER, 8, vec![counting]);
+    let rules = FacadeRules { elicit: true, questions: 16, ..invoking(&["a:*", "inner:*"]) };
+    serve_workflows(&gate, "inner", INNER, rules.clone());
+    serve_workflows(&gate, "flow", text, rules);
     let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
     Gate::with_journal(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), Some(journal))
 }
@@ -190,6 +203,32 @@ async fn a_question_stays_open_for_days_and_over_a_shutdown() {
     let second = stage(ASKS, &made, MemoryJournal::new(&runs, 2, usize::MAX));
     let result = resume(&second, &runs).await;
     assert_eq!((&result["ok"], made.lock().unwrap().get("touch work")), (&json!(true), Some(&1)), "{result}");
+}
+
+const NESTS: &str = "
+name: order
+description: Pays, settles by another workflow, and tells.
+steps:
+  - {id: pay, tool: a.touch}
+  - {id: inner, tool: inner.settle, dependsOn: [pay], timeout: 720h, onError: {action: retry, retryCount: 2, retryDelay: 1ms}}
+  - {id: mail, tool: a.smash, dependsOn: [inner]}
+";
+
+#[tokio::test(start_paused = true)]
+async fn a_workflow_within_a_workflow_survives_its_host() {
+    let interrupted = AtomicUsize::new(0);
+    let writes = kill_everywhere(NESTS, |writes, result, made| {
+        let changes = made.iter().filter(|(call, _)| !call.starts_with("look"));
+        assert!(changes.clone().all(|(_, count)| *count == 1), "killed after {writes}: {made:?}");
+        match result["ok"] == true {
+            true => assert_eq!(changes.count(), 3, "killed after {writes}: {made:?}"),
+            false => assert_eq!(result["code"], "interrupted", "killed after {writes}: {result}"),
+        }
+        interrupted.fetch_add(usize::from(result["ok"] == false), Ordering::Relaxed);
+    })
+    .await;
+    assert!(writes > 5, "it writes {writes} times");
+    assert_eq!(interrupted.into_inner(), 3, "only while one of its three changes is under way");
 }
 
 const READS: &str = "

@@ -12,19 +12,24 @@ pub(super) fn beside(text: &str, concurrency: usize, puppets: Vec<PuppetFacade>)
     let rules = FacadeRules { elicit: true, questions: 16, concurrency, ..invoking(&invoke) };
     let asking = FacadeRules { elicit: true, ..FacadeRules::default() };
     let gate = gate(puppets.into_iter().map(|puppet| (puppet, asking.clone())).collect());
+    serve_workflows(&gate, "flow", text, rules);
+    gate
+}
+
+/// Serves the workflows of a text as a facade, beside those that a gate has.
+pub(super) fn serve_workflows(gate: &Gate, name: &str, text: &str, rules: FacadeRules) {
     let definition = definition::parse_file(text).unwrap_or_else(|problems| panic!("{problems}"));
     let workflows: Vec<_> = definition.workflows.iter().cloned().map(Arc::new).collect();
     let snapshot = gate.catalog().snapshot();
     let peers = |facade: &str, action: &str| snapshot.lookup(facade, action);
-    let surface = Arc::new(sanitise_surface(build_surface("flow", &definition, &workflows, &peers).surface));
+    let surface = Arc::new(sanitise_surface(build_surface(name, &definition, &workflows, &peers).surface));
     let contract = Contract::new(Arc::clone(&surface)).unwrap();
     let facade = WorkflowFacade::new(surface, workflows, None);
     let flow =
         CatalogEntry::new(Arc::new(facade), contract, rules, FacadeExposure::default(), "test".to_owned());
     let mut slots = snapshot.slots.clone();
-    slots.insert("flow".to_owned(), CatalogSlot::Serving(Arc::new(flow)));
+    slots.insert(name.to_owned(), CatalogSlot::Serving(Arc::new(flow)));
     gate.catalog().swap(slots);
-    gate
 }
 
 fn person() -> CallOrigin {

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::bail;
 use loggia_gate::{
-    journal::{Journal, NewRun, RunSummary},
+    journal::{Journal, NewRun, RunSummary, own_entries},
     run::RunId,
 };
 use loggia_workflow::facade::retry_history;
@@ -39,6 +39,7 @@ impl RetryCommand {
             bail!("`{}` cannot be retried: only runs of workflows can; make the call again", self.run);
         }
         let history = records.read(Vec::new(), |journal| journal.history(self.run.clone()))?;
+        let history = own_entries(history);
         let history = match retry_history(history, self.from.as_deref()) {
             Ok(history) => history,
             Err(error) => bail!("`{}` cannot be retried: {error}", self.run),

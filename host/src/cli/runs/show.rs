@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use loggia_gate::journal::{Journal, RunSummary};
+use loggia_gate::journal::{Journal, RunSummary, own_entries};
 use loggia_workflow::facade::{StepSummary, summarize_steps};
 use serde_json::{Value, json};
 
@@ -23,6 +23,7 @@ impl ShowCommand {
     pub fn run(self, records: &RunRecords) -> anyhow::Result<ExitCode> {
         let Some(stored) = records.load(&self.run)? else { return Ok(records.report_missing(&self.run)) };
         let history = records.read(Vec::new(), |journal| journal.history(self.run.clone()))?;
+        let history = own_entries(history);
         let summary = RunSummary::from_stored(&stored).map_err(anyhow::Error::msg)?;
         // The entries of a run that ends with its server are lines of its trace.
         let (steps, lines) = match summary.resumes {

@@ -240,7 +240,11 @@ impl<'a> RunDriver<'a> {
 
     /// Decides about a call or question that was under way when the host stopped.
     fn unknown_outcome(&self, effect: &RunEffect) -> UnknownOutcome {
-        let RunEffect::Call { task, .. } = effect else { return UnknownOutcome::Retry };
+        let RunEffect::Call { task, facade, action, .. } = effect else { return UnknownOutcome::Retry };
+        // It goes on from its own entries.
+        if self.session.lookup(facade, action).is_ok_and(|found| found.is_durable) {
+            return UnknownOutcome::Retry;
+        }
         let stated = self.plan.workflow.steps.get(task.step).and_then(|step| step.on_unknown);
         let repeatable = self.target(*task).is_some_and(|target| target.repeatable);
         match stated {

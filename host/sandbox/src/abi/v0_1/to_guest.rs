@@ -118,7 +118,7 @@ fn action(action: &Action) -> types::Action {
 
 pub(super) fn schema(found: &PeerAction) -> types::ActionSchema {
     let json = |object: &Object| Value::Object(object.clone()).to_string();
-    let PeerAction { action, signature, confirm } = found;
+    let PeerAction { action, signature, confirm, is_durable: _ } = found;
     let extras = [
         ("signature", Value::from(signature.as_str())),
         ("effect", action.effect.as_str().into()),

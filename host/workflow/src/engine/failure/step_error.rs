@@ -11,6 +11,10 @@ pub(crate) const TEMPLATE: &str = "template_failed";
 /// Code of a run that a failed step ended.
 pub(crate) const STEP_FAILED: &str = "step_failed";
 
+/// Code of a call that was interrupted by a restart, and of a run that such a call ended. It is never retried, also by a
+/// workflow that called this one: the effect of the call is unknown.
+pub(crate) const INTERRUPTED: &str = "interrupted";
+
 /// Reason for which a step failed.
 #[derive(Debug)]
 pub(crate) struct StepError {
@@ -40,7 +44,8 @@ impl StepError {
     /// Wraps the final failure of a call.
     pub(crate) fn from_call(step: &str, tool: &str, failure: Failure, inputs: Object) -> Self {
         let message = format!("tool call failed: tool {tool} in step {step}: {}", failure.message);
-        Self { cause: Some(failure), inputs: Some(inputs), ..Self::new(message) }
+        let code = if failure.code == INTERRUPTED { INTERRUPTED } else { STEP_FAILED };
+        Self { code, cause: Some(failure), inputs: Some(inputs), ..Self::new(message) }
     }
 
     /// Creates a timeout error.

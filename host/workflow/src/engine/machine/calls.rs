@@ -8,15 +8,12 @@ use super::{retry, run_machine::RunMachine};
 use crate::{
     definition::{OnError, StepKind, ToolCall},
     engine::{
-        failure::{SecretRedactor, StepError},
+        failure::{INTERRUPTED, SecretRedactor, StepError},
         model::{StepChange, TaskId},
         state::{StepCallState, StepPhase},
         values::size_budget,
     },
 };
-
-/// Code of the failure of a call that was interrupted by a restart.
-const INTERRUPTED: &str = "interrupted";
 
 impl RunMachine<'_> {
     /// Handles a reply.

@@ -7,16 +7,17 @@ use std::time::Duration;
 
 use loggia_facade::{Failure, code};
 
-use crate::engine::model::TaskId;
+use crate::engine::{failure::INTERRUPTED, model::TaskId};
 
 /// Maximum pause, as a multiple of the first.
 const LONGEST: f64 = 60.0;
 /// Growth factor of the pause.
 const GROWTH: f64 = 1.5;
 
-/// Returns true if another attempt may succeed. ToolHive retries every failure; cancellation stays final.
+/// Returns true if another attempt may succeed. ToolHive retries every failure; cancellation stays final, and so does an
+/// interruption.
 pub(crate) fn is_retryable(failure: &Failure) -> bool {
-    failure.code != code::CANCELLED
+    failure.code != code::CANCELLED && failure.code != INTERRUPTED
 }
 
 /// Computes the pause after an attempt. `wanted`: the minimum that the failure asks for, in milliseconds.
