@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, eventually};
 use serde_json::{Value, json};
 
-/// Parallel steps, a loop, a retry and a nested read around steps that change something. Each change counts under a key of
+/// Parallel steps, a loop, a retry and another workflow around steps that change something. Each change counts under a key of
 /// its own.
 const ORDER: &str = "
 facade: orders
@@ -25,7 +25,18 @@ compositeTools:
          onError: {action: retry, retryCount: 3, retryDelay: 10ms}}
       - {id: parcels, type: forEach, collection: '[1,2,3,4]', maxParallel: 2, dependsOn: [pay, stock],
          step: {tool: keeps.increment, arguments: {key: '{{.params.id}}.parcel{{.forEach.index}}'}}}
-      - {id: mail, tool: keeps.increment, arguments: {key: '{{.params.id}}.mail'}, dependsOn: [parcels]}
+      - {id: mail, tool: mails.send, arguments: {key: '{{.params.id}}.mail'}, dependsOn: [parcels]}
+";
+/// A workflow that the other one calls.
+const MAILS: &str = "
+facade: mails
+compositeTools:
+  - name: send
+    description: Sends a mail.
+    parameters: {type: object, properties: {key: {type: string}}, required: [key]}
+    steps:
+      - {id: write, tool: keeps.get, arguments: {key: '{{.params.key}}'}}
+      - {id: post, tool: keeps.increment, arguments: {key: '{{.params.key}}'}, dependsOn: [write]}
 ";
 /// Keys of one order.
 const KEYS: [&str; 7] = ["pay", "stock", "parcel0", "parcel1", "parcel2", "parcel3", "mail"];
@@ -36,6 +47,7 @@ fn stage(workflow: &str) -> Folder {
     let folder = Folder::with(&["keeps"]);
     folder.write("keeps.toml", "[grants]\nstore = true\n");
     folder.write("orders.workflow.yaml", workflow);
+    folder.write("mails.workflow.yaml", MAILS);
     folder
 }
 
