@@ -54,6 +54,12 @@ impl PrivateFolder {
         written
     }
 
+    /// Lists the names of its files, in no order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok())
+    }
+
     /// Opens a file to be locked; creates it if it is missing.
     pub(crate) fn lockable(&self, name: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
