@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use anyhow::{Context, Result, ensure};
 use loggia_tests::{
     Client, Era, Folder, PATIENCE, Raw, Served, eventually, fixture,
-    lingers::{lingers, runs, wait},
+    lingers::{go, lingers, runs, wait},
     signal, soon,
     web::{Answer, Web},
 };
@@ -80,7 +80,7 @@ async fn a_draining_host_is_unready_while_calls_finish() -> Result<()> {
     assert!(!call.is_finished(), "it still runs");
     assert_eq!(served.get("/healthz").await?.0, 200, "it is alive all the same");
     assert!(served.get("/metrics").await?.1.contains("loggia_ready 0"));
-    std::fs::write(data.join("go"), "gone")?;
+    go(&data, "gone")?;
     assert_eq!(soon("the call's end", call).await???["data"], "gone");
     let status = tokio::time::timeout(PATIENCE, served.host.child.wait()).await??;
     assert_eq!(status.code(), Some(0));

@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 use loggia_tests::{
     Folder, Served, Token, eventually,
-    lingers::{lingers, runs, wait},
+    lingers::{go, lingers, runs, wait},
     wire::{self, Line},
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -83,7 +83,7 @@ async fn silent_sockets_lock_no_caller_out() -> Result<()> {
     .await;
     rests.write(wire::call(host, &ada.header(), 3, "echo", &add())).await?;
     assert_eq!(rests.answer().await?.envelope()?["data"], 3.0);
-    std::fs::write(data.join("go"), "gone")?;
+    go(&data, "gone")?;
     assert_eq!(under_way.answer().await?.envelope()?["data"], "gone");
     assert!(served.figure("loggia_http_connections").await?.context("a figure")? <= MOST);
     Ok(())

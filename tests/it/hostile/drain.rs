@@ -1,11 +1,9 @@
 //! A server that is shut down while its load balancer still sends clients.
 
-use std::fs;
-
 use anyhow::Result;
 use loggia_tests::{
     Folder, PATIENCE, Served, eventually,
-    lingers::{lingers, runs, wait},
+    lingers::{go, lingers, runs, wait},
     signal,
     wire::{self, Line},
 };
@@ -45,7 +43,7 @@ async fn a_draining_server_accepts_connections_until_the_delay() -> Result<()> {
     .await;
     assert_eq!(served.get("/readyz").await?.0, 503);
     // … and running calls are answered.
-    fs::write(data.join("go"), "gone")?;
+    go(&data, "gone")?;
     for line in [&mut before, &mut during] {
         assert_eq!(line.answer().await?.envelope()?["data"], "gone");
     }

@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Duration};
 use anyhow::{Context, Result};
 use loggia_tests::{
     Client, ERAS, Era, Folder, HttpHost, PATIENCE, eventually, heard,
-    lingers::{lingers, runs, wait},
+    lingers::{go, lingers, runs, wait},
     memory, plugin, signal, soon,
 };
 use rmcp::model::{CallToolRequestParams, SubscriptionFilter};
@@ -302,7 +302,7 @@ async fn stopping_ends_streams_and_finishes_calls() -> Result<()> {
         // The signal was handled once new connections are refused.
         refused(&host).await;
         assert!(!call.is_finished(), "the call was cut off");
-        fs::write(data.join("go"), "gone")?;
+        go(&data, "gone")?;
         assert_eq!(soon("the call's end", call).await???["data"], "gone");
         // The list notification may arrive before the last message.
         let last = async {

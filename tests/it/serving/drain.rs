@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use loggia_tests::{
     Client, Era, Folder, PATIENCE, Served, eventually,
-    lingers::{lingers, runs, wait},
+    lingers::{go, lingers, runs, wait},
     plugin, signal,
     wire::{self, INITIALIZE, Line},
 };
@@ -65,7 +65,7 @@ async fn draining_answers_calls_and_closes_streams() -> Result<()> {
     assert_eq!(served.get("/healthz").await?.0, 200);
     assert_eq!(served.figure("loggia_calls_in_flight{tool=\"lingers\"}").await?, Some(2.0));
     // The calls end, and are answered.
-    fs::write(data.join("go"), "gone")?;
+    go(&data, "gone")?;
     assert_eq!(stateless.answer().await?.envelope()?["data"], "gone");
     assert_eq!(stateful.head().await?.status, 200);
     // As JSON, or as an event if the call took longer than a second.

@@ -1,12 +1,12 @@
 //! A caller above its rate gets a `Retry-After`, and no other caller is affected. `hostile/fairness.rs` covers
 //! unfinished runs and questions.
 
-use std::{cell::Cell, fs};
+use std::cell::Cell;
 
 use anyhow::{Context, Result};
 use loggia_tests::{
     Folder, Served, Token, eventually,
-    lingers::{lingers, runs, wait},
+    lingers::{go, lingers, runs, wait},
     wire::{self, Line},
 };
 use serde_json::json;
@@ -38,7 +38,7 @@ async fn concurrency_limits_apply_per_caller() -> Result<()> {
         assert_eq!(wire::ask(host, &ada.header(), wire::INITIALIZE).await?.status, 429);
         assert_eq!(wire::ask(host, &bob.header(), wire::INITIALIZE).await?.status, 200);
     }
-    fs::write(data.join("go"), "gone")?;
+    go(&data, "gone")?;
     for mut line in held {
         assert_eq!(line.answer().await?.envelope()?["data"], "gone");
     }

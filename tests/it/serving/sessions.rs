@@ -1,7 +1,5 @@
 //! Sessions of clients before 2026-07-28: they sleep while nothing is heard of them, wake when something is, and end.
 
-use std::fs;
-
 use anyhow::{Context, Result};
 use loggia_tests::{
     Folder, Served, eventually, fixture,
@@ -123,7 +121,7 @@ async fn running_calls_keep_their_session_awake() -> Result<()> {
     // Both calls finish, including the one without a client.
     let calls = "loggia_calls_in_flight{tool=\"lingers\"}";
     assert_eq!(served.figure(calls).await?, Some(2.0));
-    fs::write(data.join("go"), "gone")?;
+    loggia_tests::lingers::go(&data, "gone")?;
     let (session, mut line) = waiting.pop().context("one")?;
     assert_eq!(line.head().await?.status, 200);
     let told = line.event().await?;
