@@ -46,6 +46,19 @@ pub trait Port: Send + Sync + 'static {
     }
     /// Calls another facade, by the same rules as any call.
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>>;
+    /// Calls another facade like [`invoke`](Self::invoke). The call is not cancelled with this one, but once `cancelled` resolves.
+    fn invoke_apart(
+        &self,
+        request: Request,
+        cancelled: BoxFuture<'static, ()>,
+    ) -> BoxFuture<'_, Result<Reply, Stop>> {
+        drop(cancelled);
+        self.invoke(request)
+    }
+    /// Lets the call go on for at most this long after it is cancelled or its clock runs out: it undoes what it has done.
+    fn begin_cleanup(&self, most: Duration) {
+        let _ = most;
+    }
     /// The facades that this one may call, each with the actions it may call.
     fn facades(&self) -> Result<Vec<Surface>, Failure>;
     /// One action of another facade that this one may call.

@@ -129,7 +129,7 @@ impl WorkflowBundle {
         let steps = || self.workflows.iter().flat_map(|workflow| &workflow.steps);
         if !self.policy.stated.invoke {
             let mut called = BTreeSet::new();
-            for candidates in steps().filter_map(|step| step.call()).map(|call| call.candidates()) {
+            for candidates in steps().flat_map(|step| step.calls()).map(|call| call.candidates()) {
                 let found = candidates.iter().find_map(|candidate| {
                     let action = beside.lookup(&candidate.facade, &candidate.action).ok()?;
                     Some(InvokeRule::Action(candidate.facade.clone(), action.name))

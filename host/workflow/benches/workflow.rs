@@ -49,9 +49,11 @@ fn plan(chain: bool) -> RunPlan {
         action_argument: None,
         repeatable: true,
         changes: false,
+        durable: false,
     };
     let workflow = Arc::new(definition.workflows.remove(0));
-    RunPlan { targets: workflow.steps.iter().map(|_| Some(target.clone())).collect(), workflow }
+    let targets = workflow.steps.iter().map(|_| Some(target.clone())).collect();
+    RunPlan { targets, compensations: Vec::new(), workflow }
 }
 
 fn object(value: Value) -> Object {

@@ -69,6 +69,10 @@ fn render_node(step: &WorkflowStep, continues: bool) -> String {
         }
     };
     texts.extend(failure_label(&step.on_error, continues));
+    texts.extend(step.undo.as_ref().map(|undo| match undo.compensation() {
+        Some(undo) => format!("undone by {}", undo.call.tool),
+        None => "irreversible".to_owned(),
+    }));
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     format!("{open}{}{close}{class}", join_labels(&texts))
 }

@@ -31,17 +31,19 @@ impl<'a> ProgressReporter<'a> {
     pub(crate) fn report(&mut self, news: &StepNews) {
         let message = self.describe(news);
         let level = match news.change {
-            StepChange::Failed(_) | StepChange::Retrying(..) => LogLevel::Warn,
+            StepChange::Failed(_) | StepChange::Retrying(..) | StepChange::UndoFailed(_) => LogLevel::Warn,
             _ => LogLevel::Debug,
         };
         self.session.log(level, &message);
         if news.item.is_none() {
             self.begun.insert(news.step);
             match news.change {
-                StepChange::Completed | StepChange::Failed(_) | StepChange::Skipped => {
-                    self.running.remove(&news.step)
-                }
-                StepChange::Started | StepChange::Asking | StepChange::Retrying(..) => {
+                StepChange::Completed
+                | StepChange::Failed(_)
+                | StepChange::Skipped
+                | StepChange::Undone
+                | StepChange::UndoFailed(_) => self.running.remove(&news.step),
+                StepChange::Started | StepChange::Asking | StepChange::Retrying(..) | StepChange::Undoing => {
                     self.running.insert(news.step)
                 }
             };
@@ -74,6 +76,9 @@ impl<'a> ProgressReporter<'a> {
             StepChange::Completed => "is done".to_owned(),
             StepChange::Failed(why) => format!("failed: {why}"),
             StepChange::Skipped => "is skipped".to_owned(),
+            StepChange::Undoing => "is being undone".to_owned(),
+            StepChange::Undone => "is undone".to_owned(),
+            StepChange::UndoFailed(why) => format!("could not be undone: {why}"),
         };
         format!("step {}{item} {what}", self.step_label(news.step))
     }

@@ -10,6 +10,8 @@ use std::{
 
 use loggia_facade::{Call, Envelope, Failure, Fault, FaultKind, Reply, Request, Session, Stop, code};
 use loggia_schema::sanitise_line;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     audit,
@@ -21,7 +23,7 @@ use super::{
     login,
     peers::PeerPlan,
     port::FramePort,
-    timeout::NestedCallGuard,
+    timeout::{NestedCallGuard, WallTimeout},
 };
 use crate::{flow::CallOutcome, plan::PlannedCall, run::CallState};
 
@@ -65,15 +67,42 @@ pub(super) async fn answer_root(
     let frame = CallFrame::root(gate, Arc::clone(&state), &planned, permit, due);
     let wall_timeout = frame.wall_timeout(timeout, wall, limit);
     let audit = CallAudit::begin(&frame, &planned.params);
-    let envelope = match state.run_within(due, frame.answer(planned)).await {
-        Some(envelope) => envelope,
-        None => refuse(wall_timeout.into_failure()),
-    };
+    let envelope = frame.answer_within(due, planned, wall_timeout).await;
     audit.end(&envelope);
     envelope
 }
 
 impl CallFrame {
+    /// Answers the call within its wall clock. A durable call whose clock runs out is cancelled, and may undo what it has done.
+    async fn answer_within(self, due: Instant, planned: PlannedCall, timeout: WallTimeout) -> Envelope {
+        let (state, command) = (Arc::clone(&self.state), planned.command.clone());
+        let (cancel, cleanup) = (self.cancel.clone(), self.cleanup.clone());
+        let nested_interrupted = Arc::clone(&self.nested_interrupted);
+        let undone = {
+            let mut answer = pin!(self.answer(planned));
+            if let Some(envelope) = state.run_within(due, answer.as_mut()).await {
+                return envelope;
+            }
+            match &cleanup {
+                None => None,
+                Some(cleanup) => {
+                    nested_interrupted.store(true, Ordering::Relaxed);
+                    cancel.cancel();
+                    let ended = cleanup.finish(answer).await;
+                    ended.filter(|_| cleanup.until().is_some())
+                }
+            }
+        };
+        let mut failure = timeout.into_failure();
+        match undone.map(|envelope| envelope.outcome) {
+            None => {}
+            Some(Ok(reply)) => return Envelope::new(command, Ok(reply)),
+            // What it says was undone is more useful than the advice to raise the limit.
+            Some(Err(undone)) => (failure.details, failure.hint) = (undone.details, undone.hint),
+        }
+        Envelope::new(command, Err(failure))
+    }
+
     /// Requires the login and the consent that the call needs, passes the breaker, and dispatches to the facade.
     async fn answer(self, planned: PlannedCall) -> Envelope {
         // Held until the call ends: a facade may drop its session early, and must not release the permit with it.
@@ -157,8 +186,28 @@ impl CallFrame {
         .await
     }
 
+    /// Runs a call that is not cancelled with this one, but once `cancelled` resolves.
+    pub(super) async fn answer_apart(
+        self: &Arc<Self>,
+        request: Request,
+        cancelled: impl Future<Output = ()>,
+    ) -> Result<Reply, Stop> {
+        let cancel = CancellationToken::new();
+        let mut answer = pin!(self.answer_nested(request, Some(cancel.clone())));
+        tokio::select! {
+            biased;
+            outcome = &mut answer => return outcome,
+            () = cancelled => cancel.cancel(),
+        }
+        answer.await
+    }
+
     /// Runs a call that this call makes, with a permit from the reserve of its depth.
-    pub(super) async fn answer_nested(self: &Arc<Self>, request: Request) -> Result<Reply, Stop> {
+    pub(super) async fn answer_nested(
+        self: &Arc<Self>,
+        request: Request,
+        cancel: Option<CancellationToken>,
+    ) -> Result<Reply, Stop> {
         let timeout = request.timeout;
         let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
         let refuse = |failure: Failure| {
@@ -187,14 +236,10 @@ impl CallFrame {
         let (wall, limit) = planned.entry.rules.wall_clock(planned.action()).clone();
         // The parent's clock is not applied here: it ends the parent, and this call with it.
         let own_due = self.state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
-        let frame = Self::nested(self, &planned, permit, own_due.min(self.due));
+        let frame = Self::nested(self, &planned, permit, own_due.min(self.due), cancel);
         let wall_timeout = frame.wall_timeout(timeout, wall, limit);
-        let command = planned.command.clone();
         let audit = CallAudit::begin(&frame, &planned.params);
-        let envelope = match self.state.run_within(own_due, frame.answer(planned)).await {
-            Some(envelope) => envelope,
-            None => Envelope::new(command, Err(wall_timeout.into_failure())),
-        };
+        let envelope = frame.answer_within(own_due, planned, wall_timeout).await;
         audit.end(&envelope);
         guard.finish();
         envelope.outcome.map_err(Stop::Failure)

@@ -10,14 +10,18 @@ use std::{
 
 use loggia_facade::{CallId, CallJournal, Failure, Limit, ScopeKey, code};
 use tokio::{sync::Mutex, time::Instant};
+use tokio_util::sync::CancellationToken;
 
 use super::{gate_state::GateState, timeout::WallTimeout};
 use crate::{
     catalog::{CatalogEntry, CatalogSlot},
     flow::CallPermit,
     plan::PlannedCall,
-    run::CallState,
+    run::{CallState, CleanupTime},
 };
+
+/// Longest time that a stopped call has to undo what it has done.
+const MAX_CLEANUP: Duration = Duration::from_secs(24 * 3600);
 
 /// One call of one facade: the root call, or a nested one. Owned by its facade's port and by the future that answers it.
 pub(crate) struct CallFrame {
@@ -49,6 +53,10 @@ pub(crate) struct CallFrame {
     pub(super) questions_asked: AtomicUsize,
     /// Key of its entries in the journal of its run, if a durable call makes it.
     journal_key: Option<String>,
+    /// Cancelled when this call is to end. Most calls share that of the call that made them.
+    pub(super) cancel: CancellationToken,
+    /// Of a durable call: set once it, or one below it, undoes what it has done.
+    pub(super) cleanup: Option<Arc<CleanupTime>>,
 }
 
 impl CallFrame {
@@ -60,10 +68,17 @@ impl CallFrame {
         permit: CallPermit,
         due: Instant,
     ) -> Self {
+        let cancel = match planned.entry.facade.is_durable() {
+            // Cancelled alone when its clock runs out.
+            true => state.cancel.child_token(),
+            false => state.cancel.clone(),
+        };
         Self {
             id: next_call_id(),
             gate,
             state,
+            cancel,
+            cleanup: planned.entry.facade.is_durable().then(Arc::default),
             entry: Arc::clone(&planned.entry),
             action: planned.action,
             due,
@@ -76,18 +91,23 @@ impl CallFrame {
         }
     }
 
-    /// Creates the frame of a call that another call makes.
+    /// Creates the frame of a call that another call makes. `cancel`: a signal of its own.
     pub(super) fn nested(
         parent: &Arc<Self>,
         planned: &PlannedCall,
         permit: CallPermit,
         due: Instant,
+        cancel: Option<CancellationToken>,
     ) -> Self {
         let (gate, state) = (Arc::clone(&parent.gate), Arc::clone(&parent.state));
         let journal_key = planned.idempotency_key.clone().filter(|_| parent.is_durable());
         Self {
             parent: Some(Arc::clone(parent)),
             journal_key,
+            cancel: cancel.unwrap_or_else(|| match planned.entry.facade.is_durable() {
+                true => parent.cancel.child_token(),
+                false => parent.cancel.clone(),
+            }),
             ..Self::root(gate, state, planned, permit, due)
         }
     }
@@ -159,6 +179,13 @@ impl CallFrame {
             frame.ensure_permit().await?;
         }
         Ok(())
+    }
+
+    /// Lets this call, and those above it, go on for at most this long after they are stopped.
+    pub(super) fn begin_cleanup(&self, most: Duration) {
+        let until = Instant::now() + most.min(MAX_CLEANUP);
+        self.frames().filter_map(|frame| frame.cleanup.as_ref()).for_each(|time| time.extend(until));
+        self.state.cleanup.extend(until);
     }
 
     /// Iterates over this call and those above it, outermost last.

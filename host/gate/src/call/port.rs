@@ -3,6 +3,7 @@
 use std::{
     future::ready,
     sync::{Arc, atomic::Ordering},
+    time::Duration,
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
@@ -44,11 +45,11 @@ impl Port for FramePort {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.0.state.cancel.is_cancelled()
+        self.0.cancel.is_cancelled()
     }
 
     fn cancelled(&self) -> BoxFuture<'_, ()> {
-        self.0.state.cancel.cancelled().boxed()
+        self.0.cancel.cancelled().boxed()
     }
 
     fn leave_io(&self) -> BoxFuture<'_, ()> {
@@ -81,7 +82,19 @@ impl Port for FramePort {
     }
 
     fn invoke(&self, request: Request) -> BoxFuture<'_, Result<Reply, Stop>> {
-        self.0.answer_nested(request).boxed()
+        self.0.answer_nested(request, None).boxed()
+    }
+
+    fn invoke_apart(
+        &self,
+        request: Request,
+        cancelled: BoxFuture<'static, ()>,
+    ) -> BoxFuture<'_, Result<Reply, Stop>> {
+        self.0.answer_apart(request, cancelled).boxed()
+    }
+
+    fn begin_cleanup(&self, most: Duration) {
+        self.0.begin_cleanup(most);
     }
 
     fn facades(&self) -> Result<Vec<Surface>, Failure> {

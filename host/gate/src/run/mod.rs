@@ -12,10 +12,12 @@
 //! | `id.rs` | the unguessable handle of a run |
 //! | `handle.rs` | a caller's view of a run |
 //! | `registry.rs` | runs by their handles, with TTL and eviction |
+//! | `cleanup.rs` | the time that a stopped call has to undo what it has done |
 //! | `parked_clock.rs` | the time for which a call waits for a person |
 //! | `parking.rs` | calls that wait for a person |
 //! | `report.rs` | pure: renders replies about runs |
 
+mod cleanup;
 mod event;
 mod follow;
 mod handle;
@@ -30,6 +32,7 @@ mod status;
 mod trace;
 mod weight;
 
+pub(crate) use cleanup::CleanupTime;
 pub use event::CallEvent;
 pub(crate) use follow::EventCursor;
 pub use handle::RunHandle;

@@ -21,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{parked_clock::ParkedClock, status::RunStatus, trace::RunTrace, weight};
+use super::{cleanup::CleanupTime, parked_clock::ParkedClock, status::RunStatus, trace::RunTrace, weight};
 use crate::{
     access::{CallOrigin, Caller, CallerAccount, CallerRights, RequestIds},
     catalog::CatalogEntry,
@@ -77,6 +77,8 @@ pub(crate) struct CallState {
     /// Cancelled when the caller cancels or goes away. Facades wait for it through their ports, and the scheduled call
     /// drops the future some time after it.
     pub(crate) cancel: CancellationToken,
+    /// Set once the call, or one within it, undoes what it has done: then it is not dropped when it is cancelled.
+    pub(crate) cleanup: CleanupTime,
     /// Guards everything that changes while the call runs. Held for a few reads and writes, by the call's task and by its
     /// followers: never across an await, and no other lock is taken under it, so it cannot deadlock. Large values are
     /// dropped after it is released.
@@ -187,6 +189,7 @@ impl CallState {
             became_run: AtomicBool::new(false),
             leaves_io: AtomicBool::new(false),
             cancel: CancellationToken::new(),
+            cleanup: CleanupTime::default(),
             state: Mutex::default(),
             changed: Notify::new(),
             resumed: Notify::new(),

@@ -14,9 +14,6 @@ use tokio::time::Instant;
 
 use crate::{catalog::CatalogEntry, flow::CpuShares, run::CallState};
 
-/// Time that a cancelled call has to end by itself before it is dropped.
-const CANCEL_GRACE: Duration = Duration::from_millis(250);
-
 /// CPU time that a call may use on the `calls` runtime within a [`LIGHT_WINDOW`].
 const LIGHT_BUDGET: Duration = Duration::from_millis(5);
 /// Window of [`LIGHT_BUDGET`]. Unused time does not add up, so a long call that computes now and then stays light.
@@ -99,7 +96,7 @@ impl ScheduledCall {
         None
     }
 
-    /// Polls the call until it ends, or until the grace period after its cancellation.
+    /// Polls the call until it ends, or, once it is cancelled, until it has had the time to end by itself.
     async fn supervise(mut self) -> Envelope {
         let state = Arc::clone(&self.state);
         tokio::select! {
@@ -107,9 +104,10 @@ impl ScheduledCall {
             envelope = poll_fn(|context| self.poll(context)) => return envelope,
             () = state.cancel.cancelled() => {}
         }
-        // The outcome is discarded: the call was cancelled.
-        let _ = tokio::time::timeout(CANCEL_GRACE, poll_fn(|context| self.poll(context))).await;
-        self.stop_envelope(Stop::Cancelled)
+        let ended = state.cleanup.finish(poll_fn(|context| self.poll(context))).await;
+        // The outcome is discarded, since the call was cancelled, unless it says what was undone.
+        let ended = ended.filter(|_| state.cleanup.until().is_some());
+        ended.unwrap_or_else(|| self.stop_envelope(Stop::Cancelled))
     }
 
     fn panic_envelope(&self) -> Envelope {

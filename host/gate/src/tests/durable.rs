@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Calls that were made, by their idempotency keys.
-type MadeCalls = Arc<Mutex<BTreeMap<String, usize>>>;
+pub(super) type MadeCalls = Arc<Mutex<BTreeMap<String, usize>>>;
 
 /// A workflow that others call.
 const INNER: &str = "
@@ -30,11 +30,11 @@ steps:
 ";
 
 /// A gate over the workflow `flow` and the puppet `a`, which counts its calls.
-fn stage(text: &str, made: &MadeCalls, journal: Arc<MemoryJournal>) -> Gate {
+pub(super) fn stage(text: &str, made: &MadeCalls, journal: Arc<MemoryJournal>) -> Gate {
     let made = Arc::clone(made);
     let counting = puppet("a", move |call: Call| {
         let key = call.idempotency_key.clone().unwrap_or_default();
-        let step = key.rsplit('/').next().unwrap_or_default().to_owned();
+        let step = key.split_once('/').unwrap_or_default().1.to_owned();
         *made.lock().unwrap().entry(format!("{} {step}", call.action)).or_default() += 1;
         async {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -93,7 +93,10 @@ async fn resume(gate: &Gate, runs: &MemoryRuns) -> Value {
 }
 
 /// Kills the host after every number of writes, and lets another one go on. `check` gets the result and the calls.
-async fn kill_everywhere(text: &str, check: impl Fn(usize, &Value, &BTreeMap<String, usize>)) -> usize {
+pub(super) async fn kill_everywhere(
+    text: &str,
+    check: impl Fn(usize, &Value, &BTreeMap<String, usize>),
+) -> usize {
     for writes in 0.. {
         let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
         let first = stage(text, &made, MemoryJournal::new(&runs, 1, writes));

@@ -16,6 +16,7 @@ mod nested;
 mod parked;
 mod rights;
 mod runs;
+mod sagas;
 mod threads;
 mod workflows;
 

@@ -63,13 +63,15 @@ impl StepProgress {
             return;
         }
         match news.change {
-            StepChange::Started | StepChange::Asking | StepChange::Retrying(..) => {
+            StepChange::Started | StepChange::Asking | StepChange::Retrying(..) | StepChange::Undoing => {
                 bar.set_style(spinning());
                 bar.enable_steady_tick(Duration::from_millis(100));
             }
             StepChange::Completed => finish(bar, "\u{1b}[32m✓\u{1b}[0m"),
             StepChange::Failed(_) => finish(bar, "\u{1b}[31m✗\u{1b}[0m"),
             StepChange::Skipped => finish(bar, "-"),
+            StepChange::Undone => finish(bar, "\u{1b}[33m↺\u{1b}[0m"),
+            StepChange::UndoFailed(_) => finish(bar, "\u{1b}[31m✗\u{1b}[0m"),
         }
     }
 
@@ -121,14 +123,16 @@ impl StepProgress {
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (news.step, news.item);
         match news.change {
-            StepChange::Started | StepChange::Asking => {
+            StepChange::Started | StepChange::Asking | StepChange::Undoing => {
                 began.insert(key, Instant::now());
                 None
             }
             StepChange::Retrying(..) => None,
-            StepChange::Completed | StepChange::Failed(_) | StepChange::Skipped => {
-                began.remove(&key).map(|began| began.elapsed())
-            }
+            StepChange::Completed
+            | StepChange::Failed(_)
+            | StepChange::Skipped
+            | StepChange::Undone
+            | StepChange::UndoFailed(_) => began.remove(&key).map(|began| began.elapsed()),
         }
     }
 }
@@ -151,8 +155,9 @@ fn spinning() -> ProgressStyle {
 
 /// Describes an event of a step.
 fn event_text(workflow: &Workflow, news: &StepNews, took: Option<Duration>) -> String {
-    let call = workflow.steps.get(news.step).and_then(|step| step.call());
-    let tool = call.map(|call| call.tool.as_str());
+    let step = workflow.steps.get(news.step);
+    let tool = step.and_then(|step| step.call()).map(|call| call.tool.as_str());
+    let undo = step.and_then(|step| step.compensation()).map(|undo| undo.call.tool.as_str());
     let took = took.map(|took| format!(" ({} ms)", took.as_millis())).unwrap_or_default();
     let item = news.item.map(|item| format!("item {item}: ")).unwrap_or_default();
     let what = match &news.change {
@@ -162,6 +167,11 @@ fn event_text(workflow: &Workflow, news: &StepNews, took: Option<Duration>) -> S
         StepChange::Completed => format!("{}{took}", tool.unwrap_or("answered")),
         StepChange::Failed(why) => format!("failed{took}: {why}"),
         StepChange::Skipped => "skipped".to_owned(),
+        StepChange::Undoing => {
+            undo.map_or_else(|| "undoing".to_owned(), |undo| format!("undoing: calls {undo}"))
+        }
+        StepChange::Undone => format!("undone{took}"),
+        StepChange::UndoFailed(why) => format!("could not be undone{took}: {why}"),
     };
     format!("{item}{what}")
 }

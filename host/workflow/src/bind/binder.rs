@@ -6,7 +6,7 @@ use loggia_facade::{Action, Effect, Failure, Object, code};
 use loggia_schema::nearest;
 use serde_json::Value;
 
-use super::lookup::ActionLookup;
+use super::{lookup::ActionLookup, saga::check_saga};
 use crate::{
     FileProblem, Workflow,
     definition::{ToolCall, WorkflowStep},
@@ -31,29 +31,41 @@ pub struct BoundWorkflow {
 /// Every reason for which the workflow cannot run now, each with the step's line.
 pub fn bind(workflow: &Arc<Workflow>, peers: &dyn ActionLookup) -> Result<BoundWorkflow, Vec<FileProblem>> {
     let mut problems = Vec::new();
-    let mut targets = Vec::with_capacity(workflow.steps.len());
+    let (mut targets, mut compensations) = (Vec::new(), Vec::new());
     let (mut effect, mut open_world) = (Effect::Read, false);
-    for (index, step) in workflow.steps.iter().enumerate() {
-        let Some(call) = step.call() else {
-            targets.push(None);
-            continue;
-        };
-        let place = CallSite { workflow, step, index, call };
-        match place.resolve_target(peers) {
+    let mut bind_call = |site: CallSite<'_>, stated: Option<Effect>| -> Option<StepTarget> {
+        match site.resolve_target(peers, stated) {
             Ok((target, action)) => {
-                effect = effect.max(action.effect);
+                effect = effect.max(action.effect).max(stated.unwrap_or(Effect::Read));
                 open_world |= action.open_world;
-                problems.extend(place.check_arguments(&target));
-                targets.push(Some(target));
+                problems.extend(site.check_effect(stated, &action));
+                problems.extend(site.check_arguments(&target));
+                Some(target)
             }
-            Err(problem) => problems.push(problem),
+            // The policy may not name it either, since it is not there.
+            Err((_, failure)) if site.step.skips_missing && is_missing(&failure) => None,
+            Err((problem, _)) => {
+                problems.push(problem);
+                None
+            }
         }
+    };
+    for (index, step) in workflow.steps.iter().enumerate() {
+        let site = |part, call| CallSite { workflow, step, index, part, call };
+        let target = step.call().and_then(|call| bind_call(site("", call), step.effect));
+        // What undoes a call that cannot be made is not needed.
+        let undo = step.compensation().filter(|_| workflow.saga.is_some() && target.is_some());
+        compensations.push(undo.and_then(|undo| bind_call(site("compensate.", &undo.call), None)));
+        targets.push(target);
     }
-    problems.extend(check_hints(workflow, effect).filter(|_| targets.len() == workflow.steps.len()));
+    if problems.is_empty() {
+        problems.extend(check_hints(workflow, effect));
+        problems.extend(check_saga(workflow, &targets));
+    }
     if !problems.is_empty() {
         return Err(problems);
     }
-    let plan = RunPlan { workflow: Arc::clone(workflow), targets };
+    let plan = RunPlan { workflow: Arc::clone(workflow), targets, compensations };
     Ok(BoundWorkflow { plan, effect: effect_with_hints(workflow, effect), open_world })
 }
 
@@ -62,19 +74,26 @@ struct CallSite<'a> {
     workflow: &'a Workflow,
     step: &'a WorkflowStep,
     index: usize,
+    /// Part of the step that holds the call.
+    part: &'static str,
     call: &'a ToolCall,
 }
 
 impl CallSite<'_> {
     fn problem(&self, part: &str, message: impl AsRef<str>) -> FileProblem {
         let path = match self.workflow.path.as_str() {
-            "" => format!("steps[{}].{part}", self.index),
-            path => format!("{path}.steps[{}].{part}", self.index),
+            "" => format!("steps[{}].{}{part}", self.index, self.part),
+            path => format!("{path}.steps[{}].{}{part}", self.index, self.part),
         };
         FileProblem::new(self.call.line, path, format!("step `{}`: {}", self.step.id, message.as_ref()))
     }
 
-    fn resolve_target(&self, peers: &dyn ActionLookup) -> Result<(StepTarget, Action), FileProblem> {
+    /// Finds the action. The error is the problem, with the failure that caused it.
+    fn resolve_target(
+        &self,
+        peers: &dyn ActionLookup,
+        stated: Option<Effect>,
+    ) -> Result<(StepTarget, Action), (FileProblem, Option<Failure>)> {
         let mut first = None;
         for candidate in self.call.candidates() {
             match peers.lookup(&candidate.facade, &candidate.action) {
@@ -84,8 +103,9 @@ impl CallSite<'_> {
                         action: action.name.clone(),
                         params: Arc::clone(&action.params),
                         action_argument: candidate.argument.map(str::to_owned),
-                        changes: action.effect > Effect::Read,
+                        changes: action.effect.max(stated.unwrap_or(Effect::Read)) > Effect::Read,
                         repeatable: action.idempotent || action.effect == Effect::Read,
+                        durable: false,
                     };
                     return Ok((target, action));
                 }
@@ -101,16 +121,23 @@ impl CallSite<'_> {
                 "the action of `{}` must be literal: the action chosen by a template cannot be checked",
                 self.call.tool
             );
-            return Err(self.problem("arguments", message));
+            return Err((self.problem("arguments", message), None));
         };
         let temporary = failure.code == code::UNAVAILABLE;
-        let problem = self.problem("tool", failure.message);
-        let problem = match failure.hint {
+        let problem = self.problem("tool", &failure.message);
+        let problem = match &failure.hint {
             Some(hint) => problem.hint(hint),
             None => problem,
         };
-        let problem = FileProblem { temporary, ..problem };
-        Err(problem)
+        Err((FileProblem { temporary, ..problem }, Some(failure)))
+    }
+
+    /// Rejects a stated effect that makes the action look safer than it is.
+    fn check_effect(&self, stated: Option<Effect>, action: &Action) -> Option<FileProblem> {
+        let stated = stated.filter(|stated| *stated < action.effect)?;
+        let (stated, effect) = (stated.as_str(), action.effect.as_str());
+        let message = format!("declares `effect: {stated}`, but `{}` is {effect}", action.name);
+        Some(self.problem("effect", message).hint("a step can only state a stronger effect"))
     }
 
     /// Checks the names of the arguments against the action's schema.
@@ -135,6 +162,13 @@ impl CallSite<'_> {
         }
         out
     }
+}
+
+/// Returns true if the failure says that the facade or the action is not there.
+fn is_missing(failure: &Option<Failure>) -> bool {
+    failure
+        .as_ref()
+        .is_some_and(|failure| matches!(failure.code.as_str(), code::UNAVAILABLE | code::NOT_FOUND))
 }
 
 /// Returns true if the failure says that the facade is not served, or that the workflow's policy does not grant it.

@@ -12,6 +12,7 @@
 mod binder;
 mod candidate;
 mod lookup;
+mod saga;
 #[cfg(test)]
 mod tests;
 

@@ -139,3 +139,94 @@ fn a_workflow_is_as_harmful_as_the_worst_of_its_steps_or_as_it_says() {
     check("annotations: {destructiveHint: true}\n", &["notes.list"], (Effect::Destructive, false));
     check("annotations: {readOnlyHint: true}\n", &["notes.list"], (Effect::Read, false));
 }
+
+#[test]
+fn everything_in_a_saga_can_be_undone_or_comes_last() {
+    const SAGA: &str = "transaction: saga\n";
+    let check = |head: &str, steps: &str, expected: &[&str]| {
+        let problems = bound(head, steps).err().unwrap_or_default();
+        let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected, "{steps}");
+    };
+    let add =
+        |id: &str, more: &str| format!("- {{id: {id}, tool: notes.add, arguments: {{title: x}}{more}}}\n");
+    let undo = ", compensate: {tool: shop.sell}";
+    let last = ", irreversible: true";
+    let needs = |line: usize, id: &str| {
+        format!(
+            "line {line}: step `{id}`: in a saga, a call that changes something must be undone: `notes.add` \
+             (add `compensate: {{tool: …}}`, or `irreversible: true` if nothing undoes it)"
+        )
+    };
+    check("", &add("a", ""), &[]);
+    check(SAGA, "- {id: a, tool: notes.list}\n", &[]);
+    check(SAGA, &(add("a", undo) + &add("b", ", irreversible: true, dependsOn: [a]")), &[]);
+    check(SAGA, &add("a", ""), &[&needs(5, "a")]);
+    check(
+        SAGA,
+        &(add("a", undo) + &add("b", last)),
+        &[
+            "line 6: step `b`: an irreversible step must be the last that changes something, but `a` may follow \
+           (add a to its dependsOn)",
+        ],
+    );
+    check(
+        SAGA,
+        &(add("a", last) + &add("b", ", irreversible: true, dependsOn: [a]")),
+        &[
+            "line 5: step `a`: an irreversible step must be the last that changes something, but `b` may follow (add b to its dependsOn)",
+        ],
+    );
+    let each = "- {id: a, type: forEach, collection: '[1]', step: {tool: shop.sell, irreversible: true}}\n";
+    check(
+        SAGA,
+        each,
+        &[
+            "line 5: step `a`: an irreversible loop must not fail after some of its items (add `onError: {action: continue}`)",
+        ],
+    );
+    check(SAGA, &each.replace("}}", "}, onError: {action: continue}}"), &[]);
+    // The compensation is checked like any call.
+    check(
+        SAGA,
+        &add("a", ", compensate: {tool: notes.add}"),
+        &["line 5: step `a`: `notes.add` needs the argument `title`"],
+    );
+    check(
+        SAGA,
+        &add("a", ", compensate: {tool: gone.x}"),
+        &["line 5: step `a`: `gone` is unavailable: it is not served now"],
+    );
+}
+
+#[test]
+fn a_workflow_has_the_effect_of_its_compensations() {
+    let step = "- {id: a, tool: notes.add, arguments: {title: x}, compensate: {tool: shop.sell}}\n";
+    assert_eq!(bound("", step).unwrap().effect, Effect::Write, "it is no saga");
+    let saga = bound("transaction: saga\n", step).unwrap();
+    assert_eq!((saga.effect, saga.open_world), (Effect::Destructive, true));
+    assert_eq!(saga.plan.compensations[0].as_ref().unwrap().action, "sell");
+}
+
+#[test]
+fn stated_effects_are_never_weaker_than_the_actions() {
+    let step =
+        |effect: &str| format!("- {{id: a, tool: notes.add, arguments: {{title: x}}, effect: {effect}}}\n");
+    let destructive = bound("", &step("destructive")).unwrap();
+    assert_eq!(destructive.effect, Effect::Destructive);
+    let problem = bound("", &step("read")).unwrap_err()[0].to_string();
+    assert_eq!(
+        problem,
+        "line 4: step `a`: declares `effect: read`, but `add` is write (a step can only state a stronger effect)"
+    );
+}
+
+#[test]
+fn steps_may_be_skipped_where_what_they_call_is_missing() {
+    let step = |tool: &str| format!("- {{id: a, tool: {tool}, onMissing: continue}}\n");
+    for missing in ["gone.x", "gone"] {
+        assert!(bound("", &step(missing)).unwrap().plan.targets[0].is_none(), "{missing}");
+    }
+    assert!(bound("", &step("notes.list")).unwrap().plan.targets[0].is_some());
+    assert!(bound("", &step("notes.add")).is_err(), "it is there, and the call is wrong");
+}

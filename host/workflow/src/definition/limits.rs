@@ -14,6 +14,10 @@ pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 pub const STEP_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Maximum time for which a question stays open. A host that records no runs closes it after half an hour.
 pub const QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Default time for all compensations of a run.
+pub const COMPENSATION_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+/// Default number of retries of a compensation.
+pub const COMPENSATION_RETRIES: u32 = 3;
 /// Default pause before the first retry of a step.
 pub const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Default and maximum number of items of a `forEach`.

@@ -28,12 +28,12 @@ mod tests;
 pub use self::{
     entry::{FileExamination, examine, link, parse_file, parse_file_with_notes},
     limits::{
-        ITERATIONS, ITERATIONS_PARALLEL, PARALLEL, QUESTION_TIMEOUT, RETRIES, RETRY_DELAY, STEP_TIMEOUT,
-        STEPS, TIMEOUT,
+        COMPENSATION_RETRIES, COMPENSATION_TIMEOUT, ITERATIONS, ITERATIONS_PARALLEL, PARALLEL,
+        QUESTION_TIMEOUT, RETRIES, RETRY_DELAY, STEP_TIMEOUT, STEPS, TIMEOUT,
     },
     model::{
-        ArgumentValue, EffectHints, FileForm, ForEach, OnError, PropertySource, PropertyType, QuestionStep,
-        RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, UnknownOutcome, Workflow,
-        WorkflowFile, WorkflowStep,
+        ArgumentValue, CompensatingCall, EffectHints, FileForm, ForEach, OnError, PropertySource,
+        PropertyType, QuestionStep, RefusalAction, ResultProperty, ResultShape, SagaRules, StepKind,
+        ToolCall, UndoRule, UnknownOutcome, Workflow, WorkflowFile, WorkflowStep,
     },
 };

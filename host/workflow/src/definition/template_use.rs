@@ -30,6 +30,8 @@ pub(crate) enum StepPart {
     Argument,
     /// Argument of a `forEach` call, with the item's name.
     Each(String),
+    /// Argument of a compensation. In a `forEach`, with the item's name.
+    Undo(Option<String>),
 }
 
 impl TemplateUse {

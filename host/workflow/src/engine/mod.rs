@@ -20,7 +20,7 @@
 //! | `failure` | failures of steps; redaction of secrets |
 //! | `state` | the state of a run, and the context of its templates |
 //! | `data` | conditions, arguments, replies, results |
-//! | `machine` | scheduling, and the transitions of calls, questions and loops |
+//! | `machine` | scheduling, and the transitions of calls, questions, loops and sagas |
 //! | `run.rs` | the entry points |
 
 mod data;
@@ -35,8 +35,8 @@ mod values;
 
 pub use self::{
     model::{
-        RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, StepChange, StepNews, StepTarget,
-        TaskId,
+        FailedUndo, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, StepChange, StepNews,
+        StepTarget, TaskId, UndoReport,
     },
     run::{begin, step},
     state::RunState,

@@ -1,11 +1,11 @@
 //! Entry points: the start of a run, and one transition.
 
-use std::{sync::OnceLock, time::Duration};
+use std::{collections::BTreeMap, sync::OnceLock, time::Duration};
 
 use super::{
     machine::RunMachine,
     model::{RunEffect, RunEvent, RunPlan, RunStart},
-    state::{RunClock, RunState, StepPhase, TemplateContext},
+    state::{RunClock, RunState, SagaState, StepPhase, TemplateContext},
 };
 
 /// Starts a run.
@@ -17,12 +17,14 @@ pub fn begin(plan: &RunPlan, begin: RunStart) -> (RunState, Vec<RunEffect>) {
         phases: plan.workflow.steps.iter().map(|_| StepPhase::Waiting).collect(),
         clock: RunClock { now: Duration::ZERO, remaining: plan.workflow.timeout },
         held_bytes: 0,
+        saga: SagaState::default(),
+        keys: BTreeMap::new(),
         is_over: false,
         has_more: false,
         secrets: OnceLock::new(),
     };
     let mut machine = RunMachine::new(plan, &mut state);
-    machine.advance();
+    machine.proceed();
     let effects = machine.effects;
     (state, effects)
 }
@@ -38,7 +40,7 @@ pub fn step(plan: &RunPlan, state: &mut RunState, now: Duration, event: RunEvent
         // An event that arrived in time counts, even if its deadline has passed since.
         machine.apply(event);
         machine.apply_timeouts();
-        machine.advance();
+        machine.proceed();
     }
     machine.effects
 }

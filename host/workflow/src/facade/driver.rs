@@ -16,7 +16,11 @@ use loggia_facade::{Call, Detail, Failure, Input, JournalWriter, Object, Questio
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep_until};
 
-use super::{journal_entry::JournalEntry, replay::ReplayedRun, tasks::RunTasks};
+use super::{
+    journal_entry::JournalEntry,
+    replay::ReplayedRun,
+    tasks::{CallEnd, RunTasks},
+};
 use crate::{
     definition::UnknownOutcome,
     engine::{
@@ -115,6 +119,8 @@ struct RunDriver<'a> {
     tasks: RunTasks,
     /// Events of calls that were interrupted and are not repeated.
     interrupted: VecDeque<RunEvent>,
+    /// The time for undoing was asked for.
+    has_time: bool,
 }
 
 /// Result of appending an entry.
@@ -132,6 +138,7 @@ impl<'a> RunDriver<'a> {
             teller: ProgressReporter::new(&plan.workflow, session.clone()),
             tasks: RunTasks::new(session.clone()),
             interrupted: VecDeque::new(),
+            has_time: false,
             session,
         }
     }
@@ -140,10 +147,15 @@ impl<'a> RunDriver<'a> {
     async fn drive(mut self, mut effects: Vec<RunEffect>) -> RunOutcome {
         let session = self.session.clone();
         let mut cancelled = session.cancelled().fuse();
+        self.ask_for_time();
         loop {
             for effect in effects {
                 match effect {
-                    RunEffect::Done(outcome) => return *outcome,
+                    RunEffect::Done(outcome) => {
+                        // Calls that were cancelled may undo what they have done, within the time that they were given.
+                        self.tasks.wait_until_ended().await;
+                        return *outcome;
+                    }
                     effect => self.carry_out(effect),
                 }
             }
@@ -154,7 +166,16 @@ impl<'a> RunDriver<'a> {
             let now = self.clock.now();
             let recorded = self.record(now, &event);
             let requested = engine::step(self.plan, &mut self.state, now, event);
+            self.ask_for_time();
             effects = self.once_durable(recorded, requested).await;
+        }
+    }
+
+    /// Asks for the time that a saga needs to undo what it has done, once it has stopped.
+    fn ask_for_time(&mut self) {
+        if let Some(most) = self.state.undo_time(self.plan).filter(|_| !self.has_time) {
+            self.session.begin_cleanup(most);
+            self.has_time = true;
         }
     }
 
@@ -162,13 +183,15 @@ impl<'a> RunDriver<'a> {
     fn carry_out(&mut self, effect: RunEffect) {
         match effect {
             RunEffect::Call { task, facade, action, params, idempotency_key } => {
-                self.tasks.call(task, to_request(facade, action, params, idempotency_key));
+                let ends = self.call_end(task);
+                self.tasks.call(task, to_request(facade, action, params, idempotency_key), ends);
             }
+            RunEffect::Cancel(task) => self.tasks.cancel(task),
             RunEffect::Ask { task, message, schema, timeout } => {
                 let question = Question { timeout: Some(timeout), ..Question::form(message, schema) };
                 self.tasks.ask(task, question);
             }
-            RunEffect::Drop(task) => self.tasks.cancel(task),
+            RunEffect::Drop(task) => self.tasks.end(task),
             RunEffect::Tell(news) => {
                 self.teller.report(&news);
                 if let Some(watcher) = self.watcher {
@@ -219,7 +242,8 @@ impl<'a> RunDriver<'a> {
             Ok(()) => effects,
             Err(failure) => {
                 self.writer = None;
-                let unmade = effects.iter().filter_map(RunEffect::task).map(|task| task.step).collect();
+                let unmade = effects.iter().filter_map(RunEffect::task).filter(|task| !task.undoes);
+                let unmade = unmade.map(|task| task.step).collect();
                 let stopped = RunEvent::Stopped(failure.message, unmade);
                 engine::step(self.plan, &mut self.state, self.clock.now(), stopped)
             }
@@ -230,12 +254,24 @@ impl<'a> RunDriver<'a> {
         match effect {
             RunEffect::Call { task, .. } => self.target(*task).is_none_or(|target| target.changes),
             RunEffect::Ask { .. } => true,
-            RunEffect::Drop(_) | RunEffect::Tell(_) | RunEffect::Done(_) => false,
+            RunEffect::Drop(_) | RunEffect::Cancel(_) | RunEffect::Tell(_) | RunEffect::Done(_) => false,
         }
     }
 
     fn target(&self, task: TaskId) -> Option<&StepTarget> {
-        self.plan.targets.get(task.step).and_then(Option::as_ref)
+        self.plan.target(task)
+    }
+
+    /// Decides how a call ends. What a saga has to undo must not be cut off: its outcome would be unknown. A durable call, such
+    /// as that of another workflow, may have something to undo itself.
+    fn call_end(&self, task: TaskId) -> CallEnd {
+        let Some(target) = self.target(task) else { return CallEnd::AtOnce };
+        match (target.durable, self.plan.workflow.saga.is_some() && target.changes) {
+            (true, true) => CallEnd::WhenCancelled,
+            (true, false) => CallEnd::WithCaller,
+            (false, true) => CallEnd::ByItself,
+            (false, false) => CallEnd::AtOnce,
+        }
     }
 
     /// Decides about a call or question that was under way when the host stopped.
@@ -245,7 +281,10 @@ impl<'a> RunDriver<'a> {
         if self.session.lookup(facade, action).is_ok_and(|found| found.is_durable) {
             return UnknownOutcome::Retry;
         }
-        let stated = self.plan.workflow.steps.get(task.step).and_then(|step| step.on_unknown);
+        let stated = self.plan.workflow.steps.get(task.step).and_then(|step| match task.undoes {
+            true => step.compensation().and_then(|undo| undo.on_unknown),
+            false => step.on_unknown,
+        });
         let repeatable = self.target(*task).is_some_and(|target| target.repeatable);
         match stated {
             _ if repeatable => UnknownOutcome::Retry,
@@ -257,7 +296,8 @@ impl<'a> RunDriver<'a> {
     /// Asks a person whether an interrupted call is made again.
     fn ask_about(&mut self, effect: RunEffect) {
         if let RunEffect::Call { task, facade, action, params, idempotency_key } = effect {
-            self.tasks.ask_and_call(task, to_request(facade, action, params, idempotency_key));
+            let ends = self.call_end(task);
+            self.tasks.ask_and_call(task, to_request(facade, action, params, idempotency_key), ends);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::{RunEvent, RunOutcome};
 pub struct StepSummary {
     /// Id of the step.
     pub step: String,
-    /// `not run`, `running`, `retrying`, `waiting`, `completed`, `failed` or `skipped`.
+    /// `not run`, `running`, `retrying`, `waiting`, `completed`, `failed`, `skipped`, `stopped`, `undone` or `not undone`.
     pub status: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub fn summarize_steps(history: &[Vec<u8>]) -> Result<Vec<StepSummary>, String> 
 }
 
 /// Extends the journal of a run that has ended so that it begins again: with a step, or with those that did not complete,
-/// and with all that depend on these.
+/// and with all that depend on these. A saga that was undone begins anew; one that could not undo everything tries that again.
 ///
 /// # Errors
 ///
@@ -47,6 +47,10 @@ pub fn retry_history(mut history: Vec<Vec<u8>>, from: Option<&str>) -> Result<Ve
     }
     if from.is_none() && matches!(run.outcome, Some(RunOutcome::Completed(_))) {
         return Err("all of its steps have completed: name the one to begin with by --from".to_owned());
+    }
+    if from.is_some() && run.state.has_failed_undo() {
+        let message = "some of its steps could not be undone; without --from, that is tried again";
+        return Err(message.to_owned());
     }
     let now: Duration = run.now;
     history.push(JournalEntry::received(now, &RunEvent::Retried(from)).to_bytes());

@@ -77,6 +77,7 @@ impl ReplayedEffects {
                 RunEffect::Drop(task) => {
                     self.open.remove(&task);
                 }
+                RunEffect::Cancel(_) => {}
                 RunEffect::Tell(news) => self.news.push(news),
                 RunEffect::Done(outcome) => self.outcome = Some(*outcome),
             }

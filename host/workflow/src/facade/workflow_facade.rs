@@ -1,6 +1,10 @@
 //! Facade of one workflow file.
 
-use std::{cell::Cell, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    sync::Arc,
+};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{Call, CallJournal, Facade, Failure, Reply, Session, Stop, Surface, code};
@@ -13,7 +17,7 @@ use super::{
 use crate::{
     Workflow,
     bind::{BoundWorkflow, bind, lacks_scope},
-    engine::RunOutcome,
+    engine::{RunOutcome, RunPlan},
 };
 
 /// Facade of one workflow file.
@@ -68,13 +72,24 @@ impl Facade for WorkflowFacade {
 
 /// Binds the workflow with the rights of its caller.
 fn bind_for_session(workflow: &Arc<Workflow>, session: &Session) -> Result<BoundWorkflow, Failure> {
-    let denied = Cell::new(false);
+    let (denied, durable) = (Cell::new(false), RefCell::new(BTreeSet::new()));
     let peers = |facade: &str, action: &str| {
-        let found = session.lookup(facade, action).map(|found| found.action);
+        let found = session.lookup(facade, action).map(|found| {
+            if found.is_durable {
+                durable.borrow_mut().insert(facade.to_owned());
+            }
+            found.action
+        });
         found.inspect_err(|failure| denied.set(denied.get() || lacks_scope(failure)))
     };
-    bind(workflow, &peers).map_err(|problems| match problems.first() {
+    let mut bound = bind(workflow, &peers).map_err(|problems| match problems.first() {
         Some(first) if denied.get() => to_denied(workflow, first),
         _ => to_unavailable(workflow, &problems),
-    })
+    })?;
+    let durable = durable.into_inner();
+    let RunPlan { targets, compensations, .. } = &mut bound.plan;
+    for target in targets.iter_mut().chain(compensations).flatten() {
+        target.durable = durable.contains(&target.facade);
+    }
+    Ok(bound)
 }

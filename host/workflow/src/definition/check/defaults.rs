@@ -49,14 +49,14 @@ pub(crate) fn check_defaults(workflow: &Workflow, uses: &[TemplateUse], report: 
 
 /// Reason for which a step may have no output.
 enum Why {
-    /// The step's own condition or `onError`.
+    /// The step's own condition, `onError` or `onMissing`.
     Said,
     /// The workflow's `failureMode`.
     FailureMode,
 }
 
 fn may_be_skipped(workflow: &Workflow, step: &WorkflowStep) -> Option<Why> {
-    if step.condition.is_some() || step.on_error.continues() {
+    if step.condition.is_some() || step.on_error.continues() || step.skips_missing {
         return Some(Why::Said);
     }
     workflow.continues.then_some(Why::FailureMode)

@@ -14,7 +14,20 @@ mod references;
 mod tests;
 mod toolhive_notes;
 
-use super::{model::Workflow, report::ParseReport, template_use::TemplateUse};
+use super::{model::Workflow, place::join, report::ParseReport, template_use::TemplateUse};
+use crate::FileProblem;
+
+/// Warns of rules that only matter in a saga.
+fn check_undo_rules(workflow: &Workflow, report: &mut ParseReport) {
+    if workflow.saga.is_some() {
+        return;
+    }
+    for (index, step) in workflow.steps.iter().enumerate().filter(|(_, step)| step.undo.is_some()) {
+        let path = format!("{}[{index}]", join(&workflow.path, "steps"));
+        let message = format!("{path}: compensate and irreversible have no effect without transaction: saga");
+        report.warn(FileProblem::new(step.line, path, message));
+    }
+}
 
 /// Checks a workflow. `is_complete`: no steps were cut off.
 pub(crate) fn check_workflow(
@@ -30,4 +43,5 @@ pub(crate) fn check_workflow(
     let before = order::check_order(workflow, report);
     references::check_references(workflow, uses, before.as_deref(), report);
     defaults::check_defaults(workflow, uses, report);
+    check_undo_rules(workflow, report);
 }

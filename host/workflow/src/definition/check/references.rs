@@ -104,6 +104,11 @@ impl ReferenceChecker<'_> {
             ("workflow", [name, ..]) if !OF_RUN.contains(name) => Some(unknown(&path[..2], name, &OF_RUN)),
             ("vars", [_, ..]) => Some(unknown(&path[..2], "", &[])),
             ("forEach", rest) => match &used.at {
+                TemplateSite::Step(_, StepPart::Undo(Some(item))) => {
+                    const OF_RESULT: [&str; 2] = ["index", "output"];
+                    let name = rest.first().filter(|name| **name != item && !OF_RESULT.contains(name))?;
+                    Some(unknown(&path[..2], name, &[item, "index", "output"]))
+                }
                 TemplateSite::Step(_, StepPart::Each(item)) => {
                     let name = rest.first().filter(|name| **name != item && **name != "index")?;
                     Some(unknown(&path[..2], name, &[item, "index"]))
@@ -136,7 +141,12 @@ impl ReferenceChecker<'_> {
             let problem = FileProblem::new(used.line, &*used.path, message);
             return Some(report.with_suggestion(problem, id, self.ids.keys().copied()));
         };
-        let TemplateSite::Step(step, _) = used.at else { return None };
+        let TemplateSite::Step(step, part) = &used.at else { return None };
+        let step = *step;
+        // What undoes a call knows its result.
+        if step == target && *part == StepPart::Undo(None) {
+            return None;
+        }
         if step == target {
             let message = format!("{subject} refers to `.steps.{name}`, its own step");
             return Some(FileProblem::new(used.line, &*used.path, message));

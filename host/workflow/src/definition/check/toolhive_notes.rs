@@ -131,7 +131,7 @@ fn note_whole_values(workflow: &Workflow, used: &TemplateUse, path: &[&str], not
     };
     let text = excerpt(&path.join("."));
     match &used.at {
-        TemplateSite::Step(_, StepPart::Argument | StepPart::Each(_)) if is_compound => {
+        TemplateSite::Step(_, StepPart::Argument | StepPart::Each(_) | StepPart::Undo(_)) if is_compound => {
             note(format!("ToolHive passes `.{text}` as text (`map[…]`), not as a value"));
         }
         TemplateSite::Step(_, StepPart::Collection) if path.last() != Some(&"text") => {

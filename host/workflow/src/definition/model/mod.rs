@@ -3,6 +3,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `call.rs`, `question.rs`, `for_each.rs`, `on_error.rs` | what a step does; what follows a failure |
+//! | `saga.rs` | how a failed workflow undoes what it has done |
 //! | `step.rs` | one step |
 //! | `output.rs` | the shape of a result |
 //! | `workflow.rs` | one workflow |
@@ -14,6 +15,7 @@ mod for_each;
 mod on_error;
 mod output;
 mod question;
+mod saga;
 mod step;
 mod workflow;
 
@@ -24,6 +26,7 @@ pub use self::{
     on_error::{OnError, UnknownOutcome},
     output::{PropertySource, PropertyType, ResultProperty, ResultShape},
     question::{QuestionStep, RefusalAction},
+    saga::{CompensatingCall, SagaRules, UndoRule},
     step::{StepKind, WorkflowStep},
     workflow::{EffectHints, Workflow},
 };

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use loggia_facade::Effect;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,6 +11,7 @@ use super::{
     for_each::ForEach,
     on_error::{OnError, UnknownOutcome},
     question::QuestionStep,
+    saga::{CompensatingCall, UndoRule},
 };
 use crate::template::TextTemplate;
 
@@ -30,6 +32,18 @@ pub struct WorkflowStep {
     pub on_error: OnError,
     /// Policy for a call that was interrupted by a restart; `None`: it is repeated if its action is idempotent.
     pub on_unknown: Option<UnknownOutcome>,
+    /// Idempotency key of the step's call, or of each of its calls; `None`: one of the run's own.
+    #[serde(default)]
+    pub key: Option<TextTemplate>,
+    /// Effect that the author states. It can only be stronger than that of the action.
+    #[serde(default)]
+    pub effect: Option<Effect>,
+    /// Skips the step if what it calls is not there.
+    #[serde(default)]
+    pub skips_missing: bool,
+    /// How a saga undoes the step's call, or each of its calls.
+    #[serde(default)]
+    pub undo: Option<UndoRule>,
     /// Output of the step if it is skipped or fails.
     pub default_results: Option<Value>,
     /// Line number.
@@ -55,5 +69,15 @@ impl WorkflowStep {
             StepKind::ForEach(each) => Some(&each.call),
             StepKind::Ask(_) => None,
         }
+    }
+
+    /// Returns all calls that the step may make.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.call().into_iter().chain(self.compensation().map(|undo| &undo.call))
+    }
+
+    /// Returns the call by which a saga undoes the step's.
+    pub fn compensation(&self) -> Option<&CompensatingCall> {
+        self.undo.as_ref().and_then(UndoRule::compensation)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use loggia_facade::Object;
 use serde::{Deserialize, Serialize};
 
-use super::{output::ResultShape, step::WorkflowStep};
+use super::{output::ResultShape, saga::SagaRules, step::WorkflowStep};
 
 /// Workflow: ToolHive's composite tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct Workflow {
     pub continues: bool,
     /// Makes a missing reference an error instead of the text `<no value>`.
     pub strict: bool,
+    /// Rules of a saga; `None`: a failed run undoes nothing.
+    #[serde(default)]
+    pub saga: Option<SagaRules>,
     /// Steps, in file order.
     pub steps: Vec<WorkflowStep>,
     /// Shape of the result; defaults to the output of the last step.

@@ -1,6 +1,12 @@
 //! Parser of `forEach` steps.
 
-use super::{arguments::parse_call, on_error::parse_on_error, step_fields::FIELDS, template::parse_template};
+use super::{
+    arguments::parse_call,
+    call_rules::{CallRules, parse_call_rules},
+    on_error::parse_on_error,
+    step_fields::FIELDS,
+    template::parse_template,
+};
 use crate::{
     definition::{
         limits::{ITERATIONS, ITERATIONS_PARALLEL},
@@ -15,14 +21,14 @@ use crate::{
 /// Default name of the item.
 const ITEM: &str = "item";
 /// Fields of an inner step that ToolHive ignores.
-const IGNORED: [&str; 5] = ["condition", "dependsOn", "timeout", "onUnknown", "defaultResults"];
+const IGNORED: [&str; 6] = ["condition", "dependsOn", "timeout", "onUnknown", "onMissing", "defaultResults"];
 
 /// Parses the body of a `forEach` step.
 pub(crate) fn parse_for_each(
     fields: &ObjectFields<'_>,
     index: usize,
     report: &mut ParseReport,
-) -> Option<ForEach> {
+) -> Option<(ForEach, CallRules)> {
     for key in ["tool", "message"] {
         if fields.get(key).is_some() {
             let message = format!("{}: forEach step must not have '{key}' field", fields.path);
@@ -43,8 +49,8 @@ pub(crate) fn parse_for_each(
     let item = parse_item_name(fields, report);
     let parallel = parse_bounded(fields, "maxParallel", ITERATIONS_PARALLEL, report);
     let iterations = parse_bounded(fields, "maxIterations", ITERATIONS, report);
-    let (call, on_error) = parse_inner_step(fields, index, &item, report)?;
-    Some(ForEach { collection: collection?, item, parallel, iterations, call, on_error })
+    let (call, on_error, rules) = parse_inner_step(fields, index, &item, report)?;
+    Some((ForEach { collection: collection?, item, parallel, iterations, call, on_error }, rules))
 }
 
 fn parse_item_name(fields: &ObjectFields<'_>, report: &mut ParseReport) -> String {
@@ -93,7 +99,7 @@ fn parse_inner_step(
     index: usize,
     item: &str,
     report: &mut ParseReport,
-) -> Option<(ToolCall, OnError)> {
+) -> Option<(ToolCall, OnError, CallRules)> {
     let Some(place) = fields.get("step") else {
         report.problem(fields.missing("step", "is required for forEach steps"));
         return None;
@@ -121,5 +127,6 @@ fn parse_inner_step(
     }
     let at = TemplateSite::Step(index, StepPart::Each(item.to_owned()));
     let call = parse_call(&fields, &at, "is required for tool inner steps", report);
-    Some((call, parse_on_error(&fields, report)))
+    let rules = parse_call_rules(&fields, index, Some(item), report);
+    Some((call, parse_on_error(&fields, report), rules))
 }

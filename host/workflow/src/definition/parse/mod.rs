@@ -11,6 +11,7 @@
 //! | `forms.rs` | the file formats |
 
 mod arguments;
+mod call_rules;
 mod for_each;
 mod forms;
 mod on_error;

@@ -1,7 +1,7 @@
 //! Names of the fields of a step.
 
 /// Fields of a step.
-pub(crate) const FIELDS: [&str; 19] = [
+pub(crate) const FIELDS: [&str; 24] = [
     "id",
     "type",
     "tool",
@@ -11,6 +11,11 @@ pub(crate) const FIELDS: [&str; 19] = [
     "timeout",
     "onError",
     "onUnknown",
+    "onMissing",
+    "effect",
+    "idempotencyKey",
+    "compensate",
+    "irreversible",
     "defaultResults",
     "message",
     "schema",

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     arguments::parse_call,
+    call_rules::{CallRules, OF_CALLS, parse_call_rules},
     for_each,
     on_error::{parse_on_error, parse_unknown_outcome},
     question,
@@ -23,7 +24,7 @@ use crate::{
 };
 
 /// Fields that are ignored in steps of other types.
-const OF_TOOLS: [&str; 3] = ["tool", "arguments", "onUnknown"];
+const OF_TOOLS: [&str; 4] = ["tool", "arguments", "onUnknown", "onMissing"];
 const OF_QUESTIONS: [&str; 4] = ["message", "schema", "onDecline", "onCancel"];
 const OF_FOR_EACH: [&str; 5] = ["collection", "itemVar", "maxParallel", "maxIterations", "step"];
 
@@ -60,6 +61,10 @@ fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut P
         timeout: STEP_TIMEOUT,
         on_error: OnError::Abort,
         on_unknown: None,
+        key: None,
+        effect: None,
+        skips_missing: false,
+        undo: None,
         default_results: None,
         line,
     };
@@ -69,8 +74,9 @@ fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut P
         None if fields.is_of_another_kind("id") => {}
         None => report.problem(fields.missing("id", "is required")),
     }
-    if let Some(kind) = parse_kind(&fields, index, report) {
+    if let Some((kind, rules)) = parse_kind(&fields, index, report) {
         step.kind = kind;
+        rules.apply(&mut step);
     }
     if let Some(place) = fields.get("condition")
         && place.text(report).is_some_and(|text| !text.is_empty())
@@ -89,6 +95,7 @@ fn parse_step(place: &NodePlace<'_>, index: usize, ids: &Ids<'_>, report: &mut P
     }
     step.on_error = parse_on_error(&fields, report);
     step.on_unknown = parse_unknown_outcome(&fields, report);
+    step.skips_missing = parse_skips_missing(&fields, report);
     if matches!(step.on_error, OnError::Retry { .. }) && !matches!(step.kind, StepKind::Tool(_)) {
         let message = "onError.action: retry has no effect here: only tool calls are retried";
         let problem = FileProblem::new(line, &*place.path, format!("{}: {message}", place.path));
@@ -109,7 +116,11 @@ fn placeholder(line: usize) -> StepKind {
     StepKind::Tool(ToolCall { tool: String::new(), arguments: Vec::new(), line })
 }
 
-fn parse_kind(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport) -> Option<StepKind> {
+fn parse_kind(
+    fields: &ObjectFields<'_>,
+    index: usize,
+    report: &mut ParseReport,
+) -> Option<(StepKind, CallRules)> {
     let place = fields.get("type");
     let kind = fields.text("type", report).unwrap_or_default();
     let (has_tool, has_message) = (fields.get("tool").is_some(), fields.get("message").is_some());
@@ -132,15 +143,22 @@ fn parse_kind(fields: &ObjectFields<'_>, index: usize, report: &mut ParseReport)
         "" | "tool" => {
             warn_unused_fields(fields, "tool", &[&OF_QUESTIONS, &OF_FOR_EACH], report);
             let at = TemplateSite::Step(index, StepPart::Argument);
-            Some(StepKind::Tool(parse_call(fields, &at, "is required when type is tool", report)))
+            let call = parse_call(fields, &at, "is required when type is tool", report);
+            Some((StepKind::Tool(call), parse_call_rules(fields, index, None, report)))
         }
         "elicitation" => {
-            warn_unused_fields(fields, "elicitation", &[&OF_TOOLS, &OF_FOR_EACH], report);
-            question::parse_question(fields, index, report).map(StepKind::Ask)
+            warn_unused_fields(fields, "elicitation", &[&OF_TOOLS, &OF_CALLS, &OF_FOR_EACH], report);
+            let question = question::parse_question(fields, index, report)?;
+            Some((StepKind::Ask(question), CallRules::default()))
         }
         "forEach" => {
             warn_unused_fields(fields, "forEach", &[&["arguments"], &OF_QUESTIONS[1..]], report);
-            for_each::parse_for_each(fields, index, report).map(StepKind::ForEach)
+            for place in OF_CALLS.iter().filter_map(|name| fields.get(name)) {
+                let problem = place.problem("has no effect here: it states something about a call");
+                report.problem(problem.hint("move it to the inner step"));
+            }
+            let (each, rules) = for_each::parse_for_each(fields, index, report)?;
+            Some((StepKind::ForEach(each), rules))
         }
         other => {
             let place = place?;
@@ -156,6 +174,22 @@ fn warn_unused_fields(fields: &ObjectFields<'_>, kind: &str, others: &[&[&str]],
     for name in others.iter().flat_map(|names| names.iter()) {
         if let Some(place) = fields.get(name) {
             report.warn(place.problem(&format!("has no effect in a step of type {kind}")));
+        }
+    }
+}
+
+/// Parses `onMissing`; returns true if the step is skipped if what it calls is not there.
+fn parse_skips_missing(fields: &ObjectFields<'_>, report: &mut ParseReport) -> bool {
+    const ACTIONS: [&str; 2] = ["abort", "continue"];
+    let Some(place) = fields.get("onMissing") else { return false };
+    report.note(place.node.line, &*place.path, "ToolHive does not know `onMissing`");
+    match place.text(report) {
+        Some("continue") => true,
+        Some("abort") | None => false,
+        Some(other) => {
+            let problem = place.problem("must be one of: abort, continue");
+            report.problem(report.with_suggestion(problem, other, ACTIONS));
+            false
         }
     }
 }

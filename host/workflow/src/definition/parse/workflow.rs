@@ -11,8 +11,8 @@ use crate::{
     FileProblem,
     definition::{
         check,
-        limits::{STEPS, TIMEOUT},
-        model::{EffectHints, Workflow},
+        limits::{COMPENSATION_TIMEOUT, STEPS, TIMEOUT},
+        model::{EffectHints, SagaRules, Workflow},
         place::{NodePlace, ObjectFields, join},
         report::ParseReport,
     },
@@ -20,8 +20,18 @@ use crate::{
 };
 
 /// Fields of a composite tool.
-pub(crate) const FIELDS: [&str; 8] =
-    ["name", "description", "parameters", "timeout", "steps", "output", "annotations", "failureMode"];
+pub(crate) const FIELDS: [&str; 10] = [
+    "name",
+    "description",
+    "parameters",
+    "timeout",
+    "steps",
+    "output",
+    "annotations",
+    "failureMode",
+    "transaction",
+    "compensationTimeout",
+];
 /// Maximum length of a name, in bytes.
 const NAME: usize = 64;
 
@@ -44,6 +54,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
     };
     let timeout = fields.get("timeout").and_then(|place| place.duration(report)).unwrap_or(TIMEOUT);
     let continues = parse_failure_mode(fields, report);
+    let saga = parse_transaction(fields, report);
     let list = join(&fields.path, "steps");
     let places = fields.get("steps").and_then(|place| place.items(report)).unwrap_or_default();
     if places.is_empty() && fields.get("steps").is_none_or(|place| place.node.kind_name() == "a list") {
@@ -63,6 +74,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
         timeout,
         continues,
         strict,
+        saga,
         steps,
         output,
         annotations: annotations.unwrap_or_default(),
@@ -172,6 +184,31 @@ fn parse_failure_mode(fields: &ObjectFields<'_>, report: &mut ParseReport) -> bo
         }
     }
     false
+}
+
+fn parse_transaction(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<SagaRules> {
+    const KINDS: [&str; 2] = ["none", "saga"];
+    let stated = fields.get("compensationTimeout");
+    let timeout = stated.as_ref().and_then(|place| place.duration(report));
+    for (name, place) in [("transaction", fields.get("transaction")), ("compensationTimeout", stated.clone())]
+    {
+        if let Some(place) = place {
+            report.note(place.node.line, &*place.path, format!("ToolHive does not know `{name}`"));
+        }
+    }
+    let is_saga = fields.get("transaction").is_some_and(|place| match place.text(report) {
+        Some("saga") => true,
+        Some("none") | None => false,
+        Some(other) => {
+            let problem = place.problem("must be one of: none, saga");
+            report.problem(report.with_suggestion(problem, other, KINDS));
+            false
+        }
+    });
+    if let (false, Some(place)) = (is_saga, stated) {
+        report.warn(place.problem("has no effect without transaction: saga"));
+    }
+    is_saga.then(|| SagaRules { timeout: timeout.unwrap_or(COMPENSATION_TIMEOUT) })
 }
 
 fn parse_annotations(place: &NodePlace<'_>, report: &mut ParseReport) -> Option<EffectHints> {

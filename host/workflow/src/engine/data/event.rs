@@ -4,7 +4,10 @@ use loggia_facade::{Answer, Failure, Reply, code};
 use serde_json::json;
 
 use super::{arguments::is_too_deep, reply};
-use crate::engine::model::{RunEvent, TaskId};
+use crate::engine::{
+    failure::is_undone,
+    model::{RunEvent, TaskId},
+};
 
 impl RunEvent {
     /// Creates the event of a reply. One that is nested too deeply is a failure.
@@ -17,7 +20,8 @@ impl RunEvent {
 
     /// Creates the event of a failure. Parts that no step can read are dropped.
     pub fn failed(task: TaskId, failure: Failure) -> Self {
-        Self::Failed(task, Failure { details: None, example: None, next: None, expected: None, ..failure })
+        let details = is_undone(&failure).then(|| json!({"undone": true}));
+        Self::Failed(task, Failure { details, example: None, next: None, expected: None, ..failure })
     }
 
     /// Creates the event of an answer. A form that is nested too deeply counts as an empty one.

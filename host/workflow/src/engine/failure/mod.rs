@@ -10,5 +10,5 @@ mod step_error;
 
 pub(super) use self::{
     redact::SecretRedactor,
-    step_error::{INTERRUPTED, STEP_FAILED, StepError, TEMPLATE},
+    step_error::{INTERRUPTED, STEP_FAILED, StepError, TEMPLATE, is_uncertain, is_undone},
 };

@@ -15,6 +15,17 @@ pub(crate) const STEP_FAILED: &str = "step_failed";
 /// workflow that called this one: the effect of the call is unknown.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
+/// Returns true if the call may have taken effect although it failed. A workflow that failed may have, unless it undid that.
+pub(crate) fn is_uncertain(failure: &Failure) -> bool {
+    let codes = [code::TIMED_OUT, code::CANCELLED, code::INTERNAL, INTERRUPTED, STEP_FAILED];
+    codes.contains(&failure.code.as_str()) && !is_undone(failure)
+}
+
+/// Returns true if the failure is that of a saga that has undone all that it had done.
+pub(crate) fn is_undone(failure: &Failure) -> bool {
+    failure.details.as_ref().is_some_and(|details| details["undone"] == true)
+}
+
 /// Reason for which a step failed.
 #[derive(Debug)]
 pub(crate) struct StepError {

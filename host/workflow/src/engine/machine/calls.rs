@@ -8,7 +8,7 @@ use super::{retry, run_machine::RunMachine};
 use crate::{
     definition::{OnError, StepKind, ToolCall},
     engine::{
-        failure::{INTERRUPTED, SecretRedactor, StepError},
+        failure::{self, INTERRUPTED, SecretRedactor, StepError},
         model::{StepChange, TaskId},
         state::{StepCallState, StepPhase},
         values::size_budget,
@@ -31,9 +31,18 @@ impl RunMachine<'_> {
             );
         }
         self.state.held_bytes = held_bytes;
+        let key = self.find_attempt(task).and_then(|(call, _)| call.key.clone());
         match task.item {
-            None => self.complete_step(task.step, entry),
-            Some(item) => self.complete_item(task.step, item, entry),
+            None => {
+                self.complete_step(task.step, entry);
+                self.note_done(task, key.as_deref(), None);
+            }
+            Some(item) => {
+                let output = entry.get("output").filter(|_| self.plan.workflow.saga.is_some()).cloned();
+                let seen = output.map(|output| self.item_scope(task.step, item, Some(output)));
+                self.complete_item(task.step, item, entry);
+                self.note_done(task, key.as_deref(), seen.as_ref());
+            }
         }
     }
 
@@ -56,22 +65,26 @@ impl RunMachine<'_> {
 
     /// Handles an interruption: the effect of the call is unknown, so it is not retried.
     pub(crate) fn on_interruption(&mut self, task: TaskId) {
-        if self.find_attempt(task).is_none() {
-            return;
-        }
         let message = "the host stopped during the call, so it is unknown whether it took effect";
-        self.fail_call(
-            task,
-            Failure::new(INTERRUPTED, message).hint("check its effect before calling again"),
-        );
+        let failure = Failure::new(INTERRUPTED, message).hint("check its effect before calling again");
+        if task.undoes {
+            self.on_undo_failure(task, failure);
+        } else if self.find_attempt(task).is_some() {
+            self.fail_call(task, failure);
+        }
     }
 
     /// Redacts what the action's own schema marks as secret. The value may come from another step, so that the
     /// workflow's caller does not know it.
     fn redact_failure(&self, task: TaskId, failure: Failure) -> Failure {
-        let target = self.plan.targets.get(task.step).and_then(Option::as_ref);
-        let Some((target, (call, _))) = target.zip(self.find_attempt(task)) else { return failure };
-        let secrets = SecretRedactor::from_call(&target.params, &call.params);
+        let Some((call, _)) = self.find_attempt(task) else { return failure };
+        self.redact_for_call(task, &call.params, failure)
+    }
+
+    /// Redacts what the schema of a call's action marks as secret among these parameters.
+    pub(crate) fn redact_for_call(&self, task: TaskId, params: &Object, failure: Failure) -> Failure {
+        let Some(target) = self.plan.target(task) else { return failure };
+        let secrets = SecretRedactor::from_call(&target.params, params);
         let (message, hint) = (secrets.redact(&failure.message), failure.hint.as_deref());
         Failure { message, hint: hint.map(|hint| secrets.redact(hint)), ..failure }
     }
@@ -83,6 +96,21 @@ impl RunMachine<'_> {
             (StepKind::ForEach(each), Some(_)) => &each.on_error,
             _ => &step.on_error,
         };
+        // A saga that stops waits for its calls, and makes none again.
+        if self.is_undoing() {
+            return None;
+        }
+        self.pause(on_error, task, failure, deadline)
+    }
+
+    /// Returns the pause before the next attempt by this policy, if there is one and it begins before the deadline.
+    pub(crate) fn pause(
+        &self,
+        on_error: &OnError,
+        task: TaskId,
+        failure: &Failure,
+        deadline: Duration,
+    ) -> Option<Duration> {
         let OnError::Retry { count, delay, on, .. } = on_error else { return None };
         let is_listed = on.is_empty() || on.contains(&failure.code);
         if task.attempt >= *count || !is_listed || !retry::is_retryable(failure) {
@@ -94,6 +122,9 @@ impl RunMachine<'_> {
     }
 
     fn fail_call(&mut self, task: TaskId, failure: Failure) {
+        if failure::is_uncertain(&failure) {
+            self.note_unknown(task.step, task.item);
+        }
         let step = self.definition(task.step);
         let inputs =
             self.find_call_mut(task).map(|call| std::mem::take(&mut call.params)).unwrap_or_default();
@@ -113,21 +144,17 @@ impl RunMachine<'_> {
         let StepPhase::Calling { call, .. } = &mut self.state.phases[step] else { return };
         call.retry_at = None;
         call.attempt = call.attempt.saturating_add(1);
-        let (params, task) = (call.params.clone(), TaskId { step, item: None, attempt: call.attempt });
-        self.request_attempt(task, params);
-    }
-
-    /// Requests the next attempt.
-    pub(crate) fn request_attempt(&mut self, task: TaskId, params: Object) {
-        if let Some(target) = self.plan.targets.get(task.step).and_then(Option::as_ref) {
-            self.request_call(task, target, params);
-        }
+        let call = call.clone();
+        self.request_call(TaskId::first(step, None).with_attempt(call.attempt), &call);
     }
 
     /// Handles the timeout of a call, including its retries.
     pub(crate) fn on_call_timeout(&mut self, index: usize) {
         let StepPhase::Calling { call, .. } = &mut self.state.phases[index] else { return };
-        let inputs = std::mem::take(&mut call.params);
+        let (inputs, is_open) = (std::mem::take(&mut call.params), call.retry_at.is_none());
+        if is_open {
+            self.note_unknown(index, None);
+        }
         let step = self.definition(index);
         self.fail_step(index, StepError::timeout(&step.id, step.timeout, Some(inputs)));
     }

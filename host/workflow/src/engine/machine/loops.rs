@@ -10,7 +10,7 @@ use crate::{
         data::arguments,
         failure::StepError,
         model::{StepChange, TaskId},
-        state::{LoopState, StepCallState, StepPhase, context},
+        state::{LoopState, StepPhase, context},
         values::size_budget,
     },
     template::ExpandedText,
@@ -77,28 +77,30 @@ impl<'a> RunMachine<'a> {
     }
 
     fn begin_item(&mut self, index: usize, item: usize, definition: &ForEach) {
-        let step = self.definition(index);
-        let StepPhase::Each(each) = &self.state.phases[index] else { return };
-        let mut seen = Object::new();
-        seen.insert(definition.item.clone(), each.items[item].clone());
-        seen.insert("index".to_owned(), item.into());
-        let seen = Value::Object(seen);
-        let params = self.target(index, &definition.call).and_then(|target| {
-            let scope = self.state.context.scope(Some(&seen));
-            let params =
-                arguments::expand_parameters(&step.id, &definition.call, target, &scope, self.is_strict());
-            params.map(|params| (target, params))
-        });
-        match params {
+        let seen = self.item_scope(index, item, None);
+        match self.prepare_call(index, &definition.call, Some((item, &seen))) {
             Err(error) => self.fail_item(index, item, error),
-            Ok((target, params)) => {
+            Ok((_, call)) => {
                 if let StepPhase::Each(each) = &mut self.state.phases[index] {
-                    each.calls.push((item, StepCallState::new(params.clone())));
+                    each.calls.push((item, call.clone()));
                 }
                 self.notify(index, Some(item), StepChange::Started);
-                self.request_call(TaskId { step: index, item: Some(item), attempt: 0 }, target, params);
+                self.request_call(TaskId::first(index, Some(item)), &call);
             }
         }
+    }
+
+    /// Builds what templates see of an item as `.forEach`: the item, its index, and its output once it has one.
+    pub(crate) fn item_scope(&self, index: usize, item: usize, output: Option<Value>) -> Value {
+        let mut seen = Object::new();
+        if let (StepKind::ForEach(definition), StepPhase::Each(each)) =
+            (&self.definition(index).kind, &self.state.phases[index])
+        {
+            seen.insert(definition.item.clone(), each.items.get(item).cloned().unwrap_or_default());
+        }
+        seen.insert("index".to_owned(), item.into());
+        seen.extend(output.map(|output| ("output".to_owned(), output)));
+        Value::Object(seen)
     }
 
     /// Handles a completed item.
@@ -117,6 +119,8 @@ impl<'a> RunMachine<'a> {
         self.notify(index, Some(item), StepChange::Failed(redacted));
         if self.continues_after(step) {
             self.finish_loop(index);
+        } else if self.awaits_calls(index) {
+            self.stop_at(index, error.for_item(&step.id, item));
         } else {
             self.fail_step(index, error.for_item(&step.id, item));
         }
@@ -150,6 +154,10 @@ impl<'a> RunMachine<'a> {
     pub(crate) fn on_loop_timeout(&mut self, index: usize) {
         self.drop_tasks(index);
         let StepPhase::Each(each) = &mut self.state.phases[index] else { return };
+        let open: Vec<usize> =
+            each.calls.iter().filter(|(_, call)| call.retry_at.is_none()).map(|(item, _)| *item).collect();
+        open.into_iter().for_each(|item| self.note_unknown(index, Some(item)));
+        let StepPhase::Each(each) = &mut self.state.phases[index] else { return };
         each.calls.clear();
         let output = loop_output(each);
         let step = self.definition(index);
@@ -165,14 +173,14 @@ impl<'a> RunMachine<'a> {
             if call.retry_at.is_some_and(|retry_at| retry_at <= now) {
                 call.retry_at = None;
                 call.attempt = call.attempt.saturating_add(1);
-                let task = TaskId { step: index, item: Some(*item), attempt: call.attempt };
-                tries.push((task, call.params.clone()));
+                let task = TaskId::first(index, Some(*item)).with_attempt(call.attempt);
+                tries.push((task, call.clone()));
             }
         }
         // Retry in list order, independent of timing.
         tries.sort_by_key(|(task, _)| *task);
-        for (task, params) in tries {
-            self.request_attempt(task, params);
+        for (task, call) in tries {
+            self.request_call(task, &call);
         }
     }
 }

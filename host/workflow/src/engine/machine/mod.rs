@@ -7,15 +7,19 @@
 //! | `run_machine.rs` | the machine during one transition, and the primitives of all transitions |
 //! | `scheduler.rs` | which step starts when, and how a run ends |
 //! | `repetition.rs` | steps that return to their beginning |
+//! | `requests.rs` | what a call is requested with |
 //! | `calls.rs`, `questions.rs`, `loops.rs` | transitions of calls, questions and `forEach` loops |
+//! | `undoing.rs` | how a saga undoes what it has done |
 
 mod calls;
 mod loops;
 mod questions;
 mod repetition;
 mod report;
+mod requests;
 mod retry;
 mod run_machine;
 mod scheduler;
+mod undoing;
 
 pub(super) use self::run_machine::RunMachine;

@@ -37,7 +37,7 @@ impl RunMachine<'_> {
                 self.enter_phase(index, StepPhase::Asking { deadline: self.deadline(step) });
                 self.notify(index, None, StepChange::Asking);
                 self.effects.push(RunEffect::Ask {
-                    task: TaskId { step: index, item: None, attempt: 0 },
+                    task: TaskId::first(index, None),
                     message: message.text,
                     schema: ask.schema.clone(),
                     timeout: step.timeout,

@@ -6,10 +6,17 @@ use crate::engine::state::{StepEnd, StepPhase};
 impl RunMachine<'_> {
     /// Begins again with a step, with those that did not complete, and with all that depend on one of these. The results of
     /// the others remain. The idempotency keys of the calls stay the same.
+    ///
+    /// A saga that could not undo everything tries that again instead. One that was undone begins anew.
     pub(crate) fn begin_again(&mut self, from: Option<usize>) {
+        if self.undo_again() {
+            return;
+        }
+        let undone = self.forget_undone();
         let settled =
             |phase: &StepPhase| matches!(phase, StepPhase::Ended(StepEnd::Completed | StepEnd::Skipped));
         let mut again: Vec<bool> = self.state.phases.iter().map(|phase| !settled(phase)).collect();
+        undone.into_iter().for_each(|step| again[step] = true);
         if let Some(chosen) = from.and_then(|from| again.get_mut(from)) {
             *chosen = true;
         }

@@ -9,21 +9,10 @@ use crate::{
     definition::StepKind,
     engine::{
         failure::{SecretRedactor, TEMPLATE},
-        model::{RunPlan, RunReport},
-        state::{RunState, StepEnd, StepPhase},
+        model::{FailedUndo, RunPlan, RunReport, UndoReport},
+        state::{RunState, RunStop, StepEnd, StepPhase, UndoStatus},
     },
 };
-
-/// Reason for which a run stops.
-#[derive(Default)]
-pub(crate) struct RunStop {
-    pub code: &'static str,
-    pub message: String,
-    /// Step that caused the stop.
-    pub step: Option<usize>,
-    pub cause: Option<Failure>,
-    pub inputs: Option<Object>,
-}
 
 /// Builds the report of a run that ends now.
 pub(crate) fn build_report(plan: &RunPlan, state: &RunState, stop: RunStop) -> RunReport {
@@ -45,25 +34,34 @@ pub(crate) fn build_report(plan: &RunPlan, state: &RunState, stop: RunStop) -> R
     };
     let failed = phases().filter(has_failed).map(|(_, id, _)| id.to_owned()).collect();
     let completed = ids_in_phase(|phase| matches!(phase, StepPhase::Ended(StepEnd::Completed)));
-    // Read-only calls and questions have no lasting effects.
-    let changes =
-        |index: usize| plan.targets.get(index).and_then(Option::as_ref).is_some_and(|target| target.changes);
-    let done: Vec<String> = phases()
-        .filter(|(index, _, phase)| changes(*index) && matches!(phase, StepPhase::Ended(StepEnd::Completed)))
-        .map(|(_, id, _)| id.to_owned())
-        .collect();
-    let stopped = ids_in_phase(|phase| !matches!(phase, StepPhase::Ended(_) | StepPhase::Waiting));
+    let stopped = ids_in_phase(|phase| match phase {
+        StepPhase::Waiting => false,
+        StepPhase::Ended(end) => *end == StepEnd::Stopped,
+        _ => true,
+    });
+    let undo = workflow.saga.as_ref().map(|_| build_undo_report(plan, state, &redactor));
+    let effects = match &undo {
+        Some(undo) => hint_about_saga(undo),
+        None => {
+            // Read-only calls and questions have no lasting effects.
+            let has_effect = |(index, _, phase): &(usize, &str, &StepPhase)| {
+                plan.changes(*index) && matches!(phase, StepPhase::Ended(StepEnd::Completed))
+            };
+            let done: Vec<String> = phases().filter(has_effect).map(|(_, id, _)| id.to_owned()).collect();
+            hint_about_effects(&done, &stopped)
+        }
+    };
     let inputs = stop.inputs.as_ref().map(|inputs| {
         let target = stop.step.and_then(|step| plan.targets.get(step)?.as_ref());
         let nothing = Object::new();
         redactor.redact_inputs(target.map_or(&nothing, |target| &target.params), inputs)
     });
     RunReport {
-        code: stop.code.to_owned(),
+        code: stop.code.clone(),
         message: redactor.redact_sentence(&stop.message),
         workflow: workflow.name.clone(),
         step: stop.step.map(|step| workflow.steps[step].id.clone()),
-        hint: redactor.redact_sentence(&hint(&stop, &done, &stopped)),
+        hint: redactor.redact_sentence(&hint(&stop, effects)),
         cause: stop.cause.as_ref().map(|cause| render_cause(cause, &redactor)),
         inputs,
         failed,
@@ -71,7 +69,81 @@ pub(crate) fn build_report(plan: &RunPlan, state: &RunState, stop: RunStop) -> R
         not_run: ids_in_phase(|phase| matches!(phase, StepPhase::Waiting)),
         completed,
         stopped,
+        undo,
     }
+}
+
+/// Reports what a saga has undone.
+fn build_undo_report(plan: &RunPlan, state: &RunState, redactor: &SecretRedactor) -> UndoReport {
+    let label = |step: usize, item: Option<usize>| {
+        let id = plan.workflow.steps.get(step).map(|step| step.id.clone()).unwrap_or_default();
+        item.map_or_else(|| id.clone(), |item| format!("{id}#{item}"))
+    };
+    let mut report = UndoReport::default();
+    // They are undone in reverse.
+    for done in state.saga.done.iter().rev() {
+        let step = label(done.step, done.item);
+        match &done.undo {
+            UndoStatus::Undone => report.compensated.push(step),
+            UndoStatus::Failed { code, message } => report.compensation_failed.push(FailedUndo {
+                step,
+                code: redactor.redact_sentence(code),
+                error: redactor.redact_sentence(message),
+            }),
+            UndoStatus::Irreversible => report.not_reversible.push(step),
+            UndoStatus::Remains => report.remaining.push(step),
+        }
+    }
+    report.unknown = state.saga.unknown.iter().map(|(step, item)| label(*step, *item)).collect();
+    report.undone = report.compensation_failed.is_empty()
+        && report.not_reversible.is_empty()
+        && report.remaining.is_empty()
+        && report.unknown.is_empty();
+    report
+}
+
+/// Says what remains of a saga.
+fn hint_about_saga(undo: &UndoReport) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if undo.undone {
+        sentences.push(match undo.compensated.is_empty() {
+            true => "Nothing was changed.".to_owned(),
+            false => "All that was changed was undone.".to_owned(),
+        });
+    }
+    if !undo.compensation_failed.is_empty() {
+        let failed: Vec<String> = undo.compensation_failed.iter().map(|failed| failed.step.clone()).collect();
+        let sentence = format!(
+            "Undoing {} failed; the operator can try that again with `loggia runs retry`.",
+            names(&failed)
+        );
+        sentences.push(sentence);
+    }
+    if !undo.not_reversible.is_empty() {
+        let made = names(&undo.not_reversible);
+        sentences.push(format!("{made} cannot be undone, so all effects remain; do not call the workflow again before you checked them."));
+    } else if !undo.remaining.is_empty() {
+        sentences.push(format!("The effects of {} remain.", names(&undo.remaining)));
+    }
+    if !undo.unknown.is_empty() {
+        sentences.push(format!(
+            "The effects of {} are unknown; check before calling again.",
+            names(&undo.unknown)
+        ));
+    }
+    sentences
+}
+
+/// Says what remains of another workflow.
+fn hint_about_effects(done: &[String], stopped: &[String]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if !done.is_empty() {
+        sentences.push(format!("The effects of {} remain; a new run repeats them.", names(done)));
+    }
+    if !stopped.is_empty() {
+        sentences.push(format!("The effects of {} are unknown; check before calling again.", names(stopped)));
+    }
+    sentences
 }
 
 /// Returns the redactor for texts of this run. It hides secrets of the caller and of people's answers.
@@ -99,14 +171,14 @@ fn render_cause(cause: &Failure, redactor: &SecretRedactor) -> Value {
     Value::Object(out)
 }
 
-/// Builds the hint: how to handle the cause, and ids_in_phase effects remain.
-fn hint(stop: &RunStop, done: &[String], stopped: &[String]) -> String {
+/// Builds the hint: how to handle the cause, and which effects remain.
+fn hint(stop: &RunStop, effects: Vec<String>) -> String {
     let mut sentences = Vec::new();
     match (stop.cause.as_ref().and_then(|cause| cause.hint.as_deref()), stop.step) {
         // Another sentence follows, so this one needs a full stop.
         (Some(hint), _) if hint.ends_with(['.', '!', '?']) => sentences.push(hint.to_owned()),
         (Some(hint), _) => sentences.push(format!("{hint}.")),
-        // A declined question, as opposed to a cancelled workflow, ids_in_phase has no step.
+        // A declined question, as opposed to a cancelled workflow, which has no step.
         (None, Some(_)) if stop.code == code::CANCELLED => {
             sentences.push("The person declined; call again only if they ask for it.".to_owned());
         }
@@ -126,12 +198,7 @@ fn hint(stop: &RunStop, done: &[String], stopped: &[String]) -> String {
         }
         (None, None) => sentences.push("Call the workflow again.".to_owned()),
     }
-    if !done.is_empty() {
-        sentences.push(format!("The effects of {} remain; a new run repeats them.", names(done)));
-    }
-    if !stopped.is_empty() {
-        sentences.push(format!("The effects of {} are unknown; check before calling again.", names(stopped)));
-    }
+    sentences.extend(effects);
     sentences.join(" ")
 }
 

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn task(step: usize, attempt: u32) -> TaskId {
-        TaskId { step, item: None, attempt }
+        TaskId::first(step, None).with_attempt(attempt)
     }
 
     #[test]

@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use loggia_facade::Object;
 
-use super::report::{self, RunStop};
+use super::report;
 use crate::{
-    definition::{PARALLEL, ToolCall, WorkflowStep},
+    definition::{PARALLEL, WorkflowStep},
     engine::{
         failure::{SecretRedactor, StepError},
-        model::{RunEffect, RunOutcome, RunPlan, StepChange, StepNews, StepTarget, TaskId},
-        state::{RunState, StepEnd, StepPhase, context},
+        model::{RunEffect, RunOutcome, RunPlan, StepChange, StepNews, TaskId},
+        state::{RunState, RunStop, StepEnd, StepPhase, context},
     },
 };
 
@@ -47,29 +47,6 @@ impl<'a> RunMachine<'a> {
 
     pub(crate) fn has_room(&self) -> bool {
         self.state.active_tasks() < PARALLEL
-    }
-
-    /// Requests one attempt of a call.
-    pub(crate) fn request_call(&mut self, task: TaskId, target: &StepTarget, params: Object) {
-        let step = &self.definition(task.step).id;
-        let step = escape_key_part(step);
-        let idempotency_key = match task.item {
-            None => format!("{}/{step}", self.state.id),
-            Some(item) => format!("{}/{step}#{item}", self.state.id),
-        };
-        let (facade, action) = (target.facade.clone(), target.action.clone());
-        self.effects.push(RunEffect::Call { task, facade, action, params, idempotency_key });
-    }
-
-    /// Returns the target of a step's call.
-    pub(crate) fn target(&self, index: usize, call: &ToolCall) -> Result<&'a StepTarget, StepError> {
-        self.plan.targets.get(index).and_then(Option::as_ref).ok_or_else(|| {
-            let id = &self.definition(index).id;
-            StepError::new(format!(
-                "failed to route tool {} in step {id}: there is no such action",
-                call.tool
-            ))
-        })
     }
 
     /// Moves a step into an active phase.
@@ -110,7 +87,7 @@ impl<'a> RunMachine<'a> {
         } else {
             self.notify(index, None, StepChange::Failed(redacted));
             self.stop_run(RunStop {
-                code: error.code,
+                code: error.code.to_owned(),
                 step: Some(index),
                 message: error.message,
                 cause: error.cause,
@@ -142,8 +119,24 @@ impl<'a> RunMachine<'a> {
         self.effects.push(RunEffect::Tell(StepNews { step, item, change: what, ended }));
     }
 
-    /// Stops the run with a report, and drops active tasks.
+    /// Stops the run. A saga undoes what it has done before it ends; the first reason stands.
     pub(crate) fn stop_run(&mut self, stop: RunStop) {
+        if self.is_undoing() {
+            return;
+        }
+        match self.plan.workflow.saga {
+            Some(_) => self.begin_undoing(stop),
+            None => self.end_run(stop),
+        }
+    }
+
+    /// Returns true if no further step starts.
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.state.is_over || self.is_undoing()
+    }
+
+    /// Ends the run with a report, and drops active tasks.
+    pub(crate) fn end_run(&mut self, stop: RunStop) {
         for index in 0..self.state.phases.len() {
             self.drop_tasks(index);
         }
@@ -155,13 +148,13 @@ impl<'a> RunMachine<'a> {
     /// Drops the active tasks of a step.
     pub(crate) fn drop_tasks(&mut self, step: usize) {
         let tasks: Vec<TaskId> = match &self.state.phases[step] {
-            StepPhase::Asking { .. } => vec![TaskId { step, item: None, attempt: 0 }],
+            StepPhase::Asking { .. } => vec![TaskId::first(step, None)],
             StepPhase::Calling { call, .. } if call.retry_at.is_none() => {
-                vec![TaskId { step, item: None, attempt: call.attempt }]
+                vec![TaskId::first(step, None).with_attempt(call.attempt)]
             }
             StepPhase::Each(each) => {
                 let open = each.calls.iter().filter(|(_, call)| call.retry_at.is_none());
-                open.map(|(item, call)| TaskId { step, item: Some(*item), attempt: call.attempt }).collect()
+                open.map(|(item, call)| TaskId::first(step, Some(*item)).with_attempt(call.attempt)).collect()
             }
             _ => return,
         };
@@ -192,24 +185,5 @@ impl<'a> RunMachine<'a> {
     /// Returns the redactor for texts of this run.
     pub(crate) fn redactor(&self) -> Arc<SecretRedactor> {
         report::redactor(self.plan, self.state)
-    }
-}
-
-/// Escapes a step's id for use in an idempotency key, where `/` and `#` are separators. A nested workflow derives its
-/// keys from this one, and no two calls may share a key.
-fn escape_key_part(id: &str) -> String {
-    id.replace('%', "%25").replace('/', "%2F").replace('#', "%23")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_steps_make_the_same_part_of_a_key() {
-        let ids = ["a", "a/b", "a%2Fb", "a#0", "a-b", "a%230"];
-        let parts: std::collections::HashSet<String> = ids.iter().map(|id| escape_key_part(id)).collect();
-        assert_eq!(parts.len(), ids.len());
-        assert!(parts.iter().all(|part| !part.contains(['/', '#'])), "{parts:?}");
     }
 }

@@ -5,17 +5,14 @@
 
 use loggia_facade::code;
 
-use super::{
-    report::RunStop,
-    run_machine::{MAX_SHOWN, RunMachine},
-};
+use super::run_machine::{MAX_SHOWN, RunMachine};
 use crate::{
     definition::{StepKind, ToolCall},
     engine::{
-        data::{arguments, condition, output},
+        data::{condition, output},
         failure::STEP_FAILED,
         model::{RunEffect, RunEvent, RunOutcome, StepChange, TaskId},
-        state::{StepCallState, StepPhase},
+        state::{RunStop, StepPhase},
     },
 };
 
@@ -26,7 +23,7 @@ impl RunMachine<'_> {
         if !fits {
             self.state.phases = self.plan.workflow.steps.iter().map(|_| StepPhase::Waiting).collect();
             let message = "the workflow has changed since this run started".to_owned();
-            self.stop_run(RunStop { code: STEP_FAILED, message, ..RunStop::default() });
+            self.end_run(RunStop { code: STEP_FAILED.to_owned(), message, ..RunStop::default() });
         }
         fits
     }
@@ -37,14 +34,17 @@ impl RunMachine<'_> {
             RunEvent::Due => {}
             RunEvent::Retried(from) => self.begin_again(from),
             RunEvent::Cancelled => self.stop_run(RunStop {
-                code: code::CANCELLED,
+                code: code::CANCELLED.to_owned(),
                 message: "the workflow was cancelled".to_owned(),
                 ..RunStop::default()
             }),
             RunEvent::Stopped(message, unmade) => {
                 self.take_back(&unmade);
-                self.stop_run(RunStop { code: code::UNAVAILABLE, message, ..RunStop::default() })
+                // What cannot be recorded cannot be undone, either.
+                self.end_run(RunStop { code: code::UNAVAILABLE.to_owned(), message, ..RunStop::default() })
             }
+            RunEvent::Replied(task, _) if task.undoes => self.on_undone(task),
+            RunEvent::Failed(task, failure) if task.undoes => self.on_undo_failure(task, failure),
             RunEvent::Replied(task, entry) => self.on_reply(task, entry),
             RunEvent::Interrupted(task) => self.on_interruption(task),
             RunEvent::Failed(task, failure) if self.is_asking(task) => {
@@ -58,12 +58,16 @@ impl RunMachine<'_> {
 
     /// Applies timeouts, and retries tasks whose pause is over.
     pub(crate) fn apply_timeouts(&mut self) {
-        if !self.state.is_over
+        if !self.has_stopped()
             && self.state.clock.remaining.is_zero()
             && !self.state.phases.iter().all(StepPhase::has_ended)
         {
             let message = format!("workflow timed out after {:?}", self.plan.workflow.timeout);
-            return self.stop_run(RunStop { code: code::TIMED_OUT, message, ..RunStop::default() });
+            return self.stop_run(RunStop {
+                code: code::TIMED_OUT.to_owned(),
+                message,
+                ..RunStop::default()
+            });
         }
         for index in 0..self.state.phases.len() {
             if self.state.is_over {
@@ -81,10 +85,21 @@ impl RunMachine<'_> {
                 _ => {}
             }
         }
+        self.apply_undo_timeouts();
+    }
+
+    /// Goes on: starts every step that can start, or undoes the next call.
+    pub(crate) fn proceed(&mut self) {
+        if !self.has_stopped() {
+            self.advance();
+        }
+        if !self.state.is_over {
+            self.undo();
+        }
     }
 
     /// Starts every step that can start, and ends the run if none is left.
-    pub(crate) fn advance(&mut self) {
+    fn advance(&mut self) {
         self.state.has_more = false;
         let mut moved = self.has_room();
         while moved {
@@ -103,7 +118,7 @@ impl RunMachine<'_> {
                     StepPhase::Each(_) => self.begin_items(index),
                     _ => false,
                 };
-                if self.state.is_over {
+                if self.has_stopped() {
                     return;
                 }
                 // Capacity is checked only after a start: checking at each step would dominate the cost.
@@ -119,7 +134,7 @@ impl RunMachine<'_> {
         } else if self.state.active_tasks() == 0 {
             // The definition's checks exclude this; an error is better than a run that waits forever.
             let message = "circular dependency: the remaining steps wait for each other".to_owned();
-            self.stop_run(RunStop { code: STEP_FAILED, message, ..RunStop::default() });
+            self.stop_run(RunStop { code: STEP_FAILED.to_owned(), message, ..RunStop::default() });
         }
     }
 
@@ -130,6 +145,9 @@ impl RunMachine<'_> {
 
     fn begin_step(&mut self, index: usize) {
         let step = self.definition(index);
+        if step.skips_missing && step.call().is_some_and(|call| self.target(index, call).is_err()) {
+            return self.skip_step(index);
+        }
         let show = |text: &str| self.redactor().redact_to(text, MAX_SHOWN);
         match condition::evaluate(step, &self.state.context.scope(None), self.is_strict(), show) {
             Err(error) => self.fail_step(index, error),
@@ -143,24 +161,13 @@ impl RunMachine<'_> {
     }
 
     fn begin_call(&mut self, index: usize, call: &ToolCall) {
-        let step = self.definition(index);
-        let target = match self.target(index, call) {
-            Ok(target) => target,
-            Err(error) => return self.fail_step(index, error),
-        };
-        let scope = self.state.context.scope(None);
-        match arguments::expand_parameters(&step.id, call, target, &scope, self.is_strict()) {
+        match self.prepare_call(index, call, None) {
             Err(error) => self.fail_step(index, error),
-            Ok(params) => {
-                self.enter_phase(
-                    index,
-                    StepPhase::Calling {
-                        call: StepCallState::new(params.clone()),
-                        deadline: self.deadline(step),
-                    },
-                );
+            Ok((_, call)) => {
+                let deadline = self.deadline(self.definition(index));
+                self.enter_phase(index, StepPhase::Calling { call: call.clone(), deadline });
                 self.notify(index, None, StepChange::Started);
-                self.request_call(TaskId { step: index, item: None, attempt: 0 }, target, params);
+                self.request_call(TaskId::first(index, None), &call);
             }
         }
     }
@@ -175,7 +182,7 @@ impl RunMachine<'_> {
                 self.effects.push(RunEffect::Done(Box::new(RunOutcome::Completed(value))));
             }
             Err(error) => self.stop_run(RunStop {
-                code: error.code,
+                code: error.code.to_owned(),
                 message: error.message,
                 cause: error.cause,
                 ..RunStop::default()

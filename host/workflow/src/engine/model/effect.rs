@@ -35,6 +35,8 @@ pub enum RunEffect {
     },
     /// Drops a task: its result is no longer needed.
     Drop(TaskId),
+    /// Asks a call to end. It is still waited for: the driver reports its result.
+    Cancel(TaskId),
     /// Publishes news of a step.
     Tell(StepNews),
     /// Ends the run; no effect follows.
@@ -46,7 +48,7 @@ impl RunEffect {
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Call { task, .. } | Self::Ask { task, .. } => Some(*task),
-            Self::Drop(_) | Self::Tell(_) | Self::Done(_) => None,
+            Self::Drop(_) | Self::Cancel(_) | Self::Tell(_) | Self::Done(_) => None,
         }
     }
 }

@@ -25,6 +25,22 @@ pub struct TaskId {
     pub item: Option<usize>,
     /// Attempt, from 0.
     pub attempt: u32,
+    /// True for the call that undoes the step's, or the item's.
+    #[serde(default)]
+    pub undoes: bool,
+}
+
+impl TaskId {
+    /// Identifies the first attempt of a step or an item.
+    pub fn first(step: usize, item: Option<usize>) -> Self {
+        Self { step, item, attempt: 0, undoes: false }
+    }
+
+    /// Identifies another attempt.
+    #[must_use]
+    pub fn with_attempt(self, attempt: u32) -> Self {
+        Self { attempt, ..self }
+    }
 }
 
 /// Event that the driver reports. It can be serialized and read again, which its constructors ensure.
@@ -42,7 +58,8 @@ pub enum RunEvent {
     Due,
     /// Cancellation by the caller.
     Cancelled,
-    /// The operator lets an ended run begin again with this step, or with those that did not complete.
+    /// The operator lets an ended run begin again with this step, or with those that did not complete; or undo what could not be
+    /// undone.
     Retried(Option<usize>),
     /// The host cannot continue the run, for this reason. What was requested last of these steps was not made.
     Stopped(String, Vec<usize>),

@@ -16,6 +16,6 @@ pub use self::{
     effect::RunEffect,
     event::{RunEvent, RunStart, TaskId},
     news::{StepChange, StepNews},
-    outcome::{RunOutcome, RunReport},
+    outcome::{FailedUndo, RunOutcome, RunReport, UndoReport},
     plan::{RunPlan, StepTarget},
 };

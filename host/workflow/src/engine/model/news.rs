@@ -30,4 +30,10 @@ pub enum StepChange {
     Failed(String),
     /// The step was skipped by its condition or by a question.
     Skipped,
+    /// The call of the step, or of the item, is being undone.
+    Undoing,
+    /// It was undone.
+    Undone,
+    /// It could not be undone, for this reason.
+    UndoFailed(String),
 }

@@ -37,6 +37,37 @@ pub struct RunReport {
     pub stopped: Vec<String>,
     /// Steps that never started.
     pub not_run: Vec<String>,
+    /// What a saga has undone, and what remains.
+    #[serde(flatten)]
+    pub undo: Option<UndoReport>,
     /// Advice for the caller.
     pub hint: String,
+}
+
+/// What a saga has undone. Calls of a `forEach` are named `step#index`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct UndoReport {
+    /// True if nothing that the run has changed remains.
+    pub undone: bool,
+    /// Calls that were undone, in that order.
+    pub compensated: Vec<String>,
+    /// Calls whose effects remain or are unknown, since undoing them failed.
+    pub compensation_failed: Vec<FailedUndo>,
+    /// Irreversible calls that were made.
+    pub not_reversible: Vec<String>,
+    /// Other calls whose effects remain: an irreversible one was, or may have been, made after them.
+    pub remaining: Vec<String>,
+    /// Calls that may have taken effect or not.
+    pub unknown: Vec<String>,
+}
+
+/// A call that could not be undone.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FailedUndo {
+    /// The call.
+    pub step: String,
+    /// Code of the last failure.
+    pub code: String,
+    /// The last failure.
+    pub error: String,
 }

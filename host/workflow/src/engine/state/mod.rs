@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `context.rs` | the data that templates read |
 //! | `run_state.rs` | phases of steps, clock, budget |
+//! | `saga_state.rs` | what a saga can undo, and the undoing |
 
 pub(super) mod context;
 mod run_state;
+mod saga_state;
 
 pub use self::run_state::RunState;
 pub(super) use self::{
     context::TemplateContext,
     run_state::{LoopState, RunClock, StepCallState, StepEnd, StepPhase},
+    saga_state::{ActiveUndo, DoneCall, RunStop, SagaEnding, SagaState, UndoStatus},
 };

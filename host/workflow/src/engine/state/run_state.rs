@@ -1,6 +1,7 @@
 //! State of a run, as data.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -9,8 +10,8 @@ use loggia_facade::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::context::TemplateContext;
-use crate::engine::failure::SecretRedactor;
+use super::{context::TemplateContext, saga_state::SagaState};
+use crate::engine::{failure::SecretRedactor, model::RunPlan};
 
 /// State of a run. It can be serialized and restored at any point without changing the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -26,6 +27,12 @@ pub struct RunState {
     pub(crate) clock: RunClock,
     /// Approximate size of the replies, in bytes.
     pub(crate) held_bytes: usize,
+    /// What a saga can undo.
+    #[serde(default)]
+    pub(crate) saga: SagaState,
+    /// Idempotency keys that the file states, with the call that has each.
+    #[serde(default)]
+    pub(crate) keys: BTreeMap<String, (usize, Option<usize>)>,
     /// The run has ended.
     pub(crate) is_over: bool,
     /// The start limit of the last transition was reached: the next one is due immediately.
@@ -61,12 +68,17 @@ pub(crate) enum StepEnd {
     Completed,
     Failed,
     Skipped,
+    /// Stopped while it was active, since the run is undone.
+    Stopped,
 }
 
 /// Call with its attempts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StepCallState {
     pub params: Object,
+    /// Idempotency key that the file states.
+    #[serde(default)]
+    pub key: Option<String>,
     /// Attempt, from 0.
     pub attempt: u32,
     /// Time of the retry; `None` while an attempt is active.
@@ -106,6 +118,9 @@ impl RunState {
         if self.is_over {
             return None;
         }
+        if self.saga.ending.is_some() {
+            return self.phases.iter().filter_map(StepPhase::due).chain(self.saga.due()).min();
+        }
         if self.has_more {
             return Some(self.clock.now);
         }
@@ -113,9 +128,23 @@ impl RunState {
         self.phases.iter().filter_map(StepPhase::due).chain(run).min()
     }
 
+    /// Returns true if the run is a saga that could not undo all it had done.
+    pub fn has_failed_undo(&self) -> bool {
+        (0..self.phases.len()).any(|step| self.saga.has_failed_undo(step))
+    }
+
+    /// Returns the time that the run needs at most to undo what it has done: `None` unless it has stopped and does so.
+    pub fn undo_time(&self, plan: &RunPlan) -> Option<Duration> {
+        let saga = plan.workflow.saga.as_ref().filter(|_| !self.is_over && self.saga.ending.is_some())?;
+        let last = self.phases.iter().filter_map(StepPhase::deadline).max().unwrap_or(self.clock.now);
+        Some(last.saturating_sub(self.clock.now).saturating_add(saga.timeout))
+    }
+
     /// Returns the status of each step, in file order.
     pub fn step_statuses(&self) -> impl Iterator<Item = &'static str> {
-        self.phases.iter().map(|phase| match phase {
+        self.phases.iter().enumerate().map(|(step, phase)| match phase {
+            _ if self.saga.has_failed_undo(step) => "not undone",
+            _ if self.saga.has_undone(step) => "undone",
             StepPhase::Waiting => "not run",
             StepPhase::Calling { call, .. } if call.retry_at.is_some() => "retrying",
             StepPhase::Calling { .. } | StepPhase::Each(_) => "running",
@@ -123,6 +152,7 @@ impl RunState {
             StepPhase::Ended(StepEnd::Completed) => "completed",
             StepPhase::Ended(StepEnd::Failed) => "failed",
             StepPhase::Ended(StepEnd::Skipped) => "skipped",
+            StepPhase::Ended(StepEnd::Stopped) => "stopped",
         })
     }
 
@@ -160,6 +190,14 @@ impl StepPhase {
         }
     }
 
+    fn deadline(&self) -> Option<Duration> {
+        match self {
+            Self::Waiting | Self::Ended(_) => None,
+            Self::Asking { deadline } | Self::Calling { deadline, .. } => Some(*deadline),
+            Self::Each(each) => Some(each.deadline),
+        }
+    }
+
     fn active_tasks(&self) -> usize {
         match self {
             Self::Waiting | Self::Ended(_) => 0,
@@ -174,8 +212,8 @@ impl StepPhase {
 }
 
 impl StepCallState {
-    pub(crate) fn new(params: Object) -> Self {
-        Self { params, attempt: 0, retry_at: None }
+    pub(crate) fn new(params: Object, key: Option<String>) -> Self {
+        Self { params, key, attempt: 0, retry_at: None }
     }
 
     /// Returns true if this attempt is active.

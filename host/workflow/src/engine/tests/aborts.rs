@@ -26,7 +26,7 @@ fn a_failure_ends_the_run_at_once_with_a_report() {
         _ => ok(10, json!({})),
     });
     assert_eq!(run.took, Duration::from_millis(20));
-    assert_eq!(run.dropped, [TaskId { step: 2, item: None, attempt: 0 }]);
+    assert_eq!(run.dropped, [TaskId::first(2, None)]);
     insta::assert_snapshot!(serde_json::to_string_pretty(run.report()).unwrap(), @r#"
     {
       "code": "step_failed",
@@ -138,7 +138,7 @@ fn events_of_inactive_tasks_are_ignored() {
     let (mut state, _) = begin(&plan, start);
     let reply = || loggia_facade::Reply::data(json!({"x": 1}));
     let failure = || loggia_facade::Failure::new("internal", "x");
-    let task = |step, item, attempt| TaskId { step, item, attempt };
+    let task = |step, item, attempt| TaskId::first(step, item).with_attempt(attempt);
     let before = serde_json::to_value(&state).unwrap();
     for other in [
         task(1, None, 0),

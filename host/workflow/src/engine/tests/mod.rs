@@ -12,6 +12,7 @@ mod positions;
 mod properties;
 mod questions;
 mod results;
+mod sagas;
 mod scheduling;
 mod simulator;
 mod toolhive;

@@ -9,8 +9,9 @@ use super::super::{RunPlan, StepTarget};
 use crate::{
     Workflow,
     definition::{
-        ArgumentValue, EffectHints, ForEach, OnError, PropertySource, PropertyType, QuestionStep,
-        RefusalAction, ResultProperty, ResultShape, StepKind, ToolCall, WorkflowStep,
+        ArgumentValue, CompensatingCall, EffectHints, ForEach, OnError, PropertySource, PropertyType,
+        QuestionStep, RefusalAction, ResultProperty, ResultShape, SagaRules, StepKind, ToolCall, UndoRule,
+        WorkflowStep,
     },
     template::TextTemplate,
 };
@@ -55,6 +56,7 @@ pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
             action_argument,
             changes,
             repeatable: action == "look" || action == "put",
+            durable: false,
         }
     };
     let targets = steps.iter().map(|step| match &step.kind {
@@ -63,6 +65,8 @@ pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
         StepKind::Ask(_) => None,
     });
     let targets = targets.collect();
+    let undone = |step: &WorkflowStep| step.compensation().map(|undo| target(&undo.call.tool));
+    let compensations = steps.iter().map(undone).collect();
     let workflow = Workflow {
         name: "flow".into(),
         description: "A flow.".into(),
@@ -70,24 +74,36 @@ pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
         timeout: milliseconds(&value["timeout"], 30 * 60 * 1000),
         continues: value["failureMode"] == "continue",
         strict: value["strict"] == true,
+        saga: value.get("saga").map(|limit| SagaRules { timeout: milliseconds(limit, 0) }),
         output: value.get("output").map(output),
         annotations: EffectHints::default(),
         line: 1,
         path: String::new(),
         steps,
     };
-    RunPlan { workflow: Arc::new(workflow), targets }
+    RunPlan { workflow: Arc::new(workflow), targets, compensations }
+}
+
+fn call(value: &Value) -> ToolCall {
+    let arguments = object(value["arguments"].clone());
+    let arguments = arguments.iter().map(|(name, value)| (name.clone(), argument(value))).collect();
+    ToolCall { tool: text(&value["tool"]), arguments, line: 1 }
+}
+
+fn undo(value: &Value) -> Option<UndoRule> {
+    if value["irreversible"] == true {
+        return Some(UndoRule::Irreversible);
+    }
+    let undo = value.get("compensate")?;
+    Some(UndoRule::Compensate(Box::new(CompensatingCall {
+        call: call(undo),
+        timeout: milliseconds(&undo["timeout"], 5 * 60 * 1000),
+        on_error: on_error(&undo["onError"]),
+        on_unknown: None,
+    })))
 }
 
 fn step(value: &Value, ids: &[&str]) -> WorkflowStep {
-    let call = |value: &Value| ToolCall {
-        tool: text(&value["tool"]),
-        arguments: object(value["arguments"].clone())
-            .iter()
-            .map(|(name, value)| (name.clone(), argument(value)))
-            .collect(),
-        line: 1,
-    };
     let kind = match value["type"].as_str() {
         Some("elicitation") => StepKind::Ask(QuestionStep {
             message: template(value["message"].as_str().unwrap_or("Sure?")),
@@ -114,6 +130,10 @@ fn step(value: &Value, ids: &[&str]) -> WorkflowStep {
         timeout: milliseconds(&value["timeout"], 5 * 60 * 1000),
         on_error: on_error(&value["onError"]),
         on_unknown: None,
+        key: value["idempotencyKey"].as_str().map(template),
+        effect: None,
+        skips_missing: value["onMissing"] == "continue",
+        undo: undo(if value["type"] == "forEach" { &value["step"] } else { value }),
         default_results: value.get("defaultResults").cloned(),
         line: 1,
     }

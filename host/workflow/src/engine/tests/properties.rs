@@ -155,7 +155,7 @@ proptest! {
                     ended[news.step] = true;
                     prop_assert_eq!(news.ended, ended.iter().filter(|ended| **ended).count());
                 }
-                Retrying(..) => {}
+                Retrying(..) | Undoing | Undone | UndoFailed(_) => {}
             }
         }
     }
@@ -221,7 +221,7 @@ proptest! {
         for (step_, item, attempt, kind, pause) in events {
             // Sometimes the clock runs backwards.
             now = if pause % 7 == 0 { now / 2 } else { now + Duration::from_millis(pause) };
-            let stray = TaskId { step: step_, item, attempt };
+            let stray = TaskId::first(step_, item).with_attempt(attempt);
             let task_ = if kind < 6 && !open.is_empty() { open[step_ % open.len()] } else { stray };
             let event = match kind % 6 {
                 0 => RunEvent::Failed(task_, Failure::new("internal", "x")),

@@ -132,6 +132,13 @@ pub(super) fn run_seeded(
                     dropped.push(task);
                     continue;
                 }
+                RunEffect::Cancel(task) => {
+                    assert!(
+                        pending.iter().any(|(_, asked, _)| asked.task == task),
+                        "{task:?} was not under way"
+                    );
+                    continue;
+                }
                 RunEffect::Tell(told) => {
                     news.push(told);
                     continue;

@@ -246,3 +246,67 @@ fn all_that_there_is_of_a_step_may_be_referred_to() {
     }
     assert!(problems(&of("ouput"))[0].contains("did you mean `output`?"));
 }
+
+#[test]
+fn rules_of_calls_are_checked() {
+    let check = |steps: &str, expected: &[&str]| assert_eq!(problems(&workflow(steps)), expected, "{steps}");
+    let saga = |step: &str| format!("transaction: saga\n---\n- {step}\n");
+    check(
+        &saga("{id: a, tool: x.y, compensate: {tool: x.z, arguments: {p: '{{.steps.a.output.id}}'}}}"),
+        &[],
+    );
+    check(
+        &saga(
+            "{id: a, type: forEach, collection: '[1]', step: {tool: x.y, compensate: {tool: x.z, arguments: {p: '{{.forEach.output.id}} {{.forEach.item}}'}}}}",
+        ),
+        &[],
+    );
+    check(
+        &saga("{id: a, tool: x.y, arguments: {p: '{{.steps.a.output.id}}'}}"),
+        &["line 5: step `a` refers to `.steps.a`, its own step"],
+    );
+    check(
+        &saga(
+            "{id: a, type: forEach, collection: '[1]', step: {tool: x.y, arguments: {p: '{{.forEach.output}}'}}}",
+        ),
+        &["line 5: step `a` refers to `.forEach.output`, which does not exist"],
+    );
+    check(
+        &saga("{id: a, tool: x.y, compensate: {arguments: {}}}"),
+        &["line 5: steps[0].compensate.tool is required for a compensation"],
+    );
+    check(
+        &saga("{id: a, tool: x.y, compensate: x.z}"),
+        &["line 5: steps[0].compensate must be an object, not a text (write compensate: {tool: x.z})"],
+    );
+    check(
+        &saga("{id: a, tool: x.y, irreversible: true, compensate: {tool: x.z}}"),
+        &["line 5: steps[0].irreversible cannot be true next to compensate"],
+    );
+    check(
+        &saga("{id: a, type: forEach, collection: '[1]', irreversible: true, step: {tool: x.y}}"),
+        &[
+            "line 5: steps[0].irreversible has no effect here: it states something about a call (move it to the inner step)",
+        ],
+    );
+    check(
+        "transaction: sega\n---\n- {id: a, tool: x.y, effect: reed, onMissing: skip}\n",
+        &[
+            "line 3: transaction must be one of: none, saga",
+            "line 5: steps[0].effect must be one of: read, write, destructive",
+            "line 5: steps[0].onMissing must be one of: abort, continue",
+        ],
+    );
+    let warned =
+        warnings(&workflow("compensationTimeout: 1m\n---\n- {id: a, tool: x.y, compensate: {tool: x.z}}\n"));
+    assert_eq!(
+        warned,
+        [
+            "line 3: compensationTimeout has no effect without transaction: saga",
+            "line 5: steps[0]: compensate and irreversible have no effect without transaction: saga",
+        ]
+    );
+    let skipped = "- {id: a, tool: x.y, onMissing: continue}\n\
+        - {id: b, tool: x.z, dependsOn: [a], arguments: {p: '{{.steps.a.output.id}}'}}\n";
+    assert!(problems(&workflow(skipped))[0].contains("may be skipped"));
+}
