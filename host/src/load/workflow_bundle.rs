@@ -44,6 +44,20 @@ impl WorkflowBundle {
         Self { name, definition, workflows, policy, digest, has_references: refers }
     }
 
+    /// Returns the file with plans allowed for all of its workflows.
+    pub fn with_dry_runs(&self) -> Self {
+        let allow =
+            |workflow: &Arc<Workflow>| Arc::new(Workflow { dry_runs: true, ..Workflow::clone(workflow) });
+        Self {
+            name: self.name.clone(),
+            definition: self.definition.clone(),
+            workflows: self.workflows.iter().map(allow).collect(),
+            policy: self.policy.clone(),
+            digest: self.digest,
+            has_references: self.has_references,
+        }
+    }
+
     /// Builds its catalog entry beside these facades.
     ///
     /// # Errors

@@ -70,7 +70,8 @@ fn data() -> Value {
 fn run(plan: &RunPlan, replies: Vec<Reply>, parked: bool) -> usize {
     let start_time = "2026-01-01T00:00:00Z".to_owned();
     let params = object(json!({"id": 17}));
-    let (mut state, mut effects) = begin(plan, RunStart { id: "run".into(), start_time, params, seed: 1 });
+    let (mut state, mut effects) =
+        begin(plan, RunStart { id: "run".into(), start_time, params, seed: 1, dry: None });
     let (mut replies, mut open, mut now, mut calls) = (replies.into_iter(), Vec::new(), Duration::ZERO, 0);
     loop {
         for effect in effects {

@@ -41,6 +41,8 @@ impl<'a> ProgressReporter<'a> {
                 StepChange::Completed
                 | StepChange::Failed(_)
                 | StepChange::Skipped
+                | StepChange::Planned
+                | StepChange::Stopped
                 | StepChange::Undone
                 | StepChange::UndoFailed(_) => self.running.remove(&news.step),
                 StepChange::Started | StepChange::Asking | StepChange::Retrying(..) | StepChange::Undoing => {
@@ -76,6 +78,8 @@ impl<'a> ProgressReporter<'a> {
             StepChange::Completed => "is done".to_owned(),
             StepChange::Failed(why) => format!("failed: {why}"),
             StepChange::Skipped => "is skipped".to_owned(),
+            StepChange::Planned => "is planned".to_owned(),
+            StepChange::Stopped => "is stopped".to_owned(),
             StepChange::Undoing => "is being undone".to_owned(),
             StepChange::Undone => "is undone".to_owned(),
             StepChange::UndoFailed(why) => format!("could not be undone: {why}"),

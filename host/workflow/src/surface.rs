@@ -79,10 +79,24 @@ fn to_action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
         aliases: Vec::new(),
         needs: Vec::new(),
         group: None,
-        params: Arc::new(workflow.parameters.clone()),
+        params: Arc::new(published_params(workflow)),
         data: workflow.output.as_ref().map(|output| Arc::new(result_schema(output, workflow.strict))),
         examples: Vec::new(),
     }
+}
+
+/// Parameters of a workflow, with the one that asks for a plan.
+fn published_params(workflow: &Workflow) -> Object {
+    let mut params = workflow.parameters.clone();
+    if workflow.dry_runs {
+        let properties = params.entry("properties").or_insert_with(|| json!({}));
+        if let Some(properties) = properties.as_object_mut() {
+            let schema = json!({"enum": [true, false, "reads"],
+                "description": "true: plan without calls; reads: with calls that only read"});
+            properties.insert(Workflow::DRY_RUN.to_owned(), schema);
+        }
+    }
+    params
 }
 
 /// Builds the JSON Schema of a workflow's result.

@@ -26,6 +26,25 @@ compositeTools:
       - {id: parcels, type: forEach, collection: '[1,2,3,4]', maxParallel: 2, dependsOn: [pay, stock],
          step: {tool: keeps.increment, arguments: {key: '{{.params.id}}.parcel{{.forEach.index}}'}}}
       - {id: mail, tool: mails.send, arguments: {key: '{{.params.id}}.mail'}, dependsOn: [parcels]}
+  - name: reserve
+    description: Reserves, fails, and undoes what it has done.
+    transaction: saga
+    parameters: {type: object, properties: {id: {type: string}}, required: [id]}
+    steps:
+      - id: pay
+        tool: keeps.increment
+        arguments: {key: '{{.params.id}}.pay'}
+        compensate: {tool: keeps.increment, arguments: {key: '{{.params.id}}.pay.undo'}}
+      - id: seats
+        type: forEach
+        collection: '[1,2,3]'
+        maxParallel: 2
+        dependsOn: [pay]
+        step:
+          tool: keeps.increment
+          arguments: {key: '{{.params.id}}.seats#{{.forEach.index}}'}
+          compensate: {tool: keeps.increment, arguments: {key: '{{.params.id}}.seats#{{.forEach.index}}.undo'}}
+      - {id: fails, type: forEach, collection: no list, step: {tool: keeps.get, arguments: {key: x}}, dependsOn: [seats]}
 ";
 /// A workflow that the other one calls.
 const MAILS: &str = "
@@ -40,7 +59,9 @@ compositeTools:
 ";
 /// Keys of one order.
 const KEYS: [&str; 7] = ["pay", "stock", "parcel0", "parcel1", "parcel2", "parcel3", "mail"];
-/// Runs that begin in each host's life.
+/// Calls of one reservation, which is a saga.
+const RESERVED: [&str; 4] = ["pay", "seats#0", "seats#1", "seats#2"];
+/// Runs that begin in each host's life; the last one is a saga.
 const RUNS: u64 = 4;
 
 fn stage(workflow: &str) -> Folder {
@@ -54,10 +75,15 @@ fn stage(workflow: &str) -> Folder {
 /// Handles of runs by the ids of their orders.
 type KnownRuns = BTreeMap<String, String>;
 
+fn is_saga(number: u64) -> bool {
+    number + 1 == RUNS
+}
+
 /// Begins runs until the host is killed, and keeps the handles that it acknowledged.
 async fn begin_runs(host: &mut Raw, life: u64, known: &mut KnownRuns) -> Result<()> {
     for number in 0..RUNS {
-        let order = json!({"action": "place", "id": format!("o{life}x{number}"), "wait": false});
+        let action = if is_saga(number) { "reserve" } else { "place" };
+        let order = json!({"action": action, "id": format!("o{life}x{number}"), "wait": false});
         host.call(number + 1, "orders", &order).await?;
     }
     loop {
@@ -93,35 +119,81 @@ async fn no_run_is_lost_and_no_step_repeated_by_kills() -> Result<()> {
     }
     ensure!(known.len() as u64 > kills, "only {} runs began", known.len());
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    let (mut completed, mut interrupted) = (0, 0);
+    let (mut placed, mut reserved) = ([0, 0], [0, 0]);
     for (order, run) in &known {
         let result = result_of(&client, run).await.with_context(|| order.clone())?;
-        let mut made = BTreeSet::new();
-        for key in KEYS {
-            let count =
-                client.envelope("keeps", json!({"action": "get", "key": format!("{order}.{key}")})).await?;
-            match count["data"]["value"].as_str() {
-                None => {}
-                Some("1") => drop(made.insert(key)),
-                Some(more) => panic!("{order}.{key} was made {more} times: {result}"),
-            }
-        }
-        if result["ok"] == true {
-            completed += 1;
-            assert_eq!(made.len(), KEYS.len(), "{order}: {result}");
+        if order.ends_with(&format!("x{}", RUNS - 1)) {
+            let is_undone = check_reservation(&client, order, &result).await?;
+            reserved[usize::from(!is_undone)] += 1;
         } else {
-            interrupted += 1;
-            assert!(result.to_string().contains("interrupted"), "{order}: {result}");
-            for step in result["details"]["completed"].as_array().into_iter().flatten() {
-                let step = step.as_str().unwrap_or_default();
-                assert!(step == "seen" || step == "parcels" || made.contains(step), "{order}: {result}");
-            }
+            let is_complete = check_order(&client, order, &result).await?;
+            placed[usize::from(!is_complete)] += 1;
         }
     }
-    eprintln!("{kills} kills: {} runs, {completed} completed, {interrupted} interrupted", known.len());
+    let ([completed, interrupted], [undone, partly]) = (placed, reserved);
+    let runs = known.len();
+    eprintln!(
+        "{kills} kills: {runs} runs, {completed} completed, {interrupted} interrupted; sagas: {undone} undone, {partly} not wholly"
+    );
     // How many depends on the machine.
     assert!(completed > 0 && interrupted > 0, "{completed} completed, {interrupted} were interrupted");
+    assert!(undone > 0 && partly > 0, "{undone} were undone, {partly} not wholly");
     client.end().await
+}
+
+/// Number of times that a change was made.
+async fn count(client: &Client, key: &str) -> Result<usize> {
+    let count = client.envelope("keeps", json!({"action": "get", "key": key})).await?;
+    let value = count["data"]["value"].as_str();
+    value.map_or(Ok(0), |value| Ok(value.parse()?))
+}
+
+/// Checks an order. Returns true if it was completed.
+async fn check_order(client: &Client, order: &str, result: &Value) -> Result<bool> {
+    let mut made = BTreeSet::new();
+    for key in KEYS {
+        match count(client, &format!("{order}.{key}")).await? {
+            0 => {}
+            1 => drop(made.insert(key)),
+            more => panic!("{order}.{key} was made {more} times: {result}"),
+        }
+    }
+    if result["ok"] == true {
+        assert_eq!(made.len(), KEYS.len(), "{order}: {result}");
+        return Ok(true);
+    }
+    assert!(result.to_string().contains("interrupted"), "{order}: {result}");
+    for step in result["details"]["completed"].as_array().into_iter().flatten() {
+        let step = step.as_str().unwrap_or_default();
+        assert!(step == "seen" || step == "parcels" || made.contains(step), "{order}: {result}");
+    }
+    Ok(false)
+}
+
+/// Checks that a reservation reports exactly what was undone. Returns true if nothing of it remains.
+async fn check_reservation(client: &Client, order: &str, result: &Value) -> Result<bool> {
+    let listed = |name: &str, call: &str| {
+        let calls = result["details"][name].as_array().into_iter().flatten();
+        calls.filter(|listed| listed.as_str().or(listed["step"].as_str()) == Some(call)).count()
+    };
+    let mut remains = false;
+    for call in RESERVED {
+        let made = count(client, &format!("{order}.{call}")).await?;
+        let undone = count(client, &format!("{order}.{call}.undo")).await?;
+        let lists = ["compensated", "compensation_failed", "unknown"].map(|name| listed(name, call));
+        let is_exact = match lists {
+            [1, 0, 0] => (made, undone) == (1, 1),
+            // The host was killed while it was undone, or made.
+            [0, 1, 0] => made == 1 && undone <= 1,
+            [0, 0, 1] => made <= 1 && undone == 0,
+            [0, 0, 0] => (made, undone) == (0, 0),
+            _ => false,
+        };
+        assert!(is_exact, "{order}.{call} was made {made} times and undone {undone} times: {result}");
+        remains |= lists[0] == 0 && lists != [0, 0, 0];
+    }
+    assert_eq!(result["details"]["undone"], !remains, "{order}: {result}");
+    Ok(!remains)
 }
 
 /// Result of a run, once it has ended.

@@ -11,6 +11,7 @@
 //! | `failures.rs` | reports and handling of failures |
 //! | `together.rs` | many steps, and workflows that call workflows |
 //! | `killed.rs` | runs and questions survive hosts that are killed |
+//! | `sagas.rs` | runs that undo what they have done; dry runs |
 //! | `recorded.rs` | the operator's view of recorded runs |
 //! | `reloads.rs` | files that are added, changed, broken and removed |
 //! | `policies.rs` | restrictions by the operator |
@@ -26,6 +27,7 @@ mod pages;
 mod policies;
 mod recorded;
 mod reloads;
+mod sagas;
 mod shown;
 mod stage;
 mod together;

@@ -5,6 +5,7 @@
 //! | `check.rs` | reports problems, and differences from ToolHive |
 //! | `graph.rs` | draws workflows |
 //! | `run.rs` | runs a workflow |
+//! | `plan.rs` | the plan of a dry run, as a table |
 //! | `steps.rs`, `form.rs` | show the progress of a run, and ask its questions |
 //! | `eval.rs` | evaluates a template |
 //! | `files.rs` | reads workflow files for these commands |
@@ -14,6 +15,7 @@ mod eval;
 mod files;
 mod form;
 mod graph;
+mod plan;
 mod run;
 mod steps;
 

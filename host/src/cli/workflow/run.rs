@@ -17,9 +17,10 @@ use loggia_gate::{
 use loggia_policy::settings::Level;
 use loggia_schema::nearest;
 use loggia_text::printable;
+use loggia_workflow::{Workflow, engine::DryRun};
 use serde_json::Value;
 
-use super::{form::TerminalForm, steps::StepProgress};
+use super::{form::TerminalForm, plan::render_plan, steps::StepProgress};
 use crate::{
     cli::{
         call::parse_params,
@@ -36,7 +37,8 @@ use crate::{
 /// Run a workflow and print its result as JSON.
 ///
 /// The steps call the plugins of the folder, as if the file were in it. Progress goes to stderr, on a terminal as a
-/// live list. You answer the workflow's questions; in a script, --answer does.
+/// live list. You answer the workflow's questions; in a script, --answer does. With --dry-run, a terminal shows the plan as a
+/// table.
 ///
 /// Exits with 0 if the workflow succeeded, with 10 if its file cannot be used, with 11 if there is no such file or
 /// workflow, and with 20 if the workflow failed.
@@ -54,8 +56,29 @@ pub struct RunCommand {
     /// their order
     #[arg(long, value_name = "JSON")]
     answer: Vec<String>,
+    /// Plan the steps instead of making them; with =reads, actions that change nothing are called
+    #[arg(long, value_name = "reads", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    dry_run: Option<DryRunOption>,
     #[command(flatten)]
     common: LoadOptions,
+}
+
+/// Kinds of dry runs.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum DryRunOption {
+    /// Nothing is called.
+    All,
+    /// Actions that change nothing are called.
+    Reads,
+}
+
+impl DryRunOption {
+    fn to_run(self) -> DryRun {
+        match self {
+            Self::All => DryRun::All,
+            Self::Reads => DryRun::Reads,
+        }
+    }
 }
 
 impl RunCommand {
@@ -91,7 +114,11 @@ impl RunCommand {
         }
         let is_ok = json.get("ok") == Some(&Value::Bool(true));
         let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
-        term::print_json(&Value::Object(json));
+        let result = Value::Object(json);
+        match render_plan(&result).filter(|_| term::stdout_is_terminal()) {
+            Some(table) => term::print(&table),
+            None => term::print_json(&result),
+        }
         Ok(code)
     }
 
@@ -112,13 +139,20 @@ impl RunCommand {
             Ok(_) => bail!("{file} is not a workflow file: its name must end in .workflow.yaml"),
             Err(error) => return refused(format!("{file} does not load: {error}")),
         };
+        let workflow_file = match self.dry_run {
+            Some(_) => Arc::new(workflow_file.with_dry_runs()),
+            None => workflow_file,
+        };
         let names: Vec<&str> =
             workflow_file.workflows().iter().map(|workflow| workflow.name.as_str()).collect();
         let (tool, rest) = match select_workflow(&self.words, &names) {
             Ok(words) => words,
             Err(message) => return Ok(Err(RunRefusal { exit_code: exit::NOTHING, message })),
         };
-        let params = parse_params(rest)?;
+        let mut params = parse_params(rest)?;
+        if let Some(dry) = self.dry_run {
+            params.insert(Workflow::DRY_RUN.to_owned(), dry.to_run().to_json());
+        }
         let workflow = workflow_file.workflows().iter().find(|workflow| workflow.name == tool);
         let progress =
             Arc::new(StepProgress::new(Arc::clone(workflow.context("there is no such workflow")?)));

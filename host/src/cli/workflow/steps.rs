@@ -69,7 +69,7 @@ impl StepProgress {
             }
             StepChange::Completed => finish(bar, "\u{1b}[32m✓\u{1b}[0m"),
             StepChange::Failed(_) => finish(bar, "\u{1b}[31m✗\u{1b}[0m"),
-            StepChange::Skipped => finish(bar, "-"),
+            StepChange::Skipped | StepChange::Planned | StepChange::Stopped => finish(bar, "-"),
             StepChange::Undone => finish(bar, "\u{1b}[33m↺\u{1b}[0m"),
             StepChange::UndoFailed(_) => finish(bar, "\u{1b}[31m✗\u{1b}[0m"),
         }
@@ -131,6 +131,8 @@ impl StepProgress {
             StepChange::Completed
             | StepChange::Failed(_)
             | StepChange::Skipped
+            | StepChange::Planned
+            | StepChange::Stopped
             | StepChange::Undone
             | StepChange::UndoFailed(_) => began.remove(&key).map(|began| began.elapsed()),
         }
@@ -167,6 +169,8 @@ fn event_text(workflow: &Workflow, news: &StepNews, took: Option<Duration>) -> S
         StepChange::Completed => format!("{}{took}", tool.unwrap_or("answered")),
         StepChange::Failed(why) => format!("failed{took}: {why}"),
         StepChange::Skipped => "skipped".to_owned(),
+        StepChange::Planned => "planned".to_owned(),
+        StepChange::Stopped => "stopped".to_owned(),
         StepChange::Undoing => {
             undo.map_or_else(|| "undoing".to_owned(), |undo| format!("undoing: calls {undo}"))
         }

@@ -35,8 +35,8 @@ mod values;
 
 pub use self::{
     model::{
-        FailedUndo, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, StepChange, StepNews,
-        StepTarget, TaskId, UndoReport,
+        DryRun, FailedUndo, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, StepChange,
+        StepNews, StepTarget, TaskId, UndoReport,
     },
     run::{begin, step},
     state::RunState,

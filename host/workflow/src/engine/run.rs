@@ -12,11 +12,13 @@ use super::{
 pub fn begin(plan: &RunPlan, begin: RunStart) -> (RunState, Vec<RunEffect>) {
     let mut state = RunState {
         id: begin.id.clone(),
+        dry: begin.dry,
         seed: begin.seed,
         context: TemplateContext::new(begin),
         phases: plan.workflow.steps.iter().map(|_| StepPhase::Waiting).collect(),
         clock: RunClock { now: Duration::ZERO, remaining: plan.workflow.timeout },
         held_bytes: 0,
+        planned: Vec::new(),
         saga: SagaState::default(),
         keys: BTreeMap::new(),
         is_over: false,

@@ -19,12 +19,14 @@ use tokio::time::{Instant, sleep_until};
 use super::{
     journal_entry::JournalEntry,
     replay::ReplayedRun,
-    tasks::{CallEnd, RunTasks},
+    tasks::{CallEnding, RunTasks},
 };
 use crate::{
+    Workflow,
     definition::UnknownOutcome,
     engine::{
-        self, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, StepNews, StepTarget, TaskId,
+        self, DryRun, RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, StepNews, StepTarget,
+        TaskId,
     },
     progress::ProgressReporter,
 };
@@ -43,12 +45,15 @@ pub(super) struct RunSurroundings<'a> {
 }
 
 /// Begins a run and drives it to its end.
-pub(super) async fn begin_run(plan: &RunPlan, call: Call, around: RunSurroundings<'_>) -> RunOutcome {
+pub(super) async fn begin_run(plan: &RunPlan, mut call: Call, around: RunSurroundings<'_>) -> RunOutcome {
+    let dry = plan.workflow.dry_runs.then(|| call.params.shift_remove(Workflow::DRY_RUN)).flatten();
+    let dry = dry.and_then(|dry| DryRun::from_json(&dry));
     let start = RunStart {
         id: run_id(&call.action, call.idempotency_key.as_deref()),
         start_time: start_time(),
         params: call.params,
         seed: random_u64(),
+        dry,
     };
     let began = around.writer.is_some().then(|| (plan.clone(), start.clone()));
     let (state, effects) = engine::begin(plan, start);
@@ -264,13 +269,13 @@ impl<'a> RunDriver<'a> {
 
     /// Decides how a call ends. What a saga has to undo must not be cut off: its outcome would be unknown. A durable call, such
     /// as that of another workflow, may have something to undo itself.
-    fn call_end(&self, task: TaskId) -> CallEnd {
-        let Some(target) = self.target(task) else { return CallEnd::AtOnce };
+    fn call_end(&self, task: TaskId) -> CallEnding {
+        let Some(target) = self.target(task) else { return CallEnding::AtOnce };
         match (target.durable, self.plan.workflow.saga.is_some() && target.changes) {
-            (true, true) => CallEnd::WhenCancelled,
-            (true, false) => CallEnd::WithCaller,
-            (false, true) => CallEnd::ByItself,
-            (false, false) => CallEnd::AtOnce,
+            (true, true) => CallEnding::WhenCancelled,
+            (true, false) => CallEnding::WithCaller,
+            (false, true) => CallEnding::ByItself,
+            (false, false) => CallEnding::AtOnce,
         }
     }
 

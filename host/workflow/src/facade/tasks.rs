@@ -34,7 +34,7 @@ pub(super) struct RunTasks {
 
 /// Ways in which a call ends before its time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallEnd {
+pub(super) enum CallEnding {
     /// It is dropped.
     AtOnce,
     /// It is cancelled, also when the workflow's call is, and ends when it has undone what it did.
@@ -72,13 +72,13 @@ impl RunTasks {
         self.running.push(event.boxed());
     }
 
-    pub(super) fn call(&mut self, task: TaskId, request: Request, end: CallEnd) {
+    pub(super) fn call(&mut self, task: TaskId, request: Request, end: CallEnding) {
         let (cancel, call) = self.prepare(request, end);
         self.begin(task, cancel, async move { to_event(task, call.await) });
     }
 
     /// Asks a person whether an interrupted call is made again, and makes it if so.
-    pub(super) fn ask_and_call(&mut self, task: TaskId, request: Request, end: CallEnd) {
+    pub(super) fn ask_and_call(&mut self, task: TaskId, request: Request, end: CallEnding) {
         let (session, question) = (self.session.clone(), repetition_question(&request));
         let (cancel, call) = self.prepare(request, end);
         self.begin(task, cancel, async move {
@@ -93,10 +93,10 @@ impl RunTasks {
     fn prepare(
         &self,
         request: Request,
-        end: CallEnd,
+        end: CallEnding,
     ) -> (Option<oneshot::Sender<()>>, impl Future<Output = Result<Reply, Stop>> + Send + 'static) {
         let (cancel, cancelled) = oneshot::channel();
-        let cancel = matches!(end, CallEnd::WithCaller | CallEnd::WhenCancelled).then_some(cancel);
+        let cancel = matches!(end, CallEnding::WithCaller | CallEnding::WhenCancelled).then_some(cancel);
         let session = self.session.clone();
         let call = async move {
             let caller = session.clone();
@@ -108,12 +108,12 @@ impl RunTasks {
                     }
                 };
                 match end {
-                    CallEnd::WithCaller => drop(select(pin!(asked), caller.cancelled()).await),
+                    CallEnding::WithCaller => drop(select(pin!(asked), caller.cancelled()).await),
                     _ => asked.await,
                 }
             };
             match end {
-                CallEnd::AtOnce => session.invoke(request).await,
+                CallEnding::AtOnce => session.invoke(request).await,
                 _ => session.invoke_apart(request, cancelled.boxed()).await,
             }
         };

@@ -22,6 +22,9 @@ pub struct Workflow {
     pub continues: bool,
     /// Makes a missing reference an error instead of the text `<no value>`.
     pub strict: bool,
+    /// `dryRun: allowed`: a call may ask for a plan instead of a run.
+    #[serde(default)]
+    pub dry_runs: bool,
     /// Rules of a saga; `None`: a failed run undoes nothing.
     #[serde(default)]
     pub saga: Option<SagaRules>,
@@ -35,6 +38,11 @@ pub struct Workflow {
     pub line: usize,
     /// Path in the document, for messages: `compositeTools[0]`.
     pub path: String,
+}
+
+impl Workflow {
+    /// Parameter that asks for a plan.
+    pub const DRY_RUN: &str = "dry_run";
 }
 
 /// Effects that the author declares. Anything undeclared follows from the steps.

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Fields of a composite tool.
-pub(crate) const FIELDS: [&str; 10] = [
+pub(crate) const FIELDS: [&str; 11] = [
     "name",
     "description",
     "parameters",
@@ -31,6 +31,7 @@ pub(crate) const FIELDS: [&str; 10] = [
     "failureMode",
     "transaction",
     "compensationTimeout",
+    "dryRun",
 ];
 /// Maximum length of a name, in bytes.
 const NAME: usize = 64;
@@ -55,6 +56,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
     let timeout = fields.get("timeout").and_then(|place| place.duration(report)).unwrap_or(TIMEOUT);
     let continues = parse_failure_mode(fields, report);
     let saga = parse_transaction(fields, report);
+    let dry_runs = parse_dry_runs(fields, &parameters, report);
     let list = join(&fields.path, "steps");
     let places = fields.get("steps").and_then(|place| place.items(report)).unwrap_or_default();
     if places.is_empty() && fields.get("steps").is_none_or(|place| place.node.kind_name() == "a list") {
@@ -74,6 +76,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
         timeout,
         continues,
         strict,
+        dry_runs,
         saga,
         steps,
         output,
@@ -184,6 +187,25 @@ fn parse_failure_mode(fields: &ObjectFields<'_>, report: &mut ParseReport) -> bo
         }
     }
     false
+}
+
+fn parse_dry_runs(fields: &ObjectFields<'_>, parameters: &Object, report: &mut ParseReport) -> bool {
+    let Some(place) = fields.get("dryRun") else { return false };
+    report.note(place.node.line, &*place.path, "ToolHive does not know `dryRun`");
+    let is_allowed = match place.text(report) {
+        Some("allowed") => true,
+        Some("refused") | None => false,
+        Some(other) => {
+            let problem = place.problem("must be one of: allowed, refused");
+            report.problem(report.with_suggestion(problem, other, ["allowed", "refused"]));
+            false
+        }
+    };
+    let properties = parameters.get("properties").and_then(Json::as_object);
+    if is_allowed && properties.is_some_and(|properties| properties.contains_key(Workflow::DRY_RUN)) {
+        report.problem(place.problem("cannot be allowed: the parameters define `dry_run` themselves"));
+    }
+    is_allowed
 }
 
 fn parse_transaction(fields: &ObjectFields<'_>, report: &mut ParseReport) -> Option<SagaRules> {

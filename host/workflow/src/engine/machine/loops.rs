@@ -19,16 +19,8 @@ use crate::{
 impl<'a> RunMachine<'a> {
     pub(crate) fn begin_loop(&mut self, index: usize, each: &ForEach) {
         let step = self.definition(index);
-        let items = match each.collection.expand(&self.state.context.scope(None), self.is_strict()) {
-            Ok(expanded) => parse_items(&step.id, expanded, each.iterations, |text| {
-                self.redactor().redact_to(text, MAX_SHOWN)
-            }),
-            Err(error) => Err(StepError::from_template(
-                &format!("failed to expand collection for forEach step {}", step.id),
-                error,
-            )),
-        };
-        let items = items.and_then(|items| self.target(index, &each.call).map(|_| items));
+        let items =
+            self.expand_items(index, each).and_then(|items| self.target(index, &each.call).map(|_| items));
         match items.and_then(|items| self.count_items(&step.id, items)) {
             Err(error) => self.fail_step(index, error),
             Ok(items) => {
@@ -39,6 +31,20 @@ impl<'a> RunMachine<'a> {
                 self.notify(index, None, StepChange::Started);
                 self.finish_loop(index);
             }
+        }
+    }
+
+    /// Expands the collection of a loop.
+    pub(crate) fn expand_items(&self, index: usize, each: &ForEach) -> Result<Vec<Value>, StepError> {
+        let step = self.definition(index);
+        match each.collection.expand(&self.state.context.scope(None), self.is_strict()) {
+            Ok(expanded) => parse_items(&step.id, expanded, each.iterations, |text| {
+                self.redactor().redact_to(text, MAX_SHOWN)
+            }),
+            Err(error) => Err(StepError::from_template(
+                &format!("failed to expand collection for forEach step {}", step.id),
+                error,
+            )),
         }
     }
 

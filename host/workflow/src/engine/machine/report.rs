@@ -111,13 +111,21 @@ fn hint_about_saga(undo: &UndoReport) -> Vec<String> {
             false => "All that was changed was undone.".to_owned(),
         });
     }
-    if !undo.compensation_failed.is_empty() {
-        let failed: Vec<String> = undo.compensation_failed.iter().map(|failed| failed.step.clone()).collect();
-        let sentence = format!(
-            "Undoing {} failed; the operator can try that again with `loggia runs retry`.",
-            names(&failed)
-        );
-        sentences.push(sentence);
+    let failed = |is_prepared: bool| -> Vec<String> {
+        let failed =
+            undo.compensation_failed.iter().filter(|failed| (failed.code != TEMPLATE) == is_prepared);
+        failed.map(|failed| failed.step.clone()).collect()
+    };
+    let (failed, unprepared) = (failed(true), failed(false));
+    if !failed.is_empty() {
+        let failed = names(&failed);
+        sentences.push(format!(
+            "Undoing {failed} failed; the operator can try that again with `loggia runs retry`."
+        ));
+    }
+    if !unprepared.is_empty() {
+        sentences
+            .push(format!("The effects of {} remain, since the file cannot undo them.", names(&unprepared)));
     }
     if !undo.not_reversible.is_empty() {
         let made = names(&undo.not_reversible);

@@ -3,7 +3,8 @@
 //! A step starts as soon as its dependencies have ended, in file order, while fewer than [`PARALLEL`] tasks are
 //! active. The order of completion influences nothing.
 
-use loggia_facade::code;
+use loggia_facade::{Object, code};
+use serde_json::Value;
 
 use super::run_machine::{MAX_SHOWN, RunMachine};
 use crate::{
@@ -148,6 +149,9 @@ impl RunMachine<'_> {
         if step.skips_missing && step.call().is_some_and(|call| self.target(index, call).is_err()) {
             return self.skip_step(index);
         }
+        if self.plan_step(index) {
+            return;
+        }
         let show = |text: &str| self.redactor().redact_to(text, MAX_SHOWN);
         match condition::evaluate(step, &self.state.context.scope(None), self.is_strict(), show) {
             Err(error) => self.fail_step(index, error),
@@ -176,6 +180,14 @@ impl RunMachine<'_> {
     fn complete_run(&mut self) {
         let milliseconds = u64::try_from(self.now().as_millis()).unwrap_or(u64::MAX);
         self.state.context.complete_run(self.state.phases.len(), milliseconds);
+        if let Some(dry) = self.state.dry {
+            let mut plan = Object::new();
+            plan.insert("dry_run".to_owned(), dry.to_json());
+            plan.insert("steps".to_owned(), Value::Array(std::mem::take(&mut self.state.planned)));
+            self.state.is_over = true;
+            let outcome = RunOutcome::Completed(Value::Object(plan));
+            return self.effects.push(RunEffect::Done(Box::new(outcome)));
+        }
         match output::build_result(&self.plan.workflow, &self.state.phases, &self.state.context) {
             Ok(value) => {
                 self.state.is_over = true;

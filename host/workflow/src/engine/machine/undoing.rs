@@ -116,11 +116,11 @@ impl RunMachine<'_> {
             );
             if is_open && !self.awaits_calls(index) {
                 self.drop_tasks(index);
-                self.state.phases[index] = StepPhase::Ended(StepEnd::Stopped);
+                self.stop_step(index);
             }
             match &mut self.state.phases[index] {
                 StepPhase::Calling { call, .. } => match call.retry_at {
-                    Some(_) => self.state.phases[index] = StepPhase::Ended(StepEnd::Stopped),
+                    Some(_) => self.stop_step(index),
                     None => {
                         let task = TaskId::first(index, None).with_attempt(call.attempt);
                         self.effects.push(RunEffect::Cancel(task));
@@ -175,11 +175,16 @@ impl RunMachine<'_> {
         if !self.is_undoing() {
             return;
         }
-        for phase in &mut self.state.phases {
-            if matches!(phase, StepPhase::Each(each) if each.calls.is_empty()) {
-                *phase = StepPhase::Ended(StepEnd::Stopped);
+        for index in 0..self.state.phases.len() {
+            if matches!(&self.state.phases[index], StepPhase::Each(each) if each.calls.is_empty()) {
+                self.stop_step(index);
             }
         }
+    }
+
+    fn stop_step(&mut self, index: usize) {
+        self.state.phases[index] = StepPhase::Ended(StepEnd::Stopped);
+        self.notify(index, None, StepChange::Stopped);
     }
 
     fn begin_undo(&mut self, place: usize, deadline: Duration) {

@@ -2,6 +2,7 @@
 
 use loggia_facade::{Answer, Failure, Object};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Input of a new run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -14,6 +15,37 @@ pub struct RunStart {
     pub params: Object,
     /// Seed for the jitter of retries.
     pub seed: u64,
+    /// Plans steps instead of making them.
+    #[serde(default)]
+    pub dry: Option<DryRun>,
+}
+
+/// Dry runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DryRun {
+    /// Nothing is called.
+    All,
+    /// Actions that change nothing are called.
+    Reads,
+}
+
+impl DryRun {
+    /// Reads the argument of a call: `true`, `"reads"`; anything else is no dry run.
+    pub fn from_json(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(true) => Some(Self::All),
+            Value::String(text) if text == "reads" => Some(Self::Reads),
+            _ => None,
+        }
+    }
+
+    /// Writes the argument of a call.
+    pub fn to_json(self) -> Value {
+        match self {
+            Self::All => Value::Bool(true),
+            Self::Reads => "reads".into(),
+        }
+    }
 }
 
 /// Identifier of a call or question.

@@ -14,7 +14,7 @@ mod plan;
 
 pub use self::{
     effect::RunEffect,
-    event::{RunEvent, RunStart, TaskId},
+    event::{DryRun, RunEvent, RunStart, TaskId},
     news::{StepChange, StepNews},
     outcome::{FailedUndo, RunOutcome, RunReport, UndoReport},
     plan::{RunPlan, StepTarget},

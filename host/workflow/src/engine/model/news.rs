@@ -30,6 +30,10 @@ pub enum StepChange {
     Failed(String),
     /// The step was skipped by its condition or by a question.
     Skipped,
+    /// The step was stopped, since the run is undone.
+    Stopped,
+    /// The step was planned by a dry run.
+    Planned,
     /// The call of the step, or of the item, is being undone.
     Undoing,
     /// It was undone.

@@ -87,6 +87,11 @@ pub(crate) fn completed_entry(output: Value, content: Value) -> Object {
     entry
 }
 
+/// Creates the entry of a step that was only planned.
+pub(crate) fn planned_entry(output: Value) -> Object {
+    default_entry("planned", Some(output))
+}
+
 /// Creates the entry of a failed step in a run that continues.
 pub(crate) fn failed_entry(error: &str, output: Option<Value>) -> Object {
     let mut entry = default_entry("failed", output);

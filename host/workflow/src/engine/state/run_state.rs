@@ -6,12 +6,14 @@ use std::{
     time::Duration,
 };
 
-use loggia_facade::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{context::TemplateContext, saga_state::SagaState};
-use crate::engine::{failure::SecretRedactor, model::RunPlan};
+use super::{context::TemplateContext, saga_state::SagaState, step_call::StepCallState};
+use crate::engine::{
+    failure::SecretRedactor,
+    model::{DryRun, RunPlan},
+};
 
 /// State of a run. It can be serialized and restored at any point without changing the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,6 +35,12 @@ pub struct RunState {
     /// Idempotency keys that the file states, with the call that has each.
     #[serde(default)]
     pub(crate) keys: BTreeMap<String, (usize, Option<usize>)>,
+    /// Plans steps instead of making them.
+    #[serde(default)]
+    pub(crate) dry: Option<DryRun>,
+    /// Planned steps, as the dry run reports them.
+    #[serde(default)]
+    pub(crate) planned: Vec<Value>,
     /// The run has ended.
     pub(crate) is_over: bool,
     /// The start limit of the last transition was reached: the next one is due immediately.
@@ -70,19 +78,8 @@ pub(crate) enum StepEnd {
     Skipped,
     /// Stopped while it was active, since the run is undone.
     Stopped,
-}
-
-/// Call with its attempts.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct StepCallState {
-    pub params: Object,
-    /// Idempotency key that the file states.
-    #[serde(default)]
-    pub key: Option<String>,
-    /// Attempt, from 0.
-    pub attempt: u32,
-    /// Time of the retry; `None` while an attempt is active.
-    pub retry_at: Option<Duration>,
+    /// Planned by a dry run.
+    Planned,
 }
 
 /// Progress of a `forEach`.
@@ -153,6 +150,7 @@ impl RunState {
             StepPhase::Ended(StepEnd::Failed) => "failed",
             StepPhase::Ended(StepEnd::Skipped) => "skipped",
             StepPhase::Ended(StepEnd::Stopped) => "stopped",
+            StepPhase::Ended(StepEnd::Planned) => "planned",
         })
     }
 
@@ -208,16 +206,5 @@ impl StepPhase {
 
     pub(crate) fn has_ended(&self) -> bool {
         matches!(self, Self::Ended(_))
-    }
-}
-
-impl StepCallState {
-    pub(crate) fn new(params: Object, key: Option<String>) -> Self {
-        Self { params, key, attempt: 0, retry_at: None }
-    }
-
-    /// Returns true if this attempt is active.
-    pub(crate) fn is_attempting(&self, attempt: u32) -> bool {
-        self.attempt == attempt && self.retry_at.is_none()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use loggia_facade::{Failure, Object};
 use serde::{Deserialize, Serialize};
 
-use super::run_state::StepCallState;
+use super::step_call::StepCallState;
 
 /// Progress of a saga. Of other workflows it stays empty.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -134,7 +134,8 @@ fn secrets_are_in_no_error() {
 #[test]
 fn events_of_inactive_tasks_are_ignored() {
     let plan = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run", "dependsOn": ["a"]}]));
-    let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let start =
+        RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0, dry: None };
     let (mut state, _) = begin(&plan, start);
     let reply = || loggia_facade::Reply::data(json!({"x": 1}));
     let failure = || loggia_facade::Failure::new("internal", "x");
@@ -172,7 +173,8 @@ fn events_of_inactive_tasks_are_ignored() {
 fn a_run_of_another_definition_ends() {
     let short = plan(json!([{"id": "a", "tool": "t.run"}]));
     let long = plan(json!([{"id": "a", "tool": "t.run"}, {"id": "b", "tool": "t.run"}]));
-    let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let start =
+        RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0, dry: None };
     let (state, _) = begin(&short, start);
     let mut state: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
     let effects = step(&long, &mut state, Duration::ZERO, RunEvent::Due);

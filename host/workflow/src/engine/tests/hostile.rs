@@ -62,7 +62,7 @@ fn steps_that_end_as_soon_as_they_begin_leave_time_for_others() {
     for steps in [json!([each]), (0..100).map(skipped).collect()] {
         let plan = plan(steps);
         let params = object(json!({"items": items}));
-        let one = RunStart { id: "r".into(), start_time: String::new(), params, seed: 1 };
+        let one = RunStart { id: "r".into(), start_time: String::new(), params, seed: 1, dry: None };
         let (mut state, mut effects) = begin(&plan, one);
         let mut turns = 0;
         while !effects.iter().any(|effect| matches!(effect, RunEffect::Done(_))) {

@@ -19,7 +19,8 @@ fn replies_that_are_too_large_together_end_the_run() {
     let items = json!((0..20).collect::<Vec<_>>()).to_string();
     let each = json!({"id": "all", "type": "forEach", "collection": items, "step": {"tool": "t.run"}});
     let plan = plan(json!([each]));
-    let begin = RunStart { id: "r".into(), start_time: String::new(), params: Object::new(), seed: 1 };
+    let begin =
+        RunStart { id: "r".into(), start_time: String::new(), params: Object::new(), seed: 1, dry: None };
     let (mut state, effects) = super::super::begin(&plan, begin);
     let mut open: VecDeque<RunEffect> = effects.into();
     let mut replies = 0;

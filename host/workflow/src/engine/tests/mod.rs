@@ -3,6 +3,7 @@
 //! Case numbers are those of ToolHive's key cases, all listed in `toolhive`.
 
 mod aborts;
+mod dry_runs;
 mod hostile;
 mod interplay;
 mod items;

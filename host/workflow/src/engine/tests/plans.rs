@@ -74,6 +74,7 @@ pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
         timeout: milliseconds(&value["timeout"], 30 * 60 * 1000),
         continues: value["failureMode"] == "continue",
         strict: value["strict"] == true,
+        dry_runs: false,
         saga: value.get("saga").map(|limit| SagaRules { timeout: milliseconds(limit, 0) }),
         output: value.get("output").map(output),
         annotations: EffectHints::default(),

@@ -150,12 +150,12 @@ proptest! {
                     let needs = &plan.workflow.steps[news.step].depends_on;
                     prop_assert!(needs.iter().all(|of| ended[*of]), "{news:?}");
                 }
-                Completed | Failed(_) | Skipped => {
+                Completed | Failed(_) | Skipped | Planned => {
                     prop_assert!(!ended[news.step], "{news:?} twice");
                     ended[news.step] = true;
                     prop_assert_eq!(news.ended, ended.iter().filter(|ended| **ended).count());
                 }
-                Retrying(..) | Undoing | Undone | UndoFailed(_) => {}
+                Stopped | Retrying(..) | Undoing | Undone | UndoFailed(_) => {}
             }
         }
     }
@@ -212,7 +212,7 @@ proptest! {
         events in prop::collection::vec((0usize..26, prop::option::of(0usize..4), 0u32..3, 0u8..9, 0u64..90_000), 0..120),
     ) {
         let plan = flow.plan("abort");
-        let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: flow.seeds[0] };
+        let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: flow.seeds[0], dry: None };
         let (mut state, effects) = begin(&plan, start);
         let mut done = effects.iter().any(|effect| matches!(effect, RunEffect::Done(_)));
         let mut open: Vec<TaskId> = Vec::new();

@@ -346,7 +346,8 @@ fn a_retry_of_an_undone_run_makes_its_calls_anew() {
 #[test]
 fn cancellation_does_not_stop_the_undoing() {
     let plan = saga(json!([undoable("a", &[])]));
-    let start = RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0 };
+    let start =
+        RunStart { id: "r".into(), start_time: String::new(), params: object(json!({})), seed: 0, dry: None };
     let (mut state, _) = begin(&plan, start);
     let now = Duration::ZERO;
     let effects = step(&plan, &mut state, now, RunEvent::Cancelled);

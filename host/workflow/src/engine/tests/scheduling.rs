@@ -62,6 +62,7 @@ fn a_run_without_steps_that_can_begin_ends_and_one_without_steps_does_too() {
         start_time: String::new(),
         params: Default::default(),
         seed: 0,
+        dry: None,
     };
     let (_, effects) = super::super::begin(&round, begin());
     assert!(format!("{effects:?}").contains("circular dependency"), "case 18, should a check ever miss it");

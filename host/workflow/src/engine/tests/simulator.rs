@@ -6,8 +6,8 @@ use loggia_facade::{Answer, Failure, Object, Reply};
 use serde_json::{Value, json};
 
 use super::super::{
-    RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, RunState, StepChange, StepNews, TaskId,
-    begin, step,
+    DryRun, RunEffect, RunEvent, RunOutcome, RunPlan, RunReport, RunStart, RunState, StepChange, StepNews,
+    TaskId, begin, step,
 };
 
 /// Call or question, as its answerer sees it.
@@ -110,9 +110,11 @@ pub(super) fn run_seeded(
     seed: u64,
     mut answer: impl FnMut(&Asked) -> Told,
 ) -> Run {
-    let params: Object = params.as_object().cloned().unwrap_or_default();
+    let mut params: Object = params.as_object().cloned().unwrap_or_default();
+    let dry = params.shift_remove("dry_run").and_then(|dry| DryRun::from_json(&dry));
     let start_time = "2024-01-01T12:00:00Z".to_owned();
-    let (mut state, mut effects) = begin(plan, RunStart { id: "run-1".into(), start_time, params, seed });
+    let (mut state, mut effects) =
+        begin(plan, RunStart { id: "run-1".into(), start_time, params, seed, dry });
     let mut now = Duration::ZERO;
     let (mut asked, mut dropped, mut news, mut most) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let mut pending: Vec<(Duration, Asked, Option<Comes>)> = Vec::new();
