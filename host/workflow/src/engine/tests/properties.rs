@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{
     super::{RunEffect, RunEvent, RunOutcome, RunPlan, RunStart, RunState, TaskId, begin, step},
     plans::{object, plan},
-    simulator::{Asked, Run, Told, fails, ok, run_seeded, says},
+    simulator::{Asked, Comes, Run, Told, fails, ok, run_seeded, says},
 };
 
 /// Step of a random workflow.
@@ -82,12 +82,21 @@ impl Flow {
                 _ => json!({"tool": "t.run", "arguments": {"seen": seen}}),
             };
             object(more).into_iter().for_each(|(name, value)| out[name] = value);
+            let undo = |of: &str| json!({"tool": "t.undo", "arguments": {"of": of}});
+            match spec.kind {
+                0 => {}
+                1 => out["step"]["compensate"] = undo("{{.forEach.output.item}}"),
+                _ => out["compensate"] = undo(&format!("{{{{.steps.s{step}.output.of}}}}")),
+            }
             if spec.condition == 0 {
                 out["condition"] = "false".into();
             }
             out
         });
         let mut flow = json!({"steps": steps.collect::<Vec<_>>(), "failureMode": mode});
+        if mode == "saga" {
+            flow["saga"] = 60_000.into();
+        }
         // Every other result includes all steps instead of the last one.
         if self.specs[0].needs.is_multiple_of(2) {
             let all = json!({"type": "object", "value": "{{json .steps}}"});
@@ -107,6 +116,7 @@ impl Flow {
         match (spec.kind, spec.failures) {
             (0, 0) => says(after, Answer::Accepted(json!({"yes": step}))),
             (0, 1..99) => says(after, Answer::Declined),
+            _ if asked.task.undoes => ok(after, json!({})),
             (_, failures) if asked.task.attempt < failures => fails(after, "no"),
             _ => ok(after, json!({"of": step, "item": asked.task.item, "half": 0.1 + step as f64 / 3.0})),
         }
@@ -156,6 +166,33 @@ proptest! {
                     prop_assert_eq!(news.ended, ended.iter().filter(|ended| **ended).count());
                 }
                 Stopped | Retrying(..) | Undoing | Undone | UndoFailed(_) => {}
+            }
+        }
+    }
+
+    #[test]
+    fn a_saga_undoes_each_completed_call_once_the_last_first(flow in flows()) {
+        let plan = flow.plan("saga");
+        let run = flow.run(&plan, 0);
+        let key = |asked: &Asked| (asked.task.step, asked.task.item);
+        let (undone, made): (Vec<_>, Vec<_>) = run.asked.iter().partition(|(_, asked)| asked.task.undoes);
+        let undone: Vec<_> = undone.iter().map(|(_, asked)| key(asked)).collect();
+        let mut completed: Vec<_> = made.iter().filter_map(|(began, asked)| match flow.told(asked, 0) {
+            Some((after, Comes::Reply(_))) => Some((*began + Duration::from_millis(after), key(asked))),
+            _ => None,
+        }).collect();
+        completed.sort_by_key(|(at, _)| *at);
+        match &run.outcome {
+            RunOutcome::Completed(_) => prop_assert_eq!(undone, []),
+            RunOutcome::Failed(report) => {
+                let report = report.undo.as_ref().unwrap();
+                prop_assert!(report.undone, "{report:?}");
+                prop_assert_eq!(report.compensated.len(), undone.len());
+                // Calls that completed at the same time may be undone in either order.
+                let at = |call: &(usize, Option<usize>)| completed.iter().find(|(_, key)| key == call).map(|(at, _)| *at);
+                let times: Vec<_> = undone.iter().map(at).collect();
+                prop_assert!(times.iter().all(Option::is_some) && times.is_sorted_by(|a, b| a >= b), "{times:?}");
+                prop_assert_eq!(undone.len(), completed.len());
             }
         }
     }
