@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use crate::{Call, Reply, Stop, Surface, Usage};
+use crate::{Call, Reply, StartRule, Stop, Surface, Usage};
 
 /// One domain of actions behind one tool. A changed surface is a new facade.
 pub trait Facade: Send + Sync + 'static {
@@ -28,6 +28,11 @@ pub trait Facade: Send + Sync + 'static {
     /// [`Port::take_journal`](crate::Port::take_journal), and continue from it.
     fn is_durable(&self) -> bool {
         false
+    }
+
+    /// Rules by which its actions start by themselves.
+    fn start_rules(&self) -> &[StartRule] {
+        &[]
     }
 
     /// Resource usage of its calls so far, if it is recorded.

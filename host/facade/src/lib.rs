@@ -5,6 +5,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`start`] | actions that start by themselves |
 //! | [`surface`] | what a facade publishes: texts, actions, schemas |
 //! | [`facade`] | the trait that answers calls |
 //! | [`call`] | one invocation |
@@ -32,6 +33,7 @@ pub mod port;
 pub mod reply;
 pub mod request;
 pub mod roots;
+pub mod start;
 pub mod surface;
 pub mod usage;
 
@@ -46,5 +48,6 @@ pub use port::{Answer, LogLevel, PeerAction, Port, Progress, Question, QuestionK
 pub use reply::{Block, Content, Next, Page, Reply};
 pub use request::{Detail, Input, Request};
 pub use roots::{ClientRoot, ClientRoots, MAX_ROOTS, RefusedRoot, RootSource};
+pub use start::{StartCause, StartRule};
 pub use surface::{Action, Effect, Surface, Want};
 pub use usage::Usage;

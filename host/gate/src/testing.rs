@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{Action, Call, Effect, Facade, Reply, Stop, Surface};
+use loggia_facade::{Action, Call, Effect, Facade, Reply, StartRule, Stop, Surface};
 use loggia_policy::model::FacadeRules;
 use loggia_schema::{ActionPolicy, Contract};
 use serde_json::{Value, json};
@@ -25,6 +25,8 @@ pub struct PuppetFacade {
     pub act: PuppetAction,
     /// Whether its calls stay on the runtime of their followers.
     pub is_io_bound: bool,
+    /// Rules by which its actions start by themselves.
+    pub start_rules: Vec<StartRule>,
 }
 
 impl Facade for PuppetFacade {
@@ -38,6 +40,10 @@ impl Facade for PuppetFacade {
 
     fn is_io_bound(&self) -> bool {
         self.is_io_bound
+    }
+
+    fn start_rules(&self) -> &[StartRule] {
+        &self.start_rules
     }
 }
 
@@ -88,6 +94,7 @@ where
         surface: Arc::new(surface),
         act: Box::new(move |call| act(call).boxed()),
         is_io_bound: false,
+        start_rules: Vec::new(),
     }
 }
 

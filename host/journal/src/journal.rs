@@ -101,6 +101,9 @@ impl Journal for SqliteJournal {
 
     fn add(&self, run: NewRun, entries: Vec<Vec<u8>>) -> JournalFuture<()> {
         self.run(true, (), move |connection, holder| {
+            if query::load(connection, &run.id)?.is_some() {
+                return Ok(());
+            }
             record::create(connection, holder.name(), &run)?;
             let lease = RunLease { run: run.id, fence: 1 };
             record::append(connection, holder.name(), &lease, 0, &entries)?;

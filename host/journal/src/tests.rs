@@ -106,6 +106,7 @@ async fn an_added_run_is_claimed_with_its_entries() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (open(folder.path()), open(folder.path()));
     one.add(run("a"), entries(&["x", "y"])).await.unwrap();
+    other.add(run("a"), entries(&["z"])).await.unwrap();
     assert_eq!(one.history("a".into()).await.unwrap(), entries(&["x", "y"]));
     let claimed = other.claim(facades(), 9).await.unwrap();
     assert_eq!((&claimed[0].entries, claimed[0].lease.fence), (&entries(&["x", "y"]), 2));

@@ -2,5 +2,7 @@
 
 /// Path at which MCP is served over HTTP.
 pub const PATH: &str = "/mcp";
+/// Path under which programs of other services start workflows.
+pub const HOOKS_PATH: &str = "/hooks";
 /// Path to which an authorization server sends browsers back.
 pub const CALLBACK_PATH: &str = "/oauth/callback";

@@ -159,6 +159,7 @@ impl LoadOptions {
             journal: false,
             vault_key: places::vault_key().map_err(UsageError)?,
             logins: BTreeMap::new(),
+            services: None,
             upstreams: Vec::new(),
             upstream_grace: UPSTREAM_GRACE,
             settings: None,

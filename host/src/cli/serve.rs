@@ -38,7 +38,7 @@ use crate::{
     caller_vault::to_login_clients,
     load::to_specs,
     login::{LoginReturns, ReturnPlace, listener_url},
-    serve::{HostOptions, PluginHost, admin, signals},
+    serve::{HostOptions, PluginHost, admin, signals, starts::to_services},
     telemetry::{logs, trail},
 };
 
@@ -187,6 +187,7 @@ impl ServeCommand {
             journal: true,
             upstreams: to_specs(&settings.upstream),
             logins: to_login_clients(&settings.login),
+            services: Some(to_services(&settings.service)),
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),
@@ -330,6 +331,7 @@ pub async fn serve_http(
         http,
         authenticator,
         returns,
+        hooks: host.hooks(),
         drain: settings.drain.0,
         release_memory: crate::serve::memory::trim,
     };

@@ -1,6 +1,7 @@
 //! Assembles engine, cache, catalog, gate and loader.
 
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -21,7 +22,7 @@ use loggia_sandbox::{
     CodeCache, EngineError, SandboxEngine,
     compile::{self, CompilerCommand},
 };
-use loggia_server::mcp::SealSecret;
+use loggia_server::{http::HookReceiver, mcp::SealSecret};
 use loggia_state::StateError;
 use loggia_system::{FileIdentity, descriptors};
 use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
@@ -32,7 +33,11 @@ use crate::{
     caller_vault::{CallerVault, LoginClients},
     load::{CatalogLoader, FacadeStates, LoadStatus, PluginAdmitter, TrustPlaces, UpstreamSource, compiler},
     login::CallLogins,
-    serve::{runtimes::CallRuntimes, vitals},
+    serve::{
+        runtimes::CallRuntimes,
+        starts::{Scheduler, ServiceIdentity, WorkflowHooks},
+        vitals,
+    },
 };
 
 /// Shutdown timeout of the loader: compilers are killed immediately, upstreams within three seconds.
@@ -54,6 +59,8 @@ pub struct HostOptions {
     pub vault_key: Option<VaultKey>,
     /// Authorization servers that issue them.
     pub logins: LoginClients,
+    /// Identities under which workflows start by themselves; `None`: none starts.
+    pub services: Option<BTreeMap<String, ServiceIdentity>>,
     /// Other MCP servers to serve.
     pub upstreams: Vec<UpstreamSpec>,
     /// Time for which the first catalog waits for them.
@@ -98,6 +105,7 @@ pub struct PluginHost {
     pub admitter: Arc<PluginAdmitter>,
     /// State of the files of the watched folder.
     pub load_status: Arc<LoadStatus>,
+    services: Option<BTreeMap<String, ServiceIdentity>>,
     upstreams: Vec<UpstreamSpec>,
     upstream_grace: Duration,
     runtimes: Option<CallRuntimes>,
@@ -145,6 +153,7 @@ impl PluginHost {
             gate,
             admitter: Arc::new(admitter),
             load_status: Arc::default(),
+            services: options.services.clone(),
             upstreams: options.upstreams.clone(),
             upstream_grace: options.upstream_grace,
             runtimes: Some(runtimes),
@@ -164,6 +173,11 @@ impl PluginHost {
     /// Logins that begin with calls.
     pub fn logins(&self) -> &Arc<CallLogins> {
         self.admitter.states().logins()
+    }
+
+    /// Receiver of requests to hooks, if the settings have a secret for them.
+    pub fn hooks(&self) -> Option<Arc<dyn HookReceiver>> {
+        WorkflowHooks::open(self.gate.clone(), self.services.clone()?, self.seal_secret())
     }
 
     /// Secret of the state folder, for states that pass through clients.
@@ -221,6 +235,10 @@ impl PluginHost {
         );
         let stop = stop.child_token();
         calls.spawn(resume_runs(self.gate.clone(), stop.clone()));
+        if let Some(services) = self.services.clone() {
+            let scheduler = Scheduler::new(self.gate.clone(), services, self.seal_secret());
+            calls.spawn(scheduler.run(stop.clone()));
+        }
         let watcher = calls.spawn(loader.run(stop.clone()));
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push((stop, watcher));
     }

@@ -5,6 +5,7 @@
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
 //! | `admin/` | health, readiness and metrics |
 //! | `signals/` | shutdown signals |
+//! | `starts/` | workflows that start by themselves |
 //! | `memory.rs` | settings of the allocator |
 //! | `runtimes.rs` | threads of calls |
 //! | `vitals/` | resource usage, logged on SIGUSR1 |
@@ -14,6 +15,7 @@ mod host;
 pub mod memory;
 mod runtimes;
 pub mod signals;
+pub mod starts;
 pub mod vitals;
 
 pub use host::{HostOptions, PluginHost, StartError};

@@ -12,6 +12,7 @@
 //! | `together.rs` | many steps, and workflows that call workflows |
 //! | `killed.rs` | runs and questions survive hosts that are killed |
 //! | `sagas.rs` | runs that undo what they have done; dry runs |
+//! | `starts.rs` | workflows that start by themselves |
 //! | `recorded.rs` | the operator's view of recorded runs |
 //! | `reloads.rs` | files that are added, changed, broken and removed |
 //! | `policies.rs` | restrictions by the operator |
@@ -30,4 +31,5 @@ mod reloads;
 mod sagas;
 mod shown;
 mod stage;
+mod starts;
 mod together;

@@ -8,7 +8,14 @@ use std::{
 use loggia_facade::{Command, Envelope, Failure, Input, Object, Request};
 use loggia_schema::ToolView;
 
-use super::{audit, exec::Exec, gate_state::GateState, login, resumption, run_query, snapshot::GateSnapshot};
+use super::{
+    audit,
+    exec::Exec,
+    gate_state::GateState,
+    login, resumption, run_query,
+    snapshot::GateSnapshot,
+    start::{self, CallStart, StartOutcome},
+};
 use crate::{
     access::CallOrigin,
     catalog::{Catalog, CatalogSnapshot},
@@ -155,6 +162,16 @@ impl Gate {
     /// If the journal cannot be read.
     pub async fn resume_runs(&self) -> Result<usize, JournalError> {
         resumption::resume_runs(&self.state).await
+    }
+
+    /// Starts a call without a client, as a run that is recorded if the host has a journal.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the call if it cannot begin: no such action, no right to it, wrong parameters; or `unavailable`, if the
+    /// journal cannot be used.
+    pub async fn start_call(&self, call: CallStart) -> Result<StartOutcome, Failure> {
+        start::start_call(&self.state, call).await
     }
 
     /// Cancels the durable runs of this host for which that was requested through the journal.

@@ -42,6 +42,7 @@
 //! | `exec.rs` | the client's handle on one call |
 //! | `durable.rs` | calls that are recorded |
 //! | `resumption.rs` | recorded runs go on after a restart |
+//! | `start.rs` | calls that start by themselves |
 //! | `run_query.rs` | answers `run_status` and `run_cancel` |
 //! | `gate_state.rs` | the state that all calls share |
 //! | `snapshot.rs` | queues, breakers and runs at one moment |
@@ -80,9 +81,11 @@ mod port;
 mod resumption;
 mod run_query;
 mod snapshot;
+mod start;
 mod timeout;
 
 pub use audit::{TARGET, is_enabled};
 pub use exec::Exec;
 pub use gate::Gate;
 pub use snapshot::{FacadeStatus, GateSnapshot};
+pub use start::{CallStart, StartOutcome};

@@ -94,7 +94,11 @@ fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
             return;
         }
     };
-    tracing::info!(run = id, facade = head.facade(), action = head.action(), "resuming a run");
+    let (facade, action) = (head.facade(), head.action());
+    match confirmed {
+        true => tracing::info!(run = id, facade, action, "resuming a run"),
+        false => tracing::info!(run = id, facade, action, "beginning a recorded run"),
+    }
     let state = Arc::new(state.with_start(head.began()).with_recorder(Some(Arc::clone(&recorder))));
     gate.runs.note_recorded(&state);
     gate.runs.register(Arc::clone(&state), true);

@@ -167,6 +167,11 @@ impl RunHead {
             && (origin.rights.are_unrestricted() || self.actions.iter().all(may_call))
     }
 
+    /// Returns true for a call of the same action by the same caller.
+    pub(crate) fn is_same_call(&self, other: &Self) -> bool {
+        (&self.caller, &self.facade, &self.actions) == (&other.caller, &other.facade, &other.actions)
+    }
+
     /// Describes the run for the journal.
     pub(crate) fn to_run(&self, id: String) -> NewRun {
         NewRun {

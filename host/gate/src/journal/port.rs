@@ -36,7 +36,8 @@ pub trait Journal: Send + Sync + 'static {
     /// Loads the entries of a run.
     fn history(&self, run: String) -> JournalFuture<Vec<Vec<u8>>>;
 
-    /// Records a run with entries, leased to no host: the next that looks for unfinished runs claims it.
+    /// Records a run with entries, leased to no host: the next that looks for unfinished runs claims it. Does nothing if a run
+    /// with this handle is recorded.
     fn add(&self, run: NewRun, entries: Vec<Vec<u8>>) -> JournalFuture<()>;
 
     /// Asks the host of an unfinished run to cancel it. Returns false if there is none.

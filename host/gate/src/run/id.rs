@@ -12,13 +12,18 @@ impl RunId {
         Self(text.to_owned())
     }
 
+    /// Makes a handle of these bits, which nobody else must be able to guess.
+    pub fn from_bits(bits: [u8; 16]) -> Self {
+        use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+        Self(format!("run_{}", URL_SAFE_NO_PAD.encode(bits)))
+    }
+
     /// Creates a handle that nobody can guess.
     pub fn random() -> Self {
-        use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
         let mut bits = [0; 16];
         // Cannot fail after boot; without randomness no handle is safe to hand out.
         getrandom::fill(&mut bits).unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
-        Self(format!("run_{}", URL_SAFE_NO_PAD.encode(bits)))
+        Self::from_bits(bits)
     }
 }
 

@@ -393,3 +393,31 @@ async fn a_run_stops_before_it_changes_what_it_cannot_record() {
         assert!(runs.lock().unwrap().iter().all(|run| run.outcome.is_some()), "{writes}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_starts_by_itself_runs_once_and_not_beside_itself() {
+    use crate::call::{CallStart, StartOutcome};
+
+    let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+    let host = |number| stage(STEPS, &made, MemoryJournal::new(&runs, number, usize::MAX));
+    let (first, second) = (host(1), host(2));
+    let start = |seven: u8, may_overlap| CallStart {
+        origin: CallOrigin::named("service:reports", CallerRights::all()),
+        request: request("flow", "order"),
+        id: RunId::from_bits([seven; 16]),
+        may_overlap,
+    };
+    assert_eq!(first.start_call(start(7, false)).await, Ok(StartOutcome::Started));
+    assert_eq!(second.start_call(start(7, false)).await, Ok(StartOutcome::Started), "it is the same run");
+    assert_eq!(second.start_call(start(8, false)).await, Ok(StartOutcome::Overlaps));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!((runs.lock().unwrap().len(), made.lock().unwrap()["touch pay"]), (1, 1));
+    assert!(runs.lock().unwrap()[0].outcome.is_some());
+    assert_eq!(second.start_call(start(8, false)).await, Ok(StartOutcome::Started), "the first has ended");
+    assert_eq!(second.start_call(start(9, true)).await, Ok(StartOutcome::Started));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(made.lock().unwrap()["touch pay"], 3);
+    let rights = CallerRights::from_scopes(["a:look".parse().unwrap()]);
+    let denied = CallStart { origin: CallOrigin::named("service:x", rights), ..start(10, true) };
+    assert_eq!(second.start_call(denied).await.unwrap_err().code, "not_found");
+}

@@ -19,7 +19,8 @@ fn slots(actions: usize, exposure: FacadeExposure) -> BTreeMap<String, CatalogSl
     let surface = Arc::clone(contract.surface());
     let name = surface.name.clone();
     let act = |call: Call| async move { Ok(Reply::data(call.action)) }.boxed();
-    let facade = Arc::new(PuppetFacade { surface, act: Box::new(act), is_io_bound: false });
+    let facade =
+        Arc::new(PuppetFacade { surface, act: Box::new(act), is_io_bound: false, start_rules: Vec::new() });
     let entry = CatalogEntry::new(facade, contract, FacadeRules::default(), exposure, "test".to_owned());
     BTreeMap::from([(name, CatalogSlot::Serving(Arc::new(entry)))])
 }

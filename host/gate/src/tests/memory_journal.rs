@@ -18,6 +18,16 @@ pub(super) struct MemoryRun {
     pub outcome: Option<Vec<u8>>,
 }
 
+impl MemoryRun {
+    fn to_stored(&self) -> StoredRun {
+        StoredRun {
+            run: self.run.clone(),
+            entries: self.entries.len() as u64,
+            end: self.outcome.clone().map(|outcome| (0, outcome)),
+        }
+    }
+}
+
 pub(super) type MemoryRuns = Arc<Mutex<Vec<MemoryRun>>>;
 
 /// Journal of one host in memory, which stops after so many writes, as a killed host does.
@@ -117,11 +127,7 @@ impl Journal for MemoryJournal {
     fn load(&self, id: String) -> JournalFuture<Option<StoredRun>> {
         self.run(0, |runs| {
             let found = runs.iter().find(|run| run.run.id == id);
-            Ok(found.map(|run| StoredRun {
-                run: run.run.clone(),
-                entries: run.entries.len() as u64,
-                end: run.outcome.clone().map(|outcome| (0, outcome)),
-            }))
+            Ok(found.map(MemoryRun::to_stored))
         })
     }
 
@@ -131,7 +137,9 @@ impl Journal for MemoryJournal {
 
     fn add(&self, run: NewRun, entries: Vec<Vec<u8>>) -> JournalFuture<()> {
         self.run(1, |runs| {
-            runs.push(MemoryRun { run, host: 0, fence: 1, entries, outcome: None });
+            if !runs.iter().any(|known| known.run.id == run.id) {
+                runs.push(MemoryRun { run, host: 0, fence: 1, entries, outcome: None });
+            }
             Ok(())
         })
     }
@@ -144,7 +152,10 @@ impl Journal for MemoryJournal {
         self.run(0, |runs| Ok(runs.iter().map(|run| run.run.id.clone()).collect()))
     }
 
-    fn list(&self, _: Option<String>, _: usize) -> JournalFuture<Vec<StoredRun>> {
-        self.run(0, |_| Ok(Vec::new()))
+    fn list(&self, facade: Option<String>, most: usize) -> JournalFuture<Vec<StoredRun>> {
+        self.run(0, |runs| {
+            let of_facade = |run: &&MemoryRun| facade.as_ref().is_none_or(|facade| run.run.facade == *facade);
+            Ok(runs.iter().rev().filter(of_facade).take(most).map(MemoryRun::to_stored).collect())
+        })
     }
 }

@@ -134,9 +134,9 @@ fn name(text: &Text) -> Result<String, &'static str> {
     credential::check_name(&text.value).map(|()| text.value.clone())
 }
 
-fn scopes(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Vec<AccessScope>> {
+pub(super) fn scopes(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<Vec<AccessScope>> {
     if field.is_empty_list() {
-        return reader.report(field, "is empty, so the token allows nothing; write [\"*\"] for everything");
+        return reader.report(field, "is empty, so nothing is allowed; write [\"*\"] for everything");
     }
     Vec::read(field, reader)
 }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `root_table.rs`, `http.rs`, `auth.rs` | the tables of the file |
 //! | `credential.rs` | the values of `[auth]` |
-//! | `upstream.rs`, `login_server.rs` | `[upstream.NAME]`, `[login.NAME]` |
+//! | `upstream.rs`, `login_server.rs`, `service.rs` | `[upstream.NAME]`, `[login.NAME]`, `[service.NAME]` |
 //! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
 //! | `web_url.rs` | URLs of servers |
 //! | `value.rs`, `quantity.rs` | parsing of each type |
@@ -24,6 +24,7 @@ mod read;
 mod reference;
 mod root_table;
 mod schema;
+mod service;
 mod table;
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests compare and write the pages of the repository")]
@@ -41,5 +42,6 @@ pub use self::{
     read::{SettingsError, SettingsReading},
     reference::reference,
     root_table::{Admin, Audit, Format, Level, Log, Publish, Revision, Settings},
+    service::Service,
     upstream::{HiddenText, ToolOverride, Upstream},
 };

@@ -12,6 +12,7 @@ use super::{
     http::Http,
     login_server::LoginServer,
     quantity::{Size, Span, within},
+    service::{Service, services},
     table::table,
     upstream::{Upstream, upstreams},
     value::words,
@@ -52,6 +53,8 @@ table! {
         upstream: BTreeMap<String, Upstream> = BTreeMap::new(), upstreams;
         /// Authorization servers that issue credentials of callers, by facade.
         login: BTreeMap<String, LoginServer> = BTreeMap::new();
+        /// Identities under which workflows start by themselves.
+        service: BTreeMap<String, Service> = BTreeMap::new(), services;
         /// The listener for operators: health and metrics.
         admin: Option<Admin> = None;
     }

@@ -174,7 +174,7 @@ fn headers(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<BTreeMa
 }
 
 /// `^[a-z][a-z0-9_-]{0,31}$`
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     text.len() <= 32 && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(rest)
 }

@@ -20,9 +20,11 @@
 //! | MCP, with sessions for older clients | | `sessions/` |
 //! | other paths | 404 | |
 //!
-//! Browsers that return from an authorization server (`redirects.rs`) pass the layers up to the host check, and a rate limit.
+//! Browsers that return from an authorization server (`redirects.rs`) pass the layers up to the host check, and a rate limit. So do
+//! signed requests to hooks (`hooks.rs`).
 //!
-//! **Invariant**: unauthenticated requests cost no more than parsing their headers: no body is read and no session is created.
+//! **Invariant**: unauthenticated requests cost no more than parsing their headers: no body is read and no session is created. The
+//! exception are hooks, if the operator has set a secret: a signature covers the body.
 
 mod accept;
 mod auth_failures;
@@ -31,6 +33,7 @@ mod clock;
 mod connection_table;
 mod direct_calls;
 mod guarded_body;
+mod hooks;
 mod host_check;
 mod message;
 mod oversize;
@@ -67,6 +70,7 @@ use tower_http::{
 pub use self::{
     accept::{ConnectionConfig, accept},
     connection_table::ConnectionBounds,
+    hooks::{HookAnswer, HookReceiver, HookRequest},
     redirects::{BrowserReturns, ReturnPage},
     timeouts::ConnectionTimeouts,
 };
@@ -95,6 +99,8 @@ pub struct HttpServer {
     pub authenticator: Option<Authenticator>,
     /// Answers browsers that return from an authorization server; `None` if there are no logins.
     pub returns: Option<Arc<dyn BrowserReturns>>,
+    /// Starts what programs of other services ask for; `None` if there are no hooks.
+    pub hooks: Option<Arc<dyn HookReceiver>>,
     /// Time for running calls to finish after the shutdown signal.
     pub drain: Duration,
     /// Returns free memory to the kernel. Blocks.
@@ -107,7 +113,7 @@ pub struct HttpServer {
 ///
 /// If connections cannot be accepted.
 pub async fn serve(server: HttpServer, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
-    let HttpServer { handler, http, authenticator, returns, drain, release_memory } = server;
+    let HttpServer { handler, http, authenticator, returns, hooks, drain, release_memory } = server;
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
@@ -120,7 +126,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         failures: AuthFailureLog::default(),
     });
     let mcp = McpEndpoint { service, handler, sessions: Arc::clone(&sessions) };
-    let router = layers(mcp, &http, names, auth, returns);
+    let router = layers(mcp, &http, names, auth, OtherRoutes { returns, hooks });
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
     tokio::spawn(Arc::clone(&sessions).run(release_memory, streams.clone()));
@@ -161,13 +167,20 @@ struct McpEndpoint<S> {
     sessions: Arc<BoundedSessions>,
 }
 
+/// Routes beside MCP, which need no token.
+#[derive(Default)]
+struct OtherRoutes {
+    returns: Option<Arc<dyn BrowserReturns>>,
+    hooks: Option<Arc<dyn HookReceiver>>,
+}
+
 /// Builds the router: MCP behind the layers of the table above.
 fn layers<S>(
     mcp: McpEndpoint<S>,
     http: &Http,
     names: HostAllowlist,
     auth: Arc<AuthState>,
-    returns: Option<Arc<dyn BrowserReturns>>,
+    others: OtherRoutes,
 ) -> Router
 where
     S: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
@@ -204,8 +217,9 @@ where
         router = router.layer(cors);
     }
     // Beside the CORS layer: no page of another origin may read what a login returns.
-    let returns = returns.map(|returns| redirects::router(returns, limits));
-    router.merge(returns.unwrap_or_default()).layer(all)
+    let returns = others.returns.map(|returns| redirects::router(returns, Arc::clone(&limits)));
+    let hooks = others.hooks.map(|hooks| hooks::router(hooks, limits));
+    router.merge(returns.unwrap_or_default()).merge(hooks.unwrap_or_default()).layer(all)
 }
 
 /// Points browsers and misconfigured clients to the endpoint.

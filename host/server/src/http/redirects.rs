@@ -78,7 +78,8 @@ async fn refuse_head() -> Response {
     (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")]).into_response()
 }
 
-async fn attach_origin(mut request: Request, next: Next) -> Response {
+/// Attaches the origin of an unauthenticated caller.
+pub(super) async fn attach_origin(mut request: Request, next: Next) -> Response {
     let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     request.extensions_mut().insert(CallOrigin::anonymous().with_address(address));
     next.run(request).await

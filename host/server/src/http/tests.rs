@@ -46,7 +46,7 @@ fn panicky() -> Router {
         &http,
         names,
         Arc::new(AuthState { authenticator: None, meters, failures: AuthFailureLog::default() }),
-        Some(Arc::new(Welcome)),
+        OtherRoutes { returns: Some(Arc::new(Welcome)), ..OtherRoutes::default() },
     )
 }
 

@@ -33,7 +33,7 @@ pub use self::{
     },
     model::{
         ArgumentValue, CompensatingCall, EffectHints, FileForm, ForEach, OnError, PropertySource,
-        PropertyType, QuestionStep, RefusalAction, ResultProperty, ResultShape, SagaRules, StepKind,
-        ToolCall, UndoRule, UnknownOutcome, Workflow, WorkflowFile, WorkflowStep,
+        PropertyType, QuestionStep, RefusalAction, ResultProperty, ResultShape, SagaRules, ScheduleSettings,
+        StartSettings, StepKind, ToolCall, UndoRule, UnknownOutcome, Workflow, WorkflowFile, WorkflowStep,
     },
 };

@@ -7,7 +7,9 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use loggia_facade::{Call, CallJournal, Facade, Failure, Reply, Session, Stop, Surface, code};
+use loggia_facade::{
+    Call, CallJournal, Facade, Failure, Reply, Session, StartCause, StartRule, Stop, Surface, code,
+};
 
 use super::{
     driver::{RunSurroundings, StepObserver, begin_run, resume_run},
@@ -25,13 +27,15 @@ pub struct WorkflowFacade {
     surface: Arc<Surface>,
     /// Workflows in the order of the surface's actions.
     workflows: Vec<Arc<Workflow>>,
+    start_rules: Vec<StartRule>,
     watcher: Option<StepObserver>,
 }
 
 impl WorkflowFacade {
     /// Creates a facade that publishes this surface.
     pub fn new(surface: Arc<Surface>, workflows: Vec<Arc<Workflow>>, watcher: Option<StepObserver>) -> Self {
-        Self { surface, workflows, watcher }
+        let start_rules = workflows.iter().flat_map(|workflow| start_rules(workflow)).collect();
+        Self { surface, workflows, start_rules, watcher }
     }
 }
 
@@ -42,6 +46,10 @@ impl Facade for WorkflowFacade {
 
     fn is_durable(&self) -> bool {
         true
+    }
+
+    fn start_rules(&self) -> &[StartRule] {
+        &self.start_rules
     }
 
     fn dispatch(self: Arc<Self>, call: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
@@ -68,6 +76,21 @@ impl Facade for WorkflowFacade {
         }
         .boxed()
     }
+}
+
+/// Lists the rules by which a workflow starts by itself.
+fn start_rules(workflow: &Workflow) -> Vec<StartRule> {
+    let Some(start) = &workflow.start else { return Vec::new() };
+    let schedule = start.schedule.as_ref().map(|schedule| StartCause::Schedule {
+        cron: schedule.cron.clone(),
+        time_zone: schedule.time_zone.clone(),
+        params: schedule.params.clone(),
+    });
+    let hook = start.hook.clone().map(|parameter| StartCause::Hook { parameter });
+    let causes = schedule.into_iter().chain(hook);
+    causes
+        .map(|cause| StartRule { action: workflow.name.clone(), service: start.service.clone(), cause })
+        .collect()
 }
 
 /// Binds the workflow with the rights of its caller.

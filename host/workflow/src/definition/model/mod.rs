@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `call.rs`, `question.rs`, `for_each.rs`, `on_error.rs` | what a step does; what follows a failure |
 //! | `saga.rs` | how a failed workflow undoes what it has done |
+//! | `start.rs` | how a workflow starts by itself |
 //! | `step.rs` | one step |
 //! | `output.rs` | the shape of a result |
 //! | `workflow.rs` | one workflow |
@@ -16,6 +17,7 @@ mod on_error;
 mod output;
 mod question;
 mod saga;
+mod start;
 mod step;
 mod workflow;
 
@@ -27,6 +29,7 @@ pub use self::{
     output::{PropertySource, PropertyType, ResultProperty, ResultShape},
     question::{QuestionStep, RefusalAction},
     saga::{CompensatingCall, SagaRules, UndoRule},
+    start::{ScheduleSettings, StartSettings},
     step::{StepKind, WorkflowStep},
     workflow::{EffectHints, Workflow},
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use loggia_facade::Object;
 use serde::{Deserialize, Serialize};
 
-use super::{output::ResultShape, saga::SagaRules, step::WorkflowStep};
+use super::{output::ResultShape, saga::SagaRules, start::StartSettings, step::WorkflowStep};
 
 /// Workflow: ToolHive's composite tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct Workflow {
     /// `dryRun: allowed`: a call may ask for a plan instead of a run.
     #[serde(default)]
     pub dry_runs: bool,
+    /// How it starts by itself.
+    #[serde(default)]
+    pub start: Option<StartSettings>,
     /// Rules of a saga; `None`: a failed run undoes nothing.
     #[serde(default)]
     pub saga: Option<SagaRules>,

@@ -17,6 +17,7 @@ mod forms;
 mod on_error;
 mod output;
 mod question;
+mod start;
 mod step_fields;
 mod steps;
 mod template;

@@ -6,7 +6,7 @@ use loggia_facade::{Action, Effect, Object, Surface};
 use loggia_schema::Contract;
 use serde_json::Value as Json;
 
-use super::{output::parse_output, steps::parse_steps};
+use super::{output::parse_output, start::parse_start, steps::parse_steps};
 use crate::{
     FileProblem,
     definition::{
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Fields of a composite tool.
-pub(crate) const FIELDS: [&str; 11] = [
+pub(crate) const FIELDS: [&str; 14] = [
     "name",
     "description",
     "parameters",
@@ -32,6 +32,9 @@ pub(crate) const FIELDS: [&str; 11] = [
     "transaction",
     "compensationTimeout",
     "dryRun",
+    "runAs",
+    "schedule",
+    "hook",
 ];
 /// Maximum length of a name, in bytes.
 const NAME: usize = 64;
@@ -56,6 +59,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
     let timeout = fields.get("timeout").and_then(|place| place.duration(report)).unwrap_or(TIMEOUT);
     let continues = parse_failure_mode(fields, report);
     let saga = parse_transaction(fields, report);
+    let start = parse_start(fields, &parameters, report);
     let dry_runs = parse_dry_runs(fields, &parameters, report);
     let list = join(&fields.path, "steps");
     let places = fields.get("steps").and_then(|place| place.items(report)).unwrap_or_default();
@@ -77,6 +81,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
         continues,
         strict,
         dry_runs,
+        start,
         saga,
         steps,
         output,

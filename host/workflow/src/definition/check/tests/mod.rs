@@ -310,3 +310,40 @@ fn rules_of_calls_are_checked() {
         - {id: b, tool: x.z, dependsOn: [a], arguments: {p: '{{.steps.a.output.id}}'}}\n";
     assert!(problems(&workflow(skipped))[0].contains("may be skipped"));
 }
+
+#[test]
+fn starts_are_checked() {
+    let with = |head: &str| format!("name: t\ndescription: d\n{head}\nsteps: [{{id: a, tool: x.y}}]\n");
+    let check = |head: &str, expected: &[&str]| assert_eq!(problems(&with(head)), expected, "{head}");
+    check("runAs: reports\nschedule: '0 7 * * 1-5'", &[]);
+    check(
+        "runAs: reports\nschedule: {cron: '*/5 * * * *', timeZone: Europe/Berlin, parameters: {n: 1}}",
+        &[],
+    );
+    let payload = "parameters: {type: object, properties: {payload: {type: object}}}\n";
+    check(&format!("{payload}runAs: reports\nhook: true"), &[]);
+    check(
+        "schedule: '0 7 * * *'",
+        &["line 1: runAs is required next to schedule (name a service of the settings: runAs: reports)"],
+    );
+    check(
+        "runAs: reports\nhook: true",
+        &[
+            "line 4: hook needs the parameter `payload`, which takes the posted JSON (define it in `parameters`, or name \
+           another by hook: {parameter: NAME})",
+        ],
+    );
+    const HINT: &str = "(minute hour day month weekday: \"0 7 * * 1-5\")";
+    for (cron, reason) in [
+        ("61 * * * *", "Component error: Number out of bounds"),
+        ("0 0 31 2 *", "it never occurs"),
+        ("* * * * * *", ""),
+        ("soon", ""),
+    ] {
+        let found = problems(&with(&format!("runAs: reports\nschedule: '{cron}'")));
+        let expected = format!("line 4: schedule \"{cron}\" is no cron expression of five fields: {reason}");
+        assert!(found[0].starts_with(&expected) && found[0].ends_with(HINT), "{found:?}");
+    }
+    assert_eq!(warnings(&with("runAs: reports")), ["line 3: runAs has no effect without schedule or hook"]);
+    assert_eq!(problems(&with("runAs: A b\nschedule: '0 7 * * *'")).len(), 1);
+}
