@@ -12,10 +12,10 @@ use loggia_gate::{
     call::Gate,
     catalog::{Catalog, ToolPublisher},
     flow::CallerQuotas,
-    journal::Journal,
+    journal::{Journal, RetentionLimits},
     schedule::{Executor, InlinePolicy, RuntimeHandles},
 };
-use loggia_journal::{RetentionLimits, SqliteJournal};
+use loggia_journal::SqliteJournal;
 use loggia_policy::model::PluginLimits;
 use loggia_sandbox::{
     CodeCache, EngineError, SandboxEngine,

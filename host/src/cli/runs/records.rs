@@ -7,8 +7,8 @@ use std::{
 
 use anyhow::Context;
 use futures_util::FutureExt;
-use loggia_gate::journal::{Journal, JournalFuture, StoredRun};
-use loggia_journal::{RetentionLimits, SqliteJournal};
+use loggia_gate::journal::{Journal, JournalFuture, RetentionLimits, StoredRun};
+use loggia_journal::SqliteJournal;
 
 use crate::cli::{exit, term};
 
