@@ -5,7 +5,7 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `root_table.rs`, `http.rs`, `auth.rs` | the tables of the file |
+//! | `root_table.rs`, `http.rs`, `auth.rs`, `state_storage.rs` | the tables of the file |
 //! | `credential.rs` | the values of `[auth]` |
 //! | `upstream.rs`, `login_server.rs` | `[upstream.NAME]`, `[login.NAME]` |
 //! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
@@ -24,6 +24,7 @@ mod read;
 mod reference;
 mod root_table;
 mod schema;
+mod state_storage;
 mod table;
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests compare and write the pages of the repository")]
@@ -41,5 +42,6 @@ pub use self::{
     read::{SettingsError, SettingsReading},
     reference::reference,
     root_table::{Admin, Audit, Format, Level, Log, Publish, Revision, Settings},
+    state_storage::StateStorage,
     upstream::{HiddenText, ToolOverride, Upstream},
 };

@@ -64,7 +64,7 @@ impl CredentialCommand {
         logs::start_plain(Level::Warn);
         let settings = self.config.as_deref().map(settings::read_and_check).transpose()?;
         let logins = settings.as_ref().map(|settings| to_login_clients(&settings.login)).unwrap_or_default();
-        let state = self.state.or_else(|| settings.and_then(|settings| settings.state));
+        let state = self.state.or_else(|| settings.and_then(|settings| settings.state.folder));
         let folder = StateFolder::open(state.map_or_else(places::state, Ok)?)?;
         let vault = CallerVault::open(&folder, places::vault_key().map_err(UsageError)?)?;
         match self.command {
