@@ -1,8 +1,15 @@
 //! Hosts that share a database: with different state folders, as on different machines.
 
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
+
 use anyhow::{Context, Result, ensure};
 use loggia_postgres::testing::PrivateServer;
-use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, accepted, binary, cache, eventually, scratch};
+use loggia_tests::{
+    Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, binary, cache, eventually, scratch,
+};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -77,9 +84,111 @@ async fn a_killed_hosts_run_goes_on_elsewhere() -> Result<()> {
         let shown: Value = serde_json::from_str(&shown)?;
         assert_eq!(shown["outcome"], "succeeded");
         assert_eq!(shown["steps"].as_array().map(Vec::len), Some(3), "{shown}");
+        // The step before the question ran on the other machine.
+        let paid = client.envelope("keeps", json!({"action": "get", "key": "o1.seen"})).await?;
+        assert_eq!(paid["data"]["value"], "1", "{paid}");
+        let (_, listed, _) = loggia(&settings, &["state", "list", "keeps", "--json"]).await?;
+        assert!(listed.contains("o1.pay"), "{listed}");
         client.end().await?;
     }
     Ok(())
+}
+
+/// Steps that each change something once.
+const ORDER: &str = "
+facade: orders
+compositeTools:
+  - name: place
+    description: Places an order.
+    parameters: {type: object, properties: {id: {type: string}}, required: [id]}
+    steps:
+      - {id: seen, tool: keeps.get, arguments: {key: '{{.params.id}}.pay'}}
+      - {id: pay, tool: keeps.increment, arguments: {key: '{{.params.id}}.pay'}, dependsOn: [seen]}
+      - {id: stock, tool: keeps.increment, arguments: {key: '{{.params.id}}.stock'}, dependsOn: [seen]}
+      - {id: mail, tool: keeps.increment, arguments: {key: '{{.params.id}}.mail'}, dependsOn: [pay, stock]}
+";
+const KEYS: [&str; 3] = ["pay", "stock", "mail"];
+/// Hosts that are killed.
+const KILLS: u64 = 12;
+/// Runs that begin in each host's life.
+const RUNS: u64 = 4;
+
+/// Begins runs until the host is killed, and keeps the handles that it acknowledged.
+async fn begin_runs(host: &mut Raw, life: u64, known: &mut Vec<(String, String)>) -> Result<()> {
+    for number in 0..RUNS {
+        let order = json!({"action": "place", "id": format!("o{life}x{number}"), "wait": false});
+        host.call(number + 1, "orders", &order).await?;
+    }
+    loop {
+        note_run(&host.answer().await?, life, known)?;
+    }
+}
+
+fn note_run(answer: &Value, life: u64, known: &mut Vec<(String, String)>) -> Result<()> {
+    let number = answer["id"].as_u64().with_context(|| answer.to_string())? - 1;
+    let run = &answer["result"]["structuredContent"]["data"]["run"]["id"];
+    let run = run.as_str().with_context(|| format!("no run: {answer}"))?;
+    known.push((format!("o{life}x{number}"), run.to_owned()));
+    Ok(())
+}
+
+/// Every life is of another machine, which the others survive. State and runs are in the database alone.
+#[tokio::test]
+async fn no_run_is_lost_and_no_step_repeated_on_other_machines() -> Result<()> {
+    let server = PrivateServer::shared();
+    let (settings, _) = settings(&server);
+    let machine = || {
+        let folder = machine();
+        folder.write("orders.workflow.yaml", ORDER);
+        let file = folder.beside("config").join("loggia.toml");
+        std::fs::write(&file, &settings).map(|()| (folder, file))
+    };
+    let (folder, file) = machine()?;
+    let client =
+        Client::stdio_with(folder.path(), Era::Stateful, |command| _ = command.arg("--config").arg(&file))
+            .await?;
+    let (chance, mut known) = (RandomState::new(), Vec::new());
+    for life in 0..KILLS {
+        let (folder, file) = machine()?;
+        let mut host =
+            Raw::start_with(folder.path(), |command| _ = command.arg("--config").arg(&file)).await?;
+        // Some are killed before their first run, and some after their last.
+        let moment = Duration::from_millis(500).mul_f64(chance.hash_one(life) as f64 / u64::MAX as f64);
+        let _ = tokio::time::timeout(moment, begin_runs(&mut host, life, &mut known)).await;
+        host.child.start_kill()?;
+        host.child.wait().await?;
+        while let Ok(answer) = host.answer().await {
+            note_run(&answer, life, &mut known)?;
+        }
+    }
+    ensure!(known.len() as u64 > KILLS, "only {} runs began", known.len());
+    for (order, run) in &known {
+        let result = eventually(async || {
+            let status = json!({"action": "run_status", "run_id": run, "wait": true});
+            let told = client.envelope("orders", status).await.map_err(|error| error.to_string())?;
+            let run = &told["data"]["run"];
+            match run["status"].as_str() {
+                Some("succeeded" | "failed") => Ok(run["result"].clone()),
+                _ => Err(told.to_string()),
+            }
+        })
+        .await;
+        let mut made = 0;
+        for key in KEYS {
+            let get = json!({"action": "get", "key": format!("{order}.{key}")});
+            match client.envelope("keeps", get).await?["data"]["value"].as_str() {
+                None => {}
+                Some("1") => made += 1,
+                Some(more) => panic!("{order}.{key} was made {more} times: {result}"),
+            }
+        }
+        // A change whose end nobody saw is not repeated.
+        ensure!(
+            (result["ok"] == true && made == KEYS.len()) || result.to_string().contains("interrupted"),
+            "{order}: {made} {result}"
+        );
+    }
+    client.end().await
 }
 
 async fn status_becomes(client: &Client, run: &str, expected: &str) {

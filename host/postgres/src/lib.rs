@@ -1,4 +1,4 @@
-//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs.
+//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs, and the state of plugins.
 //!
 //! | file | concept |
 //! |---|---|
@@ -7,7 +7,9 @@
 //! | `access.rs` | connections |
 //! | `migrations.rs` | the tables, by numbered migrations |
 //! | `error.rs` | errors in words for operators |
+//! | `params.rs` | parameters of statements |
 //! | `journal/` | the journal of runs |
+//! | `state/` | the state of plugins |
 //! | `testing.rs` | a private server, for tests |
 
 #![warn(unreachable_pub)]
@@ -17,6 +19,8 @@ mod database_url;
 mod error;
 mod journal;
 mod migrations;
+mod params;
+mod state;
 #[cfg(all(unix, any(test, feature = "testing")))]
 pub mod testing;
 #[cfg(all(unix, test))]
@@ -27,3 +31,4 @@ pub use access::{DatabaseAccess, DatabaseOptions, DatabasePassword, SCHEMA};
 pub use database_url::without_password;
 pub use error::PostgresError;
 pub use journal::{JournalOptions, PostgresJournal};
+pub use state::PostgresStores;

@@ -51,7 +51,7 @@ pub struct HostOptions {
     pub state: PathBuf,
     /// Whether durable runs are recorded, and resumed.
     pub journal: bool,
-    /// Database that records runs instead of the state folder.
+    /// Database for runs and plugins' state, instead of the state folder.
     pub database: Option<DatabaseOptions>,
     /// The file with its password, if there is one. The fence protects it from plugins.
     pub database_password: Option<PathBuf>,
@@ -147,7 +147,12 @@ impl PluginHost {
         let gate = Gate::with_journal(catalog, executor, options.quotas, journal);
         let HostOptions { cache: cached, state, settings, keys, audit, database_password, .. } =
             options.clone();
-        let states = FacadeStates::new(state.clone(), options.vault_key.clone(), options.logins.clone());
+        let states = FacadeStates::new(
+            state.clone(),
+            options.database.clone(),
+            options.vault_key.clone(),
+            options.logins.clone(),
+        );
         let places = TrustPlaces { cache: cached, state, settings, keys, audit, database_password };
         let admitter = PluginAdmitter::new(engine, cache, places, compiler, states);
         // Created now, so that no policy can grant its future path. If that fails, the plugins that need state report it.
@@ -256,7 +261,7 @@ impl Drop for PluginHost {
 /// Opens the journal of a database. Whoever names one wants no host without it.
 fn open_database(database: &DatabaseOptions) -> Result<Arc<dyn Journal>, PostgresError> {
     let access = DatabaseAccess::new(database)?;
-    tracing::info!("runs are recorded in the {}", access.name());
+    tracing::info!("runs and the state of plugins are in the {}", access.name());
     Ok(Arc::new(PostgresJournal::open(access, JournalOptions::default())?))
 }
 

@@ -31,7 +31,7 @@ table! {
         folder: Option<PathBuf> = None;
         /// Folder for compiled plugins. Default: the platform's cache folder.
         cache: Option<PathBuf> = None;
-        /// Where runs are recorded and plugins' state is kept.
+        /// Where runs and plugins' state are kept.
         state: StateStorage = StateStorage::default(), state_storage::state, state_storage::kind();
         /// Stack size of plugins, 64KiB to 8MiB.
         wasm_stack: Size = Size(512 << 10), within(Size(STACK_FLOOR as u64), Size(STACK_CEILING as u64));

@@ -14,14 +14,14 @@ use crate::document::{field::Field, tree::Text};
 const MAX_SCHEMA: usize = 63;
 
 table! {
-    /// Where runs are recorded and plugins' state is kept. `state = "DIR"` is short for `[state] folder = "DIR"`.
+    /// Where runs and plugins' state are kept. `state = "DIR"` is short for `[state] folder = "DIR"`.
     pub struct StateStorage {
         /// Folder for plugins' state, credentials and names. Default: the platform's state folder.
         folder: Option<PathBuf> = None;
-        /// A PostgreSQL database that many servers share, such as `postgres://loggia@db.example.com/loggia`: runs are recorded there
-        /// instead of in the folder, and go on at another server if theirs ends. TLS with a certificate that this machine trusts
-        /// is required unless the server is on this machine; `?sslmode=disable` connects without TLS, `?sslmode=require` without a
-        /// check of the certificate.
+        /// A PostgreSQL database that many servers share, such as `postgres://loggia@db.example.com/loggia`. Runs and plugins' state
+        /// are kept there instead of in the folder, and a run goes on at another server if its own ends. TLS with a certificate
+        /// that this machine trusts is required unless the database is on this machine; `?sslmode=disable` connects without TLS,
+        /// `?sslmode=require` without a check of the certificate.
         url: Option<HiddenText> = None, text(url);
         /// Password for the database, such as `${LOGGIA_DB_PASSWORD}`, instead of one in the URL.
         password: Option<HiddenText> = None;

@@ -1,16 +1,14 @@
 //! A connection of the journal's queue.
 
 use loggia_gate::journal::JournalError;
-use tokio_postgres::{Error, Row, Statement, types::ToSql};
+use tokio_postgres::{Error, Row, Statement};
 
 use super::{lease::HostLease, statements::RunStatements};
 use crate::{
     access::{DatabaseAccess, DatabaseSession, SessionKind},
     error::PostgresError,
+    params::Params,
 };
-
-/// Parameters of a statement.
-pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A connection of the journal's queue, with its statements.
 pub(crate) struct RunSession {

@@ -17,7 +17,7 @@ macro_rules! statements {
             /// Prepares them, in one round trip.
             pub(crate) async fn prepare(client: &Client, access: &DatabaseAccess) -> Result<Self, Error> {
                 $(let $name = access.sql($sql);)*
-                let ($($name,)*) = tokio::try_join!($(client.prepare(&$name)),*)?;
+                let ($($name,)*) = tokio::try_join!(biased; $(client.prepare(&$name)),*)?;
                 Ok(Self { $($name),* })
             }
         }

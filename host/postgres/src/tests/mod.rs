@@ -4,6 +4,7 @@ mod access;
 mod journal;
 mod lost;
 mod proxy;
+mod state;
 
 use std::time::{Duration, Instant};
 
