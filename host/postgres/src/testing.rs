@@ -3,7 +3,7 @@
 use std::{
     fmt::Write as _,
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write as _},
     net::TcpListener,
     os::unix::fs::{MetadataExt, PermissionsExt, chown},
     path::{Path, PathBuf},
@@ -23,8 +23,12 @@ use crate::DatabaseOptions;
 const PLACES: &[&str] = &["/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt/postgresql"];
 /// Account of the server: it does not run as root.
 const ACCOUNT: &str = "postgres";
-/// Ends the server once the test, which holds the other end of the pipe, has ended in whatever way.
-const KEEPER: &str = "\"$@\" & server=$!; read -r _; kill -INT $server; wait $server";
+/// Ends the server by the signal that it reads, or once the test, which holds the other end of the pipe, has ended in whatever
+/// way.
+const KEEPER: &str = "\"$@\" & server=$!; read -r signal; kill -${signal:-INT} $server; wait $server";
+/// Logins: over TCP, `locked` needs its password.
+const LOGINS: &str = "local all all trust\nlocal replication all trust\nhost all locked all scram-sha-256\n\
+                      host all all all trust\nhost replication all all trust\n";
 
 /// A server that ends with this value, or with this process. Users connect without a password, but for `locked`.
 pub struct PrivateServer {
@@ -67,8 +71,7 @@ impl PrivateServer {
         initdb.args(["--encoding=UTF8", "--no-locale"]);
         let output = initdb.output().expect("initdb");
         assert!(output.status.success(), "initdb: {}", String::from_utf8_lossy(&output.stderr));
-        let hba = "local all all trust\nhost all locked all scram-sha-256\nhost all all all trust\n";
-        for (name, text) in [("pg_hba.conf", hba.as_bytes())].iter().chain(files) {
+        for (name, text) in [("pg_hba.conf", LOGINS.as_bytes())].iter().chain(files) {
             let path = data.join(name);
             fs::write(&path, text).expect("a file");
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("its mode");
@@ -76,12 +79,45 @@ impl PrivateServer {
                 chown(&path, Some(user), Some(group)).expect("its owner");
             }
         }
+        Self::run(account, &programs, folder, settings)
+    }
+
+    /// Starts a standby of this server, which follows it.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start.
+    pub fn standby(&self) -> Self {
+        let programs = find_programs();
+        let folder = tempfile::Builder::new().prefix("loggia-pg").tempdir().expect("a folder");
+        let account = give_away(folder.path());
+        let mut copy = as_account(account, &programs.join("pg_basebackup"));
+        copy.arg("--pgdata").arg(folder.path().join("data")).arg("--host").arg(self.folder.path());
+        copy.arg("--port").arg(self.port.to_string());
+        copy.args(["--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]);
+        let output = copy.output().expect("pg_basebackup");
+        assert!(output.status.success(), "pg_basebackup: {}", String::from_utf8_lossy(&output.stderr));
+        Self::run(account, &programs, folder, &[])
+    }
+
+    /// Ends it at once, as a crash does.
+    ///
+    /// # Panics
+    ///
+    /// If it has ended already.
+    pub fn crash(mut self) {
+        let mut keeper = self.keeper.stdin.take().expect("piped");
+        writeln!(keeper, "QUIT").expect("a server that runs");
+        self.keeper.wait().expect("its end");
+    }
+
+    fn run(account: Option<Account>, programs: &Path, folder: TempDir, settings: &[(&str, &str)]) -> Self {
         let mut log = String::new();
         // Another process may take the port before the server does.
         for _ in 0..5 {
             let port =
                 TcpListener::bind(("127.0.0.1", 0)).and_then(|it| it.local_addr()).expect("a port").port();
-            match run_server(account, &programs, folder.path(), port, settings) {
+            match run_server(account, programs, folder.path(), port, settings) {
                 Ok(keeper) => return Self { folder, port, keeper },
                 Err(error) => log = error,
             }
@@ -136,8 +172,9 @@ fn find_programs() -> PathBuf {
         folders.extend(versions.into_iter().rev());
         folders.push(Path::new(place).join("bin"));
     }
-    let has_server =
-        |folder: &&PathBuf| ["postgres", "initdb"].iter().all(|name| folder.join(name).is_file());
+    let has_server = |folder: &&PathBuf| {
+        ["postgres", "initdb", "pg_basebackup"].iter().all(|name| folder.join(name).is_file())
+    };
     folders.iter().find(has_server).cloned().unwrap_or_else(|| {
         panic!("this test needs a PostgreSQL server: `apt-get install postgresql-15` (or newer), which need not run")
     })
@@ -201,7 +238,7 @@ fn run_server(
     let mut log = String::new();
     for line in lines.by_ref().map_while(Result::ok) {
         let _ = writeln!(log, "{line}");
-        if line.contains("ready to accept connections") {
+        if line.contains("ready to accept") {
             // Its log must not fill the pipe.
             thread::spawn(move || lines.for_each(drop));
             return Ok(keeper);

@@ -1,6 +1,7 @@
 //! Tests against a real server.
 
 mod access;
+mod failover;
 mod journal;
 mod lost;
 mod proxy;
