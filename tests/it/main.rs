@@ -20,6 +20,7 @@ mod reload;
 mod runs;
 mod seeds;
 mod serving;
+mod shared;
 mod state;
 mod surface_index;
 mod tokens;

@@ -54,3 +54,4 @@ pub use refusal::RequestRefusal;
 pub use resolve::{AddressDialer, InterfaceAddresses, IoFuture, NameResolver};
 pub use rule::{HostPattern, HttpRule, RuleDestination, UrlScheme};
 pub use secret::{HeaderSecret, SecretSource};
+pub use tls::read_authorities;

@@ -72,7 +72,12 @@ async fn authorities() -> Result<Arc<RootCertStore>, TlsFault> {
     tokio::task::spawn_blocking(read_authorities).await.map_err(|_| TlsFault::Roots)?.map(Arc::new)
 }
 
-fn read_authorities() -> Result<RootCertStore, TlsFault> {
+/// Reads the certificate authorities that this machine trusts, or Mozilla's if it has none.
+///
+/// # Errors
+///
+/// If the environment names authorities, and none of them can be read.
+pub fn read_authorities() -> Result<RootCertStore, TlsFault> {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
         tracing::warn!(%error, "a certificate authority could not be read");

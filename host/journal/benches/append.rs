@@ -6,8 +6,8 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use loggia_gate::journal::{Journal, NewRun, RunLease};
-use loggia_journal::{RetentionLimits, SqliteJournal};
+use loggia_gate::journal::{Journal, NewRun, RetentionLimits, RunLease};
+use loggia_journal::SqliteJournal;
 
 /// Steps that are measured.
 const STEPS: u64 = 2000;

@@ -8,15 +8,10 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use loggia_gate::journal::JournalError;
+use loggia_gate::journal::{JournalError, RetentionLimits};
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::{
-    holder::HolderLock,
-    record::storage,
-    retention::{self, RetentionLimits},
-    tables,
-};
+use crate::{holder::HolderLock, record::storage, retention, tables};
 
 /// Operations of one commit.
 const BATCH: usize = 256;

@@ -3,7 +3,9 @@
 use std::{fs, io, path::Path};
 
 use futures_util::{FutureExt, future};
-use loggia_gate::journal::{ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunLease, StoredRun};
+use loggia_gate::journal::{
+    ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RetentionLimits, RunLease, StoredRun,
+};
 use loggia_system::folder::ensure_private;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -12,7 +14,6 @@ use crate::{
     committer::{CommitQueue, CommitWork, RunDatabase},
     holder::HolderLock,
     query, record,
-    retention::RetentionLimits,
 };
 
 /// File of the journal, in the state folder.

@@ -31,4 +31,3 @@ mod tables;
 mod tests;
 
 pub use journal::SqliteJournal;
-pub use retention::RetentionLimits;

@@ -1,28 +1,12 @@
 //! SQL: removing ended runs by age and size.
 
-use std::time::Duration;
-
+use loggia_gate::journal::RetentionLimits;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::record::now_ms;
 
 /// Runs removed at once, so that nobody waits for long.
 const BATCH: usize = 256;
-
-/// Limits of what is kept of ended runs. Unfinished runs are always kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetentionLimits {
-    /// Time since their end.
-    pub age: Duration,
-    /// Bytes of all of them: calls, entries and outcomes.
-    pub bytes: u64,
-}
-
-impl Default for RetentionLimits {
-    fn default() -> Self {
-        Self { age: Duration::from_secs(7 * 24 * 3600), bytes: 256 << 20 }
-    }
-}
 
 /// Removes ended runs beyond the limits, the oldest first.
 pub(crate) fn sweep(connection: &mut Connection, limits: RetentionLimits) -> rusqlite::Result<()> {

@@ -17,7 +17,10 @@ use loggia_server::auth;
 use loggia_text::units;
 use tokio::runtime::{Builder, Runtime};
 
-use super::settings;
+use super::{
+    database::{password_file, to_database},
+    settings,
+};
 use crate::{caller_vault::to_login_clients, load::to_specs, places, serve::HostOptions};
 
 /// Time for which a server's first tool list waits for upstreams.
@@ -102,7 +105,9 @@ impl LoadOptions {
             settings: Some(file.clone()),
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),
-            ..self.host_options_with(settings.cache, settings.state)?
+            database: to_database(&settings.state),
+            database_password: password_file(&settings.state),
+            ..self.host_options_with(settings.cache, settings.state.folder)?
         })
     }
 
@@ -157,6 +162,8 @@ impl LoadOptions {
             cache,
             state,
             journal: false,
+            database: None,
+            database_password: None,
             vault_key: places::vault_key().map_err(UsageError)?,
             logins: BTreeMap::new(),
             services: None,

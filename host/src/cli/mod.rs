@@ -10,6 +10,7 @@ mod common;
 mod completions;
 mod config;
 mod credential;
+mod database;
 mod dev;
 mod exit;
 mod import;

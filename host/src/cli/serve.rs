@@ -31,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     common::{LoadOptions, Threads, UsageError, io_runtime, shared_io_runtime},
+    database::{password_file, to_database},
     publishing::{PublishOptions, to_publisher},
     settings, term,
 };
@@ -182,9 +183,11 @@ impl ServeCommand {
     }
 
     fn host_options(&self, settings: &Settings, file: Option<&Path>) -> anyhow::Result<HostOptions> {
-        let usual = self.common.host_options_with(settings.cache.clone(), settings.state.clone())?;
+        let usual = self.common.host_options_with(settings.cache.clone(), settings.state.folder.clone())?;
         Ok(HostOptions {
             journal: true,
+            database: to_database(&settings.state),
+            database_password: password_file(&settings.state),
             upstreams: to_specs(&settings.upstream),
             logins: to_login_clients(&settings.login),
             services: Some(to_services(&settings.service)),

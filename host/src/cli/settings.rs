@@ -9,9 +9,11 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use loggia_policy::settings::{Http, Settings, SettingsError, SettingsReading};
+use loggia_postgres::DatabaseAccess;
 use loggia_server::{auth, auth::Authenticator};
 use loggia_text::units::format_bytes;
 
+use super::database::to_database;
 use crate::{login::listener_url, places};
 
 /// Maximum size of a settings file.
@@ -118,6 +120,7 @@ pub fn check(settings: &Settings) -> anyhow::Result<()> {
 
 fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     let mut wrong = Vec::new();
+    wrong.extend(database_conflict(settings));
     let Some(http) = &settings.http else { return wrong };
     wrong.extend(anonymous_conflict(http, settings));
     if let Some(admin) = settings.admin.as_ref().filter(|admin| addresses_collide(http.listen, admin.listen))
@@ -129,6 +132,12 @@ fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
         wrong.push(SettingsConflict { keys: &["admin.listen", "http.listen"], message });
     }
     wrong
+}
+
+/// Finds a database that could not be connected to, whatever its server says.
+fn database_conflict(settings: &Settings) -> Option<SettingsConflict> {
+    let Err(error) = DatabaseAccess::new(&to_database(&settings.state)?) else { return None };
+    Some(SettingsConflict { keys: &["state.url", "state"], message: format!("`state.url`: {error}") })
 }
 
 /// Finds settings that would serve unauthenticated callers without explicit permission.

@@ -32,6 +32,7 @@ mod workflow_bundle;
 
 pub use admit::{
     AdmissionFacts, AdmitError, AdmittedPlugin, FacadeStates, LoadMethod, PluginAdmitter, admit_workflows,
+    open_folder,
 };
 pub use fence::TrustPlaces;
 pub use load_status::{LoadState, LoadStatus, LoadStatusReport, OfferStatus};

@@ -13,11 +13,12 @@ use loggia_gate::{
     call::Gate,
     catalog::{Catalog, ToolPublisher},
     flow::CallerQuotas,
-    journal::Journal,
+    journal::{Journal, RetentionLimits},
     schedule::{Executor, InlinePolicy, RuntimeHandles},
 };
-use loggia_journal::{RetentionLimits, SqliteJournal};
+use loggia_journal::SqliteJournal;
 use loggia_policy::model::PluginLimits;
+use loggia_postgres::{DatabaseAccess, DatabaseOptions, JournalOptions, PostgresError, PostgresJournal};
 use loggia_sandbox::{
     CodeCache, EngineError, SandboxEngine,
     compile::{self, CompilerCommand},
@@ -53,8 +54,12 @@ pub struct HostOptions {
     pub cache: PathBuf,
     /// Folder of plugins' state.
     pub state: PathBuf,
-    /// Whether durable runs are recorded in the state folder, and resumed from it.
+    /// Whether durable runs are recorded, and resumed.
     pub journal: bool,
+    /// Database for runs and plugins' state, instead of the state folder.
+    pub database: Option<DatabaseOptions>,
+    /// The file with its password, if there is one. The fence protects it from plugins.
+    pub database_password: Option<PathBuf>,
     /// Key of callers' credentials; `None`: that of the state folder.
     pub vault_key: Option<VaultKey>,
     /// Authorization servers that issue them.
@@ -92,6 +97,9 @@ pub enum StartError {
     /// The cache cannot be opened.
     #[error("failed to open the cache {0}, which --cache DIR can change")]
     Cache(PathBuf, #[source] io::Error),
+    /// The database cannot be used.
+    #[error("failed to open the database of `state.url`")]
+    Database(#[from] PostgresError),
     /// Threads or the path of the own binary are unavailable.
     #[error("failed to start")]
     Io(#[from] io::Error),
@@ -138,12 +146,22 @@ impl PluginHost {
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);
-        let journal = options.journal.then(|| open_journal(&options.state)).flatten();
+        let journal = match &options.database {
+            _ if !options.journal => None,
+            Some(database) => Some(open_database(database)?),
+            None => open_journal(&options.state),
+        };
         let catalog = Arc::new(Catalog::new(options.publisher.clone()));
         let gate = Gate::with_journal(catalog, executor, options.quotas, journal);
-        let HostOptions { cache: cached, state, settings, keys, audit, .. } = options.clone();
-        let states = FacadeStates::new(state.clone(), options.vault_key.clone(), options.logins.clone());
-        let places = TrustPlaces { cache: cached, state, settings, keys, audit };
+        let HostOptions { cache: cached, state, settings, keys, audit, database_password, .. } =
+            options.clone();
+        let states = FacadeStates::new(
+            state.clone(),
+            options.database.clone(),
+            options.vault_key.clone(),
+            options.logins.clone(),
+        );
+        let places = TrustPlaces { cache: cached, state, settings, keys, audit, database_password };
         let admitter = PluginAdmitter::new(engine, cache, places, compiler, states);
         // Created now, so that no policy can grant its future path. If that fails, the plugins that need state report it.
         if let Err(error) = admitter.open_state_folder() {
@@ -258,7 +276,14 @@ impl Drop for PluginHost {
     }
 }
 
-/// Opens the journal. Without it, runs end with the host.
+/// Opens the journal of a database. Whoever names one wants no host without it.
+fn open_database(database: &DatabaseOptions) -> Result<Arc<dyn Journal>, PostgresError> {
+    let access = DatabaseAccess::new(database)?;
+    tracing::info!("runs and the state of plugins are in the {}", access.name());
+    Ok(Arc::new(PostgresJournal::open(access, JournalOptions::default())?))
+}
+
+/// Opens the journal of a state folder. Without it, runs end with the host.
 fn open_journal(state: &Path) -> Option<Arc<dyn Journal>> {
     match SqliteJournal::open(state, RetentionLimits::default()) {
         Ok(journal) => Some(Arc::new(journal)),

@@ -14,10 +14,14 @@ use crate::{
 };
 
 /// An entry that a change finds under its key.
-struct OldEntry {
-    version: u64,
-    size: u64,
-    expired: bool,
+#[derive(Debug, Clone, Copy)]
+pub struct OldEntry {
+    /// Its version.
+    pub version: u64,
+    /// Bytes that it counts for the quota.
+    pub size: u64,
+    /// True if it has expired, and is not removed yet.
+    pub expired: bool,
 }
 
 impl OldEntry {
@@ -36,8 +40,46 @@ impl OldEntry {
         Ok(old.optional()?)
     }
 
-    fn is_live(&self) -> bool {
-        !self.expired
+    /// Version that conditions are compared with; `None` if it has expired.
+    pub fn live_version(&self) -> Option<u64> {
+        (!self.expired).then_some(self.version)
+    }
+}
+
+/// Counts the bytes that a commit changes.
+#[derive(Debug, Default)]
+pub struct CommitCount {
+    /// Bytes of the entries that it writes.
+    pub added: u64,
+    /// Bytes of the entries that it writes over or deletes, expired ones included.
+    pub removed: u64,
+    /// Those of them that have not expired.
+    replaced: u64,
+}
+
+impl CommitCount {
+    /// Counts a change, and returns the value that it leaves behind, if any, with its time of expiry.
+    pub fn count<'a>(
+        &mut self,
+        change: &'a StateChange,
+        old: Option<&OldEntry>,
+        now: u64,
+    ) -> Option<(&'a [u8], Option<u64>)> {
+        if change.operation == ChangeOperation::Check {
+            return None;
+        }
+        if let Some(old) = old {
+            self.removed = self.removed.saturating_add(old.size);
+            self.replaced = if old.expired { self.replaced } else { old.size.saturating_add(self.replaced) };
+        }
+        let written = resulting_value(&change.operation, now)?;
+        self.added += limits::size(&change.key, written.0);
+        Some(written)
+    }
+
+    /// Whether the quota applies: a commit that frees bytes is accepted above it, since it may have been lowered.
+    pub fn grows(&self) -> bool {
+        self.added > self.replaced
     }
 }
 
@@ -50,13 +92,17 @@ fn check_expectations(
 ) -> Result<Vec<Option<OldEntry>>, ConnectionError> {
     let old = changes.iter().map(|change| OldEntry::find(connection, space, &change.key, now));
     let old = old.collect::<Result<Vec<_>, _>>()?;
-    let versions = old.iter().map(|old| old.as_ref().filter(|old| old.is_live()).map(|old| old.version));
+    let versions = old.iter().map(|old| old.as_ref().and_then(OldEntry::live_version));
     check_versions(changes, versions)?;
     Ok(old)
 }
 
 /// Fails with all keys whose expectations do not hold for these versions.
-fn check_versions(
+///
+/// # Errors
+///
+/// [`StateError::Conflict`].
+pub fn check_versions(
     changes: &[StateChange],
     versions: impl Iterator<Item = Option<u64>>,
 ) -> Result<(), StateError> {
@@ -81,11 +127,6 @@ pub(crate) fn check(
     Ok(StoreMeta::read(connection)?.revision)
 }
 
-/// Commits checks alone where there is no file.
-pub(crate) fn check_without_file(changes: &[StateChange]) -> Result<u64, StateError> {
-    check_versions(changes, changes.iter().map(|_| None)).map(|()| 0)
-}
-
 /// Commits changes that write.
 pub(crate) fn commit(
     connection: &mut Connection,
@@ -98,33 +139,24 @@ pub(crate) fn commit(
     let old = check_expectations(&transaction, space, changes, now)?;
     let mut meta = StoreMeta::read(&transaction)?;
     meta.revision += 1;
-    let (mut added, mut replaced) = (0u64, 0u64);
+    let mut counted = CommitCount::default();
     let mut touched = BTreeSet::new();
     for (change, old) in changes.iter().zip(&old) {
-        if change.operation == ChangeOperation::Check {
-            continue;
-        }
-        if let Some(old) = old {
-            meta.bytes = meta.bytes.saturating_sub(old.size);
-            replaced = if old.is_live() { old.size.saturating_add(replaced) } else { replaced };
-        }
-        if let Some((value, until)) = resulting_value(&change.operation, now) {
+        if let Some((value, until)) = counted.count(change, old.as_ref(), now) {
             let size = limits::size(&change.key, value);
-            added += size;
             put(
                 &transaction,
                 &EntryWrite { space, key: &change.key, version: meta.revision, until, size, value },
             )?;
-        } else if old.is_some() {
+        } else if old.is_some() && change.operation != ChangeOperation::Check {
             delete(&transaction, space, &change.key)?;
             touched.insert(row::space_key(space).to_vec());
         }
     }
-    meta.bytes += added;
+    meta.bytes = meta.bytes.saturating_sub(counted.removed) + counted.added;
     let swept = sweep::remove_expired(&transaction, now, changes.len(), &mut touched)?;
     meta.bytes = meta.bytes.saturating_sub(swept);
-    // A commit that frees bytes is accepted above the quota, which may have been lowered.
-    if added > replaced && meta.bytes > quota {
+    if counted.grows() && meta.bytes > quota {
         let needed = meta.bytes.saturating_sub(sweep::expired_bytes(&transaction, now)?);
         if needed > quota {
             return Err(StateError::Quota { needed, quota }.into());

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::{
-    StateError,
+    StateError, StateSpace,
     error::ConnectionError,
     line::{ExportHead, ExportLine, FORMAT, VERSION},
     list,
@@ -19,42 +19,69 @@ pub(crate) fn export(
     connection: &Connection,
     facade: &str,
     now: u64,
-    writer: &mut impl Write,
+    writer: &mut dyn Write,
 ) -> Result<u64, ConnectionError> {
     let snapshot = snapshot(connection)?;
     let entries = list::count(connection, now)?.entries;
-    write_head(facade, entries, writer)?;
+    let mut writer = ExportWriter::begin(writer, facade, entries)?;
     let mut statement = snapshot.prepare_cached(
         "SELECT space, key, until, value FROM entries WHERE until IS NULL OR until > ?1 ORDER BY space, key",
     )?;
     let mut rows = statement.query([now])?;
     while let Some(row) = rows.next()? {
         let (space, key) = (row::space_at(row, 0)?, row::key_at(row, 1)?);
-        write_line(&ExportLine::new(&space, &key, row::blob(row, 3)?, row.get(2)?), writer)?;
+        writer.write(&space, &key, row::blob(row, 3)?, row.get(2)?)?;
     }
-    flush(writer)?;
-    Ok(entries)
+    Ok(writer.finish()?)
 }
 
-/// Writes the export of a store without a file.
-pub(crate) fn export_empty(facade: &str, writer: &mut impl Write) -> Result<u64, StateError> {
-    write_head(facade, 0, writer)?;
-    flush(writer)?;
-    Ok(0)
+/// Writes an export: a head, and then the entries, by space and by bytes of their keys.
+pub struct ExportWriter<'a> {
+    writer: &'a mut dyn Write,
+    entries: u64,
 }
 
-fn write_head(facade: &str, entries: u64, writer: &mut impl Write) -> Result<(), StateError> {
-    let (format, facade) = (Cow::Borrowed(FORMAT), Cow::Borrowed(facade));
-    write_line(&ExportHead { format, version: VERSION, facade, entries: Some(entries) }, writer)
+impl<'a> ExportWriter<'a> {
+    /// Writes the head of an export of so many entries.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Storage`] if the writer fails.
+    pub fn begin(writer: &'a mut dyn Write, facade: &str, entries: u64) -> Result<Self, StateError> {
+        let (format, facade) = (Cow::Borrowed(FORMAT), Cow::Borrowed(facade));
+        write_line(&ExportHead { format, version: VERSION, facade, entries: Some(entries) }, writer)?;
+        Ok(Self { writer, entries })
+    }
+
+    /// Writes an entry.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Storage`] if the writer fails.
+    pub fn write(
+        &mut self,
+        space: &StateSpace,
+        key: &str,
+        value: &[u8],
+        until: Option<u64>,
+    ) -> Result<(), StateError> {
+        write_line(&ExportLine::new(space, key, value, until), self.writer)
+    }
+
+    /// Flushes the writer. Returns the number of entries.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Storage`] if the writer fails.
+    pub fn finish(self) -> Result<u64, StateError> {
+        self.writer.flush().map_err(write_error)?;
+        Ok(self.entries)
+    }
 }
 
-fn write_line(line: &impl Serialize, writer: &mut impl Write) -> Result<(), StateError> {
+fn write_line(line: &impl Serialize, writer: &mut dyn Write) -> Result<(), StateError> {
     let written = serde_json::to_writer(&mut *writer, line).map_err(std::io::Error::from);
     written.and_then(|()| writer.write_all(b"\n")).map_err(write_error)
-}
-
-fn flush(writer: &mut impl Write) -> Result<(), StateError> {
-    writer.flush().map_err(write_error)
 }
 
 fn write_error(error: std::io::Error) -> StateError {

@@ -5,10 +5,10 @@
 
 use std::io::{BufRead, Read};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use crate::{
-    StateError,
+    StateError, StateSpace,
     commit::{self, EntryWrite},
     error::ConnectionError,
     limits,
@@ -31,7 +31,7 @@ pub struct ImportReport {
 }
 
 /// Entries that were read and checked, in a temporary database until it is dropped.
-pub(crate) struct StagedImport {
+pub struct StagedImport {
     connection: Connection,
     facade: String,
     lines: u64,
@@ -39,7 +39,11 @@ pub(crate) struct StagedImport {
 
 impl StagedImport {
     /// Reads and checks all lines.
-    pub(crate) fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Invalid`] with the number of a wrong line; [`StateError::Storage`] if they cannot be read or kept.
+    pub fn read(mut reader: impl BufRead) -> Result<Self, StateError> {
         let head = InputLine::read(&mut reader, 1)?;
         let head = head.ok_or_else(|| line_error(1, "it is empty, and must begin with a head"))?;
         let not_an_export = || line_error(1, "it is not an export of `loggia state export`");
@@ -94,48 +98,77 @@ impl StagedImport {
         Ok(added == 1)
     }
 
-    /// Writes all entries to the store, in one transaction.
-    pub(crate) fn apply(
-        self,
-        store: &mut Connection,
-        replace: bool,
+    /// Passes on the entries that have not expired, by space and by bytes of their keys. Returns the report.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Storage`] if they cannot be read, and those of `write`.
+    pub fn each<E: From<StateError>>(
+        &self,
         now: u64,
-    ) -> Result<ImportReport, ConnectionError> {
-        let transaction = store.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut meta = StoreMeta::read(&transaction)?;
-        meta.revision += 1;
-        if replace {
-            transaction.execute_batch("DELETE FROM entries; DELETE FROM spaces")?;
-            meta.floor = meta.revision;
-        }
-        let entries = self.write(&transaction, meta.revision, now)?;
-        meta.bytes =
-            transaction.query_row("SELECT coalesce(sum(size), 0) FROM entries", [], |row| row.get(0))?;
-        meta.write(&transaction)?;
-        transaction.commit()?;
-        Ok(ImportReport { facade: self.facade, entries, expired: self.lines - entries })
-    }
-
-    /// Writes the entries that have not expired and returns their number.
-    fn write(&self, transaction: &Transaction<'_>, version: u64, now: u64) -> Result<u64, ConnectionError> {
-        let mut statement = self.connection.prepare(
-            "SELECT space, key, until, value FROM staged WHERE until IS NULL OR until > ?1 ORDER BY space, key",
-        )?;
-        let mut rows = statement.query([now])?;
-        let (mut last, mut entries) = (None, 0);
-        while let Some(row) = rows.next()? {
+        mut write: impl FnMut(StagedEntry<'_>) -> Result<(), E>,
+    ) -> Result<ImportReport, E> {
+        let failed = |error: ConnectionError| E::from(staging_failure(error));
+        let sql = |error: rusqlite::Error| failed(error.into());
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT space, key, until, value FROM staged WHERE until IS NULL OR until > ?1 ORDER BY space, key",
+            )
+            .map_err(sql)?;
+        let mut rows = statement.query([now]).map_err(sql)?;
+        let mut entries = 0;
+        while let Some(row) = rows.next().map_err(sql)? {
             entries += 1;
-            let (space, key) = (row::space_at(row, 0)?, row::key_at(row, 1)?);
-            let (until, value) = (row.get(2)?, row::blob(row, 3)?);
-            let size = limits::size(&key, value);
-            commit::put(transaction, &EntryWrite { space: &space, key: &key, version, until, size, value })?;
-            if last != Some(space) {
-                commit::record_write(transaction, &space, version)?;
-                last = Some(space);
-            }
+            let space = row::space_at(row, 0).map_err(failed)?;
+            let key = row::key_at(row, 1).map_err(failed)?;
+            let (until, value) = (row.get(2).map_err(sql)?, row::blob(row, 3).map_err(failed)?);
+            write(StagedEntry { space, key, until, value })?;
         }
-        Ok(entries)
+        Ok(ImportReport { facade: self.facade.clone(), entries, expired: self.lines - entries })
     }
+}
+
+/// An entry of an import.
+pub struct StagedEntry<'a> {
+    /// The space that it is in.
+    pub space: StateSpace,
+    /// Its key.
+    pub key: String,
+    /// Time of expiry, in milliseconds since 1970.
+    pub until: Option<u64>,
+    /// Its value.
+    pub value: &'a [u8],
+}
+
+/// Writes all entries to a file, in one transaction.
+pub(crate) fn apply(
+    staged: &StagedImport,
+    store: &mut Connection,
+    replace: bool,
+    now: u64,
+) -> Result<ImportReport, ConnectionError> {
+    let transaction = store.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut meta = StoreMeta::read(&transaction)?;
+    meta.revision += 1;
+    if replace {
+        transaction.execute_batch("DELETE FROM entries; DELETE FROM spaces")?;
+        meta.floor = meta.revision;
+    }
+    let (version, mut last) = (meta.revision, None);
+    let report = staged.each(now, |StagedEntry { space, key, until, value }| {
+        let size = limits::size(&key, value);
+        commit::put(&transaction, &EntryWrite { space: &space, key: &key, version, until, size, value })?;
+        if last != Some(space) {
+            commit::record_write(&transaction, &space, version)?;
+            last = Some(space);
+        }
+        Ok::<_, ConnectionError>(())
+    })?;
+    meta.bytes = transaction.query_row("SELECT coalesce(sum(size), 0) FROM entries", [], |row| row.get(0))?;
+    meta.write(&transaction)?;
+    transaction.commit()?;
+    Ok(report)
 }
 
 /// Opens a database without a name: SQLite keeps it in memory while it is small, and otherwise in a temporary file.
@@ -178,6 +211,13 @@ impl InputLine {
 
 fn line_error(line: u64, message: &str) -> StateError {
     StateError::Invalid(format!("line {line}: {message}"))
+}
+
+fn staging_failure(error: ConnectionError) -> StateError {
+    match error {
+        ConnectionError::Sql(error) => staging_error(error),
+        other => StateError::Storage(format!("the lines cannot be buffered: {other:?}")),
+    }
 }
 
 fn staging_error(error: rusqlite::Error) -> StateError {

@@ -1,4 +1,5 @@
-//! Durable key-value state of plugins: one SQLite file each, shared safely by several host processes.
+//! Durable key-value state of plugins: one SQLite file each, shared safely by several host processes, or what else implements
+//! the port in [`backend`].
 //!
 //! A [`StateFolder`] holds the stores of all plugins; a [`StateStore`] is one plugin's. All functions block, mostly for microseconds, a
 //! commit until it is on the disk; a caller that must not block uses a thread.
@@ -13,6 +14,7 @@
 
 #![warn(unreachable_pub)]
 
+pub mod backend;
 mod clock;
 mod commit;
 mod connection;
@@ -30,8 +32,11 @@ mod read;
 mod row;
 mod schema;
 mod secret;
+mod sqlite;
 mod store;
 mod sweep;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use clock::StateClock;
 pub use connection::open_database;

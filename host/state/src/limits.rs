@@ -24,8 +24,14 @@ pub const PAGE_BYTES: usize = 1024 * 1024;
 /// Bytes that an entry counts for the quota in addition to its key and value: its row, and its place in the index.
 pub const OVERHEAD: u64 = 128;
 
+/// Returns true if a text may name a store.
+pub(crate) fn is_store_name(name: &str) -> bool {
+    let rest = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-';
+    name.len() <= 32 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(rest)
+}
+
 /// Returns the bytes that an entry counts for the quota.
-pub(crate) fn size(key: &str, value: &[u8]) -> u64 {
+pub fn size(key: &str, value: &[u8]) -> u64 {
     (key.len() + value.len()) as u64 + OVERHEAD
 }
 

@@ -48,14 +48,16 @@ pub(crate) fn get(
 }
 
 /// The keys of one page.
-#[derive(Debug)]
-pub(crate) struct ScanRange {
+#[derive(Debug, Clone)]
+pub struct ScanRange {
     /// The first key that may be in the page.
-    from: Vec<u8>,
+    pub from: Vec<u8>,
     /// The first key after the range.
-    to: Vec<u8>,
-    limit: usize,
-    at: Option<u64>,
+    pub to: Vec<u8>,
+    /// Entries of the page, at most.
+    pub limit: usize,
+    /// Revision of an earlier page, of whose state this one must be.
+    pub at: Option<u64>,
 }
 
 impl ScanRange {
@@ -75,6 +77,18 @@ impl ScanRange {
         let after = after.map_or_else(Vec::new, |after| [after.as_bytes(), &[0]].concat());
         let to = [prefix, &[BEYOND]].concat();
         Ok(Self { from: after.max(prefix.to_vec()), to, limit: limit.min(PAGE_ENTRIES) as usize, at })
+    }
+
+    /// Returns the page of a store that does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Moved`] if the earlier page was of a store that existed.
+    pub fn page_of_nothing(&self) -> Result<StatePage, StateError> {
+        match self.at {
+            Some(1..) => Err(StateError::Moved),
+            _ => Ok(StatePage { items: Vec::new(), more: false, revision: 0 }),
+        }
     }
 }
 

@@ -36,22 +36,24 @@ impl StoreMeta {
 }
 
 /// Returns the key of a space in the tables: empty for the shared one, so that it sorts first.
-pub(crate) fn space_key(space: &StateSpace) -> &[u8] {
+pub fn space_key(space: &StateSpace) -> &[u8] {
     match space {
         StateSpace::Shared => &[],
         StateSpace::Caller(caller) => caller,
     }
 }
 
+/// Returns the space of a key; `None` if there is none.
+pub fn space_from_key(key: &[u8]) -> Option<StateSpace> {
+    match key {
+        [] => Some(StateSpace::Shared),
+        caller => caller.try_into().map(StateSpace::Caller).ok(),
+    }
+}
+
 /// Reads a space from a column.
 pub(crate) fn space_at(row: &Row<'_>, column: usize) -> Result<StateSpace, ConnectionError> {
-    match blob(row, column)? {
-        [] => Ok(StateSpace::Shared),
-        caller => caller
-            .try_into()
-            .map(StateSpace::Caller)
-            .map_err(|_| ConnectionError::Damaged("it names an unknown space")),
-    }
+    space_from_key(blob(row, column)?).ok_or(ConnectionError::Damaged("it names an unknown space"))
 }
 
 /// Reads a key from a column.

@@ -6,24 +6,22 @@ use std::{
     sync::Arc,
 };
 
-use rusqlite::Connection;
-
 use crate::{
     ChangeOperation, ImportReport, ListedEntry, StateChange, StateEntry, StateError, StatePage, StateSpace,
-    StoreUsage, clock::StateClock, commit, error::ConnectionError, export, import::StagedImport, limits,
-    list, pool::StorePool, read,
+    StoreUsage,
+    backend::{ScanRange, StagedImport, StoreBackend},
+    limits,
 };
 
-/// One plugin's state. A clone is the same store; threads and processes may use it at once.
+/// One plugin's state. A clone is the same store; threads, processes and, with a database, machines may use it at once.
 ///
-/// If the file is removed while it is in use, the store is empty, and its next commit creates a new file. Versions in it are
-/// higher than all before, so versions that a plugin remembers cannot match by chance.
+/// If it is removed while it is in use, the store is empty, and its next commit creates a new one. Versions in it are higher
+/// than all before, so versions that a plugin remembers cannot match by chance.
 #[derive(Clone)]
 pub struct StateStore {
     pub(crate) name: Arc<str>,
-    pub(crate) pool: Arc<StorePool>,
+    pub(crate) backend: Arc<dyn StoreBackend>,
     pub(crate) quota: u64,
-    pub(crate) clock: StateClock,
 }
 
 impl StateStore {
@@ -35,8 +33,7 @@ impl StateStore {
     /// more than [`GET_BYTES`](crate::GET_BYTES) in all; [`StateError::Busy`], [`StateError::Storage`].
     pub fn get(&self, space: StateSpace, keys: &[String]) -> Result<Vec<Option<StateEntry>>, StateError> {
         limits::check_keys(keys)?;
-        let found = self.pool.read(|connection| read::get(connection, &space, keys, self.now()))?;
-        Ok(found.unwrap_or_else(|| keys.iter().map(|_| None).collect()))
+        self.backend.get(space, keys)
     }
 
     /// Returns a page of the entries whose keys begin with `prefix` and come after `after`, in the order of their bytes.
@@ -57,14 +54,7 @@ impl StateStore {
         limit: u32,
         at: Option<u64>,
     ) -> Result<StatePage, StateError> {
-        let range = read::ScanRange::new(prefix, after, limit, at)?;
-        let found = self.pool.read(|connection| read::scan(connection, &space, &range, self.now()))?;
-        match (found, at) {
-            (Some(page), _) => Ok(page),
-            // The file of the earlier page was removed.
-            (None, Some(1..)) => Err(StateError::Moved),
-            (None, _) => Ok(StatePage { items: Vec::new(), more: false, revision: 0 }),
-        }
+        self.backend.scan(space, &ScanRange::new(prefix, after, limit, at)?)
     }
 
     /// Commits all of these changes, or none. Returns the version of the written entries once they are on the disk; a commit
@@ -80,12 +70,10 @@ impl StateStore {
     /// an invalid key or value; [`StateError::Busy`], [`StateError::Storage`].
     pub fn commit(&self, space: StateSpace, changes: Vec<StateChange>) -> Result<u64, StateError> {
         limits::check_changes(&changes)?;
-        if changes.iter().all(|change| change.operation == ChangeOperation::Check) {
-            let now = self.now();
-            let checked = self.pool.read(|connection| commit::check(connection, &space, &changes, now))?;
-            return checked.map_or_else(|| commit::check_without_file(&changes), Ok);
+        match changes.iter().all(|change| change.operation == ChangeOperation::Check) {
+            true => self.backend.check(space, &changes),
+            false => self.backend.commit(space, changes, self.quota),
         }
-        self.write(|connection, now| commit::commit(connection, &space, &changes, self.quota, now))
     }
 
     /// Returns the store's name.
@@ -99,8 +87,7 @@ impl StateStore {
     ///
     /// [`StateError::Busy`], [`StateError::Storage`].
     pub fn usage(&self) -> Result<StoreUsage, StateError> {
-        let usage = self.pool.read(|connection| list::usage(connection, self.now()))?;
-        Ok(usage.unwrap_or_default())
+        self.backend.usage()
     }
 
     /// Lists all keys without their values: by space, the shared one first, and by bytes.
@@ -109,8 +96,7 @@ impl StateStore {
     ///
     /// [`StateError::Busy`], [`StateError::Storage`].
     pub fn list(&self) -> Result<Vec<ListedEntry>, StateError> {
-        let listed = self.pool.read(|connection| list::list(connection, self.now()))?;
-        Ok(listed.unwrap_or_default())
+        self.backend.list()
     }
 
     /// Writes all entries as JSON Lines, from one snapshot: a head, and a line for each entry. Callers' spaces keep their
@@ -120,10 +106,7 @@ impl StateStore {
     ///
     /// [`StateError::Storage`] if the store cannot be read or the writer fails; [`StateError::Busy`].
     pub fn export(&self, writer: impl Write) -> Result<u64, StateError> {
-        let mut writer = BufWriter::new(writer);
-        let written =
-            self.pool.read(|connection| export::export(connection, &self.name, self.now(), &mut writer))?;
-        written.map_or_else(|| export::export_empty(&self.name, &mut writer), Ok)
+        self.backend.export(&mut BufWriter::new(writer))
     }
 
     /// Imports an export of [`StateStore::export`]: all of it, or nothing. With `replace` the store holds nothing else afterwards;
@@ -134,8 +117,7 @@ impl StateStore {
     /// [`StateError::Invalid`] with the line's number for a malformed line, and for a truncated text;
     /// [`StateError::Storage`], [`StateError::Busy`].
     pub fn import(&self, reader: impl BufRead, replace: bool) -> Result<ImportReport, StateError> {
-        let staged = StagedImport::read(reader)?;
-        self.write(|connection, now| staged.apply(connection, replace, now))
+        self.backend.import(&StagedImport::read(reader)?, replace)
     }
 
     /// Deletes all entries of all spaces and keeps the counter of versions. Returns the number of deleted entries.
@@ -144,22 +126,7 @@ impl StateStore {
     ///
     /// [`StateError::Busy`], [`StateError::Storage`].
     pub fn clear(&self) -> Result<u64, StateError> {
-        if self.pool.file().identity()?.is_none() {
-            return Ok(0);
-        }
-        self.write(list::clear)
-    }
-
-    /// Runs a write. The time that it sees is read once it holds the connection, not when it was requested.
-    fn write<R>(
-        &self,
-        work: impl FnOnce(&mut Connection, u64) -> Result<R, ConnectionError>,
-    ) -> Result<R, StateError> {
-        self.pool.write(first_revision(self.now()), |connection| work(connection, self.now()))
-    }
-
-    fn now(&self) -> u64 {
-        (self.clock)().min(i64::MAX as u64)
+        self.backend.clear()
     }
 }
 
@@ -167,10 +134,4 @@ impl fmt::Debug for StateStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").field("name", &self.name).field("quota", &self.quota).finish_non_exhaustive()
     }
-}
-
-/// Computes the first value of a new file's counter: the microseconds since 1970. A removed file of the same name has counted
-/// no further, since commits take longer than a microsecond; and it is a safe integer in JavaScript until the year 2255.
-fn first_revision(now: u64) -> u64 {
-    now.saturating_mul(1000).min(1 << 53)
 }

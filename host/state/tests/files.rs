@@ -9,8 +9,10 @@ use std::{
     thread,
 };
 
-use loggia_state::{StateError, StateFolder, StateSpace, StateStore};
+use loggia_state::{ChangeCondition, ChangeOperation, StateError, StateFolder, StateSpace, StateStore};
 use support::*;
+
+const CALLER: StateSpace = StateSpace::Caller([7; 32]);
 
 fn mode(path: &std::path::Path) -> u32 {
     fs::metadata(path).unwrap().mode() & 0o777
@@ -311,4 +313,52 @@ fn threads_share_a_store() {
         }
     });
     assert_eq!(keys(&store).len(), 200);
+}
+
+#[test]
+fn more_may_have_expired_than_one_commit_removes() {
+    let room = room();
+    let store = room.folder.store("notes", 2000 * 200).unwrap();
+    for half in ["a", "b"] {
+        let many = (0..1000).map(|n| put_until(&format!("{half}{n}"), [0; 50], START + 10)).collect();
+        store.commit(CALLER, many).unwrap();
+    }
+    room.pass(10);
+    // So many of the old ones are still there that only what has expired makes room.
+    let filled = (0..40).map(|n| put(&format!("{n}"), [0; 9000])).collect();
+    store.commit(StateSpace::Shared, filled).unwrap();
+    for _ in 0..20 {
+        store.commit(StateSpace::Shared, vec![put("0", "")]).unwrap();
+    }
+    let connection = rusqlite::Connection::open(room.file()).unwrap();
+    let left: u64 = connection.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).unwrap();
+    let spaces: u64 = connection.query_row("SELECT count(*) FROM spaces", [], |row| row.get(0)).unwrap();
+    let bytes: [u64; 2] = connection
+        .query_row("SELECT bytes, (SELECT sum(size) FROM entries) FROM meta", [], |row| {
+            Ok([row.get(0)?, row.get(1)?])
+        })
+        .unwrap();
+    assert_eq!((left, spaces, bytes[0]), (40, 1, bytes[1]));
+}
+
+#[test]
+fn clearing_takes_all_entries_and_gives_the_disk_back() {
+    let room = room();
+    let store = room.store();
+    assert_eq!(store.clear().unwrap(), 0);
+    assert_eq!(room.folder.names().unwrap(), [""; 0]);
+    for n in 0..8 {
+        store.commit(CALLER, vec![put(&n.to_string(), vec![n; 1024 * 1024])]).unwrap();
+    }
+    let last = store.commit(StateSpace::Shared, vec![put_until("x", "", START + 1), put("y", "")]).unwrap();
+    room.pass(1);
+    assert_eq!(store.clear().unwrap(), 9);
+    assert_eq!((keys(&store), store.usage().unwrap().bytes), (vec![], 0));
+    assert!(std::fs::metadata(room.file()).unwrap().len() < 100_000);
+    // A new connection takes the tables for ours, in whatever order they are now.
+    assert_eq!(room.folder.clone().store("notes", AMPLE).unwrap().list().unwrap(), []);
+    drop(store);
+    let store = room.store();
+    let next = change("y", crate::ChangeCondition::Absent, ChangeOperation::Put(vec![]));
+    assert_eq!(store.commit(StateSpace::Shared, vec![next]).unwrap(), last + 2);
 }

@@ -13,17 +13,22 @@
 //! | `scope.rs` | entries of the calls within a run |
 //! | `recorder.rs` | records one run |
 //! | `summary.rs` | a recorded run, for operators |
+//! | `suite.rs` | what every journal must do (feature `testing`) |
 
 mod end;
 mod head;
 mod port;
 mod recorder;
 mod scope;
+#[cfg(any(test, feature = "testing"))]
+pub mod suite;
 mod summary;
 
 pub(crate) use end::RunEnd;
 pub(crate) use head::{KeptCall, RunHead};
-pub use port::{ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunLease, StoredRun};
+pub use port::{
+    ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RetentionLimits, RunLease, StoredRun,
+};
 pub(crate) use recorder::RunRecorder;
 pub use scope::own_entries;
 pub use summary::RunSummary;

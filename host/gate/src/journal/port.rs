@@ -1,5 +1,7 @@
 //! The journal that the host supplies.
 
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
 
 /// Result of an operation on a journal.
@@ -94,6 +96,21 @@ pub struct StoredRun {
     pub entries: u64,
     /// End time in milliseconds since 1970, and outcome, if it has ended.
     pub end: Option<(u64, Vec<u8>)>,
+}
+
+/// Limits of what is kept of ended runs. Unfinished runs are always kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetentionLimits {
+    /// Time since their end.
+    pub age: Duration,
+    /// Bytes of all of them: calls, entries and outcomes.
+    pub bytes: u64,
+}
+
+impl Default for RetentionLimits {
+    fn default() -> Self {
+        Self { age: Duration::from_secs(7 * 24 * 3600), bytes: 256 << 20 }
+    }
 }
 
 /// Error of a journal.

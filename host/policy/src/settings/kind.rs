@@ -39,6 +39,8 @@ pub(super) enum ValueKind {
     /// A list in which order and duplicates have no meaning.
     Set(Box<ValueKind>),
     Table(TableSpec),
+    /// A text in place of a table's first key, or the table.
+    TextOr(Box<ValueKind>),
     /// A table whose keys the operator chooses.
     Map(Box<ValueKind>),
     /// A value that may be missing.

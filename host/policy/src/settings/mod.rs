@@ -5,7 +5,7 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `root_table.rs`, `http.rs`, `auth.rs` | the tables of the file |
+//! | `root_table.rs`, `http.rs`, `auth.rs`, `state_storage.rs` | the tables of the file |
 //! | `credential.rs` | the values of `[auth]` |
 //! | `upstream.rs`, `login_server.rs`, `service.rs` | `[upstream.NAME]`, `[login.NAME]`, `[service.NAME]` |
 //! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
@@ -25,6 +25,7 @@ mod reference;
 mod root_table;
 mod schema;
 mod service;
+mod state_storage;
 mod table;
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests compare and write the pages of the repository")]
@@ -43,5 +44,6 @@ pub use self::{
     reference::reference,
     root_table::{Admin, Audit, Format, Level, Log, Publish, Revision, Settings},
     service::Service,
+    state_storage::StateStorage,
     upstream::{HiddenText, ToolOverride, Upstream},
 };

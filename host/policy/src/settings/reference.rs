@@ -89,7 +89,7 @@ fn row(page: &mut String, key: &KeySpec) {
 fn inner(kind: &ValueKind) -> Option<(&TableSpec, TableForm)> {
     match kind {
         ValueKind::Table(table) => Some((table, TableForm::Single)),
-        ValueKind::Optional(kind) => inner(kind),
+        ValueKind::Optional(kind) | ValueKind::TextOr(kind) => inner(kind),
         ValueKind::List(item) => inner(item).map(|(table, _)| (table, TableForm::List)),
         ValueKind::Map(item) => inner(item).map(|(table, _)| (table, TableForm::Named)),
         _ => None,
@@ -113,7 +113,7 @@ fn kind(kind: &ValueKind) -> String {
         },
         ValueKind::Optional(kind) => self::kind(kind),
         ValueKind::Map(item) if matches!(**item, ValueKind::Text) => "table of texts".into(),
-        ValueKind::Table(_) | ValueKind::Map(_) => String::new(),
+        ValueKind::Table(_) | ValueKind::TextOr(_) | ValueKind::Map(_) => String::new(),
     }
 }
 

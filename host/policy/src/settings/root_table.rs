@@ -13,6 +13,7 @@ use super::{
     login_server::LoginServer,
     quantity::{Size, Span, within},
     service::{Service, services},
+    state_storage::{self, StateStorage},
     table::table,
     upstream::{Upstream, upstreams},
     value::words,
@@ -31,8 +32,8 @@ table! {
         folder: Option<PathBuf> = None;
         /// Folder for compiled plugins. Default: the platform's cache folder.
         cache: Option<PathBuf> = None;
-        /// Folder for plugins' state. Default: the platform's state folder.
-        state: Option<PathBuf> = None;
+        /// Where runs and plugins' state are kept.
+        state: StateStorage = StateStorage::default(), state_storage::state, state_storage::kind();
         /// Stack size of plugins, 64KiB to 8MiB.
         wasm_stack: Size = Size(512 << 10), within(Size(STACK_FLOOR as u64), Size(STACK_CEILING as u64));
         /// How long running calls and runs may continue after shutdown begins.

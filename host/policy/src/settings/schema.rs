@@ -78,6 +78,9 @@ fn kind_schema(kind: &ValueKind, definitions: &mut Map<String, Json>) -> Json {
         ValueKind::Table(table) => {
             define(table.name, definitions, |definitions| table_schema(table, definitions))
         }
+        ValueKind::TextOr(table) => {
+            json!({"anyOf": [{"type": "string"}, kind_schema(table, definitions)]})
+        }
         ValueKind::Map(item) => {
             json!({"type": "object", "additionalProperties": kind_schema(item, definitions)})
         }

@@ -1,7 +1,8 @@
 //! Declaration of a table of the file.
 
 /// Declares a table: its struct, its parser and its description. An entry is `key: Type = default, reader;`. Without a
-/// default the key is required; without a reader, [`SettingValue::read`] reads it. A table in which every key has a default
+/// default the key is required; without a reader, [`SettingValue::read`] reads it; a description of what the reader takes may
+/// follow it. A table in which every key has a default
 /// implements `Default`.
 ///
 /// [`SettingValue::read`]: super::value::SettingValue::read
@@ -11,7 +12,7 @@ macro_rules! table {
         $(#[derive($($derive:ident),*)])?
         pub struct $name:ident {$(
             $(#[doc = $doc:literal])*
-            $key:ident: $type:ty $(= $default:expr)? $(, $read:expr)?;
+            $key:ident: $type:ty $(= $default:expr)? $(, $read:expr $(, $kind:expr)?)?;
         )*}
     ) => {
         $(#[doc = $means])*
@@ -33,7 +34,7 @@ macro_rules! table {
                         KeySpec {
                             name: key_name(stringify!($key)),
                             means: &[$($doc),*],
-                            kind: <$type as SettingValue>::kind(),
+                            kind: table!(@kind $type $($(, $kind)?)?),
                             is_required: default.is_none(),
                             default: default.and_then(|default| SettingValue::to_json(&default)),
                         }
@@ -56,6 +57,8 @@ macro_rules! table {
 
         table!(@default $name $($key $(= $default)?;)*);
     };
+    (@kind $type:ty) => { <$type as $crate::settings::value::SettingValue>::kind() };
+    (@kind $type:ty, $kind:expr) => { $kind };
     (@read $type:ty) => { <$type as $crate::settings::value::SettingValue>::read };
     (@read $type:ty, $read:expr) => { $read };
     (@default $name:ident $($key:ident = $default:expr;)*) => {

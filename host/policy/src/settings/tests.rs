@@ -33,7 +33,7 @@ fn variables_expand_and_paths_start_at_the_file() {
     )
     .unwrap();
     assert_eq!(settings.folder, Some(PathBuf::from("/etc/loggia/plugins")));
-    assert_eq!(settings.state, Some(PathBuf::from("/home/ada/state")));
+    assert_eq!(settings.state.folder, Some(PathBuf::from("/home/ada/state")));
     assert_eq!(settings.cache, Some(PathBuf::from("/var/cache")));
     assert_eq!(settings.http.unwrap().listen.port(), 9000);
 }
@@ -57,7 +57,7 @@ fn mistakes_have_a_line_and_a_suggestion() {
         "[admin]",
         "http = '127.0.0.1:80'",
         "[http\n",
-        "folder = 1\ncache = []\nstate = {}\nwasm-stack = '1KiB'\ndrain = 3\nmax-protocol-version = 2030",
+        "folder = 1\ncache = []\nstate = 2\nwasm-stack = '1KiB'\ndrain = 3\nmax-protocol-version = 2030",
         "[publish]\nschema = 'flot'\nsplit = 'efect'\ntoken-budget = -1\n[log]\nlevel = 'loud'\nformat = []",
         "[http]\nbodi = '4MiB'\nconnections = 0\nheader-time = '10'\nbody = '4MB'\nallow-anonymous = 'no'\n\
          hosts = [\n  1,\n  'http://b',\n  '${NOTHING}',\n]\n[http.per-caller]\nrate = -1\nburst = 0",
@@ -220,4 +220,29 @@ fn an_upstream_name_is_a_facade_name() {
 fn debug_output_hides_credentials() {
     let settings = parse("[upstream.x]\ncommand = 'x'\nenv = { TOKEN = 'hunter2-hunter2' }").unwrap();
     assert!(!format!("{settings:?}").contains("hunter2"));
+}
+
+#[test]
+fn state_is_a_folder_or_a_table() {
+    let check = |text: &str, expected: &str| {
+        let problems = parse(text).err().unwrap_or_default();
+        assert_eq!(problems, expected, "{text}");
+    };
+    let url = "url = 'postgres://loggia:hunter2@db.example.com/loggia'";
+    let settings = parse("[state]\nfolder = 'state'").unwrap();
+    assert_eq!(settings.state, parse("state = 'state'").unwrap().state);
+    let shared = parse(&format!("[state]\n{url}\npassword-file = 'p'\nschema = 'east'")).unwrap();
+    assert_eq!(shared.state.password_file, Some("/etc/loggia/p".into()));
+    assert_eq!(shared.state.schema, "east");
+    assert!(!format!("{shared:?}").contains("hunter2"));
+    check("[state]\nschema = 'east'", "  line 2: `state.schema` needs a `url`");
+    check(
+        &format!("[state]\n{url}\npassword = 'a'\npassword-file = 'b'"),
+        "  line 4: `state.password-file` excludes `password`: set only one of them",
+    );
+    let form = "must be a URL such as \"postgres://loggia@db.example.com/loggia\"";
+    check("[state]\nurl = 'mysql://ada:hunter2@db'", &format!("  line 2: `state.url` {form}"));
+    for name in ["", "East", "a-b", "pg_toast", "1a"] {
+        assert!(parse(&format!("[state]\n{url}\nschema = '{name}'")).is_err(), "{name}");
+    }
 }

@@ -18,12 +18,12 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use loggia_policy::settings::Level;
-use loggia_state::StateFolder;
 
 use super::common::{UsageError, env_default};
 use crate::{
     caller_vault::{CallerVault, to_login_clients},
-    cli::settings,
+    cli::{database::to_database, settings},
+    load::open_folder,
     places,
     telemetry::logs,
 };
@@ -64,8 +64,11 @@ impl CredentialCommand {
         logs::start_plain(Level::Warn);
         let settings = self.config.as_deref().map(settings::read_and_check).transpose()?;
         let logins = settings.as_ref().map(|settings| to_login_clients(&settings.login)).unwrap_or_default();
-        let state = self.state.or_else(|| settings.and_then(|settings| settings.state));
-        let folder = StateFolder::open(state.map_or_else(places::state, Ok)?)?;
+        let storage = settings.map(|settings| settings.state).unwrap_or_default();
+        let database = to_database(&storage);
+        let state = self.state.or(storage.folder);
+        // With a database, callers' keys are made of its secret.
+        let folder = open_folder(&state.map_or_else(places::state, Ok)?, database.as_ref())?;
         let vault = CallerVault::open(&folder, places::vault_key().map_err(UsageError)?)?;
         match self.command {
             Command::Set(command) => command.run(&vault),

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use loggia_gate::journal::Journal;
-
 use super::records::RunRecords;
 use crate::cli::{exit, term};
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use chrono::{DateTime, SecondsFormat};
-use loggia_gate::journal::{Journal, RunSummary, StoredRun};
+use loggia_gate::journal::{RunSummary, StoredRun};
 use loggia_text::printable;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl ListCommand {
         if self.json {
             runs.iter().for_each(|run| term::print(&to_json(run).to_string()));
         } else if runs.is_empty() {
-            term::note(&format!("no run is recorded in {}", records.path().display()));
+            term::note(&format!("no run is recorded in {}", records.place()));
         } else {
             let rows: Vec<_> = runs.iter().map(to_row).collect();
             term::print(&match term::stdout_is_terminal() {

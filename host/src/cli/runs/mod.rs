@@ -6,7 +6,7 @@
 //! | `show.rs` | shows one run |
 //! | `cancel.rs` | cancels an unfinished run |
 //! | `retry.rs` | lets an ended run begin again |
-//! | `records.rs` | opens the journal of a folder |
+//! | `records.rs` | opens the journal of a folder or database |
 
 mod cancel;
 mod list;
@@ -17,22 +17,22 @@ mod show;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
-use loggia_policy::settings::Level;
+use loggia_policy::settings::{Level, StateStorage};
 
 use self::records::RunRecords;
-use super::common::env_default;
+use super::{common::env_default, database::to_database, settings};
 use crate::{places, telemetry::logs};
 
 /// List, show, cancel or retry runs.
 ///
-/// A run of a workflow is recorded in the state folder before it changes anything, and goes on after a restart of its
+/// A run of a workflow is recorded in the state folder or database before it changes anything, and goes on after a restart of its
 /// server. A run of a plugin is recorded once its caller has its handle, and ends with its server. Ended runs are kept for
 /// a week. Running servers need not be stopped.
 #[derive(Args)]
 pub struct RunsCommand {
     #[command(subcommand)]
     command: Command,
-    /// State folder [env: LOGGIA_STATE; default: the platform's state folder]
+    /// State folder [env: LOGGIA_STATE; default: that of the settings file, or the platform's state folder]
     #[arg(
         long,
         value_name = "DIR",
@@ -41,6 +41,9 @@ pub struct RunsCommand {
         global = true
     )]
     state: Option<PathBuf>,
+    /// Settings file whose database (`state.url`) or state folder to use
+    #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG", global = true)]
+    config: Option<PathBuf>,
 }
 
 // Help texts are at the commands' structs.
@@ -55,8 +58,14 @@ enum Command {
 impl RunsCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
-        let path = self.state.map_or_else(places::state, Ok)?;
-        let records = RunRecords::open(&path)?;
+        let storage = match self.config.as_deref().map(settings::read_and_check).transpose()? {
+            Some(settings) => settings.state,
+            None => StateStorage::default(),
+        };
+        let records = match to_database(&storage) {
+            Some(database) => RunRecords::open_database(&database)?,
+            None => RunRecords::open_folder(&self.state.or(storage.folder).map_or_else(places::state, Ok)?)?,
+        };
         match self.command {
             Command::List(command) => command.run(&records),
             Command::Show(command) => command.run(&records),

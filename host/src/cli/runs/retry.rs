@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::bail;
 use loggia_gate::{
-    journal::{Journal, NewRun, RunSummary, own_entries},
+    journal::{NewRun, RunSummary, own_entries},
     run::RunId,
 };
 use loggia_workflow::facade::retry_history;

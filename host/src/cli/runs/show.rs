@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use loggia_gate::journal::{Journal, RunSummary, own_entries};
+use loggia_gate::journal::{RunSummary, own_entries};
 use loggia_workflow::facade::{StepSummary, summarize_steps};
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
 //! `loggia state clear`.
 
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::bail;
 use loggia_state::StoreUsage;
 
-use super::stores::{count_entries, find_store, report_missing};
+use super::stores::{StorePlace, count_entries};
 use crate::cli::{exit, term};
 
 /// Delete a plugin's state, for all callers.
@@ -21,9 +21,9 @@ pub struct ClearCommand {
 }
 
 impl ClearCommand {
-    pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
+    pub fn run(self, place: &StorePlace) -> anyhow::Result<ExitCode> {
         let name = &self.name;
-        let Some(store) = find_store(path, name)? else { return Ok(report_missing(path, name)) };
+        let Some(store) = place.find(name)? else { return Ok(place.report_missing(name)) };
         if !self.yes {
             match term::confirm(&confirmation(name, &store.usage()?)) {
                 Some(true) => {}

@@ -1,13 +1,13 @@
 //! `loggia state list`.
 
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
 use chrono::{DateTime, SecondsFormat};
 use loggia_state::{ListedEntry, StateError, StoreUsage};
 use loggia_text::printable;
 use serde_json::{Value, json};
 
-use super::stores::{find_store, open_folder, report_missing, space_name};
+use super::stores::{StorePlace, space_name};
 use crate::cli::{columns, exit, term};
 
 /// List all stores, or the keys of one.
@@ -29,17 +29,17 @@ const KEY_HEAD: [&str; 5] = ["key", "space", "bytes", "version", "expires"];
 const SHORT_SPACE: usize = 8;
 
 impl ListCommand {
-    pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
+    pub fn run(self, place: &StorePlace) -> anyhow::Result<ExitCode> {
         match self.name {
-            Some(name) => list_keys(path, &name, self.json),
-            None => list_stores(path, self.json),
+            Some(name) => list_keys(place, &name, self.json),
+            None => list_stores(place, self.json),
         }
     }
 }
 
-fn list_stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
+fn list_stores(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
     let mut stores = Vec::new();
-    if let Some(folder) = open_folder(path)? {
+    if let Some(folder) = place.open()? {
         for name in folder.names()? {
             // A damaged store must not hide the others.
             let usage = folder.store(&name, u64::MAX)?.usage();
@@ -50,7 +50,7 @@ fn list_stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     if json {
         print_json(stores.iter().map(|(name, usage)| store_json(name, usage)))?;
     } else if stores.is_empty() {
-        term::note(&format!("no plugin has stored anything in {}", path.display()));
+        term::note(&format!("no plugin has stored anything in {}", place.name()));
     } else {
         let rows: Vec<_> = stores.into_iter().map(|(name, usage)| store_row(name, usage)).collect();
         print_rows(&STORE_HEAD, &rows, 1);
@@ -62,8 +62,8 @@ fn list_stores(path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list_keys(path: &Path, name: &str, json: bool) -> anyhow::Result<ExitCode> {
-    let Some(store) = find_store(path, name)? else { return Ok(report_missing(path, name)) };
+fn list_keys(place: &StorePlace, name: &str, json: bool) -> anyhow::Result<ExitCode> {
+    let Some(store) = place.find(name)? else { return Ok(place.report_missing(name)) };
     if json {
         print_json(store.list()?.iter().map(key_json))?;
         return Ok(ExitCode::SUCCESS);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `list.rs` | lists stores and keys |
 //! | `transfer.rs` | exports and imports JSON Lines |
-//! | `stores.rs` | opens the stores of a folder |
+//! | `stores.rs` | opens the stores of a folder or database |
 //! | `clear.rs` | deletes a store's entries |
 
 mod clear;
@@ -15,9 +15,10 @@ mod transfer;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
-use loggia_policy::settings::Level;
+use loggia_policy::settings::{Level, StateStorage};
 
-use super::common::env_default;
+use self::stores::StorePlace;
+use super::{common::env_default, database::to_database, settings};
 use crate::{places, telemetry::logs};
 
 /// List, export, import or clear plugins' state.
@@ -27,7 +28,7 @@ use crate::{places, telemetry::logs};
 pub struct StateCommand {
     #[command(subcommand)]
     command: Command,
-    /// State folder [env: LOGGIA_STATE; default: the platform's state folder]
+    /// State folder [env: LOGGIA_STATE; default: that of the settings file, or the platform's state folder]
     #[arg(
         long,
         value_name = "DIR",
@@ -36,6 +37,9 @@ pub struct StateCommand {
         global = true
     )]
     state: Option<PathBuf>,
+    /// Settings file whose database (`state.url`) or state folder to use
+    #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG", global = true)]
+    config: Option<PathBuf>,
 }
 
 // Help texts are at the commands' structs.
@@ -50,12 +54,19 @@ enum Command {
 impl StateCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
-        let path = self.state.map_or_else(places::state, Ok)?;
+        let storage = match self.config.as_deref().map(settings::read_and_check).transpose()? {
+            Some(settings) => settings.state,
+            None => StateStorage::default(),
+        };
+        let place = StorePlace {
+            database: to_database(&storage),
+            path: self.state.or(storage.folder).map_or_else(places::state, Ok)?,
+        };
         match self.command {
-            Command::List(command) => command.run(&path),
-            Command::Export(command) => command.run(&path),
-            Command::Import(command) => command.run(&path),
-            Command::Clear(command) => command.run(&path),
+            Command::List(command) => command.run(&place),
+            Command::Export(command) => command.run(&place),
+            Command::Import(command) => command.run(&place),
+            Command::Clear(command) => command.run(&place),
         }
     }
 }

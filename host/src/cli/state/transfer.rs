@@ -8,10 +8,10 @@ use std::{
 };
 
 use anyhow::Context;
-use loggia_state::{ImportReport, StateFolder, StateStore};
+use loggia_state::{ImportReport, StateStore};
 use loggia_text::printable;
 
-use super::stores::{count_entries, find_store, report_missing};
+use super::stores::{StorePlace, count_entries};
 use crate::cli::term;
 
 /// Export a store as JSON Lines: a header line, then one line per entry.
@@ -27,8 +27,8 @@ pub struct ExportCommand {
 }
 
 impl ExportCommand {
-    pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
-        let Some(store) = find_store(path, &self.name)? else { return Ok(report_missing(path, &self.name)) };
+    pub fn run(self, place: &StorePlace) -> anyhow::Result<ExitCode> {
+        let Some(store) = place.find(&self.name)? else { return Ok(place.report_missing(&self.name)) };
         match self.out {
             None => drop(store.export(term::stdout_writer())?),
             Some(file) => {
@@ -68,8 +68,8 @@ pub struct ImportCommand {
 }
 
 impl ImportCommand {
-    pub fn run(self, path: &Path) -> anyhow::Result<ExitCode> {
-        let store = StateFolder::open(path)?.store(&self.name, u64::MAX)?;
+    pub fn run(self, place: &StorePlace) -> anyhow::Result<ExitCode> {
+        let store = place.create()?.store(&self.name, u64::MAX)?;
         let imported = if self.file.as_os_str() == "-" {
             store.import(std::io::stdin().lock(), self.replace).context("failed to import stdin")?
         } else {

@@ -116,7 +116,7 @@ mod tests {
         fs::write(folder.join("shop.api.toml"), text).unwrap();
         fs::write(folder.join("shop.toml"), policy).unwrap();
         let found = PluginFiles::from_path(&folder.join("shop.api.toml")).unwrap();
-        let states = FacadeStates::new(folder.join("state"), None, BTreeMap::new());
+        let states = FacadeStates::new(folder.join("state"), None, None, BTreeMap::new());
         admit_api(&found, Instant::now(), &states).map_err(|error| error.to_string())
     }
 

@@ -1,13 +1,14 @@
 //! What the state folder holds for a facade: its store, the keys of its callers, and their credentials.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use loggia_credentials::{FacadeCredentials, VaultKey};
 use loggia_gate::access::{CallerKeys, CallerLogins};
 use loggia_policy::model::PluginGrants;
+use loggia_postgres::{DatabaseAccess, DatabaseOptions, PostgresStores};
 use loggia_schema::{Contract, SurfaceProblems};
 use loggia_state::{StateError, StateFolder, StateStore};
 
@@ -19,6 +20,8 @@ use crate::{
 /// The state folder, opened at first use.
 pub struct FacadeStates {
     path: PathBuf,
+    /// Database that keeps the stores instead of the folder.
+    database: Option<DatabaseOptions>,
     /// Key of credentials; `None`: the folder's own.
     vault_key: Option<VaultKey>,
     clients: LoginClients,
@@ -58,9 +61,14 @@ impl FacadeState {
 }
 
 impl FacadeStates {
-    /// Uses the folder at this path.
-    pub fn new(path: PathBuf, vault_key: Option<VaultKey>, clients: LoginClients) -> Self {
-        Self { path, vault_key, clients, logins: Arc::default(), folder: Mutex::default() }
+    /// Uses the folder at this path, and the database for stores.
+    pub fn new(
+        path: PathBuf,
+        database: Option<DatabaseOptions>,
+        vault_key: Option<VaultKey>,
+        clients: LoginClients,
+    ) -> Self {
+        Self { path, database, vault_key, clients, logins: Arc::default(), folder: Mutex::default() }
     }
 
     /// Logins of the callers of all facades.
@@ -77,7 +85,7 @@ impl FacadeStates {
         let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
         match &*folder {
             Some(folder) => Ok(folder.clone()),
-            None => Ok(folder.insert(StateFolder::open(&self.path)?).clone()),
+            None => Ok(folder.insert(open_folder(&self.path, self.database.as_ref())?).clone()),
         }
     }
 
@@ -130,4 +138,16 @@ impl FacadeStates {
     pub fn vault(&self) -> Result<CallerVault, StateError> {
         CallerVault::open(&self.folder()?, self.vault_key.clone())
     }
+}
+
+/// Opens a state folder, whose stores may be in a database, which is connected to at first use.
+///
+/// # Errors
+///
+/// If the folder or the options of the database cannot be used.
+pub fn open_folder(path: &Path, database: Option<&DatabaseOptions>) -> Result<StateFolder, StateError> {
+    let Some(database) = database else { return StateFolder::open(path) };
+    let stores = DatabaseAccess::new(database).and_then(PostgresStores::new);
+    let stores = stores.map_err(|error| StateError::Storage(error.to_string()))?;
+    StateFolder::with_backend(path, Arc::new(stores))
 }

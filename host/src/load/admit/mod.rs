@@ -30,7 +30,7 @@ mod workflow;
 pub use admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod};
 pub use component::PluginAdmitter;
 pub use error::AdmitError;
-pub use facade_state::FacadeStates;
+pub use facade_state::{FacadeStates, open_folder};
 pub(super) use files::{policy_digest, read_policy};
 pub(super) use upstream::admit_upstream;
 pub use workflow::admit_workflows;

@@ -35,6 +35,8 @@ pub struct TrustPlaces {
     pub keys: Option<PathBuf>,
     /// The file of the audit trail.
     pub audit: Option<PathBuf>,
+    /// The file with the password of the database.
+    pub database_password: Option<PathBuf>,
 }
 
 /// Paths of a folder's policies. Rereads only changed files.
@@ -68,9 +70,13 @@ pub fn survey<'a>(
     fence.folder(FenceRole::Plugins, folder)?;
     fence.folder(FenceRole::Cache, &places.cache)?;
     fence.folder(FenceRole::State, &places.state)?;
-    let TrustPlaces { settings, keys, audit, .. } = places;
-    for (role, file) in [(FenceRole::Settings, settings), (FenceRole::Keys, keys), (FenceRole::Audit, audit)]
-    {
+    let TrustPlaces { settings, keys, audit, database_password, .. } = places;
+    for (role, file) in [
+        (FenceRole::Settings, settings),
+        (FenceRole::Keys, keys),
+        (FenceRole::Audit, audit),
+        (FenceRole::Secret, database_password),
+    ] {
         if let Some(file) = file {
             fence.file(role, file)?;
         }

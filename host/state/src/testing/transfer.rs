@@ -1,11 +1,9 @@
 //! Exports, and what is taken in of them.
 
-mod support;
-
 use std::io::{self, BufReader, Read};
 
-use loggia_state::{ChangeOperation, ImportReport, ListedEntry, StateError, StateSpace, StateStore};
-use support::*;
+use super::room::*;
+use crate::{ImportReport, ListedEntry, StateError, StateSpace, StateStore};
 
 const CALLER: StateSpace = StateSpace::Caller([0xab; 32]);
 
@@ -19,8 +17,7 @@ fn head(entries: &str) -> String {
     format!("{{\"format\":\"loggia-state\",\"version\":1,\"facade\":\"notes\"{entries}}}\n")
 }
 
-#[test]
-fn an_export_is_a_line_for_each_entry() {
+pub fn an_export_is_a_line_for_each_entry(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     assert_eq!(exported(&store), head(",\"entries\":0"));
@@ -37,8 +34,7 @@ fn an_export_is_a_line_for_each_entry() {
     assert_eq!(exported(&store), expected.concat());
 }
 
-#[test]
-fn what_is_exported_comes_back_elsewhere() {
+pub fn what_is_exported_comes_back_elsewhere(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let odd = ["a", "\0", "\u{1}\u{7f}", "\u{10ffff}", "é\"\\", &"k".repeat(1024)];
@@ -63,8 +59,7 @@ fn what_is_exported_comes_back_elsewhere() {
     assert_eq!(exported(&other).replace("\"other\"", "\"notes\""), text);
 }
 
-#[test]
-fn an_import_replaces_all_or_stands_beside() {
+pub fn an_import_replaces_all_or_stands_beside(room: RoomSource<'_>) {
     for (replace, expected) in [(false, &["a", "b"][..]), (true, &["b"][..])] {
         let room = room();
         let store = room.store();
@@ -95,8 +90,7 @@ fn an_import_replaces_all_or_stands_beside() {
     }
 }
 
-#[test]
-fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
+pub fn what_is_wrong_is_told_with_its_line_and_changes_nothing(room: RoomSource<'_>) {
     let good = "{\"space\":\"shared\",\"key\":\"k\",\"text\":\"v\"}\n";
     let long = format!("{{\"space\":\"shared\",\"key\":\"{}\",\"text\":\"\"}}\n", "k".repeat(1025));
     let large =
@@ -146,8 +140,7 @@ fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
     assert_eq!(room.folder.names().unwrap(), ["notes"]);
 }
 
-#[test]
-fn a_slow_import_holds_up_nobody() {
+pub fn a_slow_import_holds_up_nobody(room: RoomSource<'_>) {
     /// Commits while it is read, and fails if it cannot.
     struct Slow<'a>(&'a StateStore, Vec<u8>, u8);
     impl Read for Slow<'_> {
@@ -168,8 +161,7 @@ fn a_slow_import_holds_up_nobody() {
     assert!(keys(&store).len() > 3);
 }
 
-#[test]
-fn an_export_is_of_one_state() {
+pub fn an_export_is_of_one_state(room: RoomSource<'_>) {
     /// Commits while it is written.
     struct Meddler<'a>(&'a StateStore, Vec<u8>);
     impl io::Write for Meddler<'_> {
@@ -192,26 +184,4 @@ fn an_export_is_of_one_state() {
     assert_eq!(keys(&store), ["c", "zzz"]);
     let full = store.export(&mut &mut [0; 10][..]);
     assert!(said(full).starts_with("the state cannot be used: the export cannot be written: "));
-}
-
-#[test]
-fn clearing_takes_all_entries_and_gives_the_disk_back() {
-    let room = room();
-    let store = room.store();
-    assert_eq!(store.clear().unwrap(), 0);
-    assert_eq!(room.folder.names().unwrap(), [""; 0]);
-    for n in 0..8 {
-        store.commit(CALLER, vec![put(&n.to_string(), vec![n; 1024 * 1024])]).unwrap();
-    }
-    let last = store.commit(StateSpace::Shared, vec![put_until("x", "", START + 1), put("y", "")]).unwrap();
-    room.pass(1);
-    assert_eq!(store.clear().unwrap(), 9);
-    assert_eq!((keys(&store), store.usage().unwrap().bytes), (vec![], 0));
-    assert!(std::fs::metadata(room.file()).unwrap().len() < 100_000);
-    // A new connection takes the tables for ours, in whatever order they are now.
-    assert_eq!(room.folder.clone().store("notes", AMPLE).unwrap().list().unwrap(), []);
-    drop(store);
-    let store = room.store();
-    let next = change("y", loggia_state::ChangeCondition::Absent, ChangeOperation::Put(vec![]));
-    assert_eq!(store.commit(StateSpace::Shared, vec![next]).unwrap(), last + 2);
 }

@@ -1,12 +1,13 @@
 //! Random sequences of requests, against a model that is too simple to be wrong.
 
-mod support;
-
 use std::collections::BTreeMap;
 
-use loggia_state::{ChangeCondition, ChangeOperation, OVERHEAD, StateChange, StateError, StateSpace};
-use proptest::{prelude::*, test_runner::RngSeed};
-use support::*;
+use super::room::*;
+use crate::{ChangeCondition, ChangeOperation, OVERHEAD, StateChange, StateError, StateSpace};
+use proptest::{
+    prelude::*,
+    test_runner::{RngSeed, TestRunner},
+};
 
 const KEYS: [&str; 8] = ["a", "a\0", "ab", "b", "é", "éa", "\u{10ffff}", "z"];
 const SPACES: [StateSpace; 3] =
@@ -130,8 +131,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn run(steps: Vec<Step>) {
-    let room = room();
+fn run(room: &Room, steps: Vec<Step>) {
     let mut store = room.folder.store("notes", QUOTA).unwrap();
     // The counter of a new file begins with the clock.
     let mut model = Model { now: START, ..Model::default() };
@@ -213,13 +213,15 @@ fn config() -> ProptestConfig {
     if told { config } else { ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(17), ..config } }
 }
 
-proptest! {
-    // Each commit waits for the disk, so there are not many cases, but long ones. With PROPTEST_CASES they are
-    // random ones, as many as it says.
-    #![proptest_config(config())]
-
-    #[test]
-    fn a_store_does_what_the_model_does(steps in prop::collection::vec(step(), 1..60)) {
-        run(steps);
+/// A store answers as the model does. Each commit waits for the disk, so there are not many cases, but long ones. With
+/// PROPTEST_CASES they are random ones, as many as it says.
+pub fn a_store_does_what_the_model_does(room: RoomSource<'_>) {
+    let all = prop::collection::vec(step(), 1..60);
+    let tested = TestRunner::new(config()).run(&all, |steps| {
+        run(&room(), steps);
+        Ok(())
+    });
+    if let Err(error) = tested {
+        panic!("{error}");
     }
 }

@@ -1,31 +1,27 @@
 //! Content of pages, and consistency with a state.
 
-mod support;
-
-use loggia_state::{ChangeCondition, StateError, StatePage, StateSpace, StateStore};
-use support::*;
+use super::room::*;
+use crate::{ChangeCondition, StateError, StatePage, StateSpace, StateStore};
 
 fn scan(store: &StateStore, prefix: &str, after: Option<&str>, limit: u32) -> (Vec<String>, bool) {
     let page = store.scan(StateSpace::Shared, prefix, after, limit, None).unwrap();
     (page.items.into_iter().map(|entry| entry.key).collect(), page.more)
 }
 
-#[test]
-fn keys_come_in_the_order_of_their_bytes() {
+pub fn keys_come_in_the_order_of_their_bytes(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let mut keys =
         ["a", "a\0", "a\0b", "aa", "a ", "B", "b", "é", "z", "\u{ffff}", "\u{10ffff}", "\u{10ffff}a", "\0"];
     store.commit(StateSpace::Shared, keys.iter().map(|key| put(key, key)).collect()).unwrap();
     keys.sort_unstable_by_key(|key| key.as_bytes());
-    assert_eq!(support::keys(&store), keys);
+    assert_eq!(super::room::keys(&store), keys);
     for key in keys {
         assert_eq!(text(&store, key).as_deref(), Some(key));
     }
 }
 
-#[test]
-fn prefix_after_and_limit_choose_the_page() {
+pub fn prefix_after_and_limit_choose_the_page(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let keys = ["a", "ab", "ab\0", "abc", "abd", "b", "\u{10ffff}x"];
@@ -56,8 +52,7 @@ fn prefix_after_and_limit_choose_the_page() {
     }
 }
 
-#[test]
-fn a_page_has_an_end_in_entries_and_in_bytes_but_one_entry_in_any_case() {
+pub fn a_page_has_an_end_in_entries_and_in_bytes_but_one_entry_in_any_case(room: RoomSource<'_>) {
     const MIB: usize = 1024 * 1024;
     let room = room();
     let store = room.store();
@@ -83,8 +78,7 @@ fn a_page_has_an_end_in_entries_and_in_bytes_but_one_entry_in_any_case() {
 /// The committed revision does not matter.
 fn done(_: u64) {}
 
-#[test]
-fn a_scan_in_pages_is_of_one_state_or_moved() {
+pub fn a_scan_in_pages_is_of_one_state_or_moved(room: RoomSource<'_>) {
     let other = StateSpace::Caller([1; 32]);
     let gone = StateSpace::Caller([2; 32]);
     type Meanwhile = fn(&Room, &StateStore);
@@ -125,8 +119,7 @@ fn a_scan_in_pages_is_of_one_state_or_moved() {
     }
 }
 
-#[test]
-fn revisions_that_never_were_are_moved() {
+pub fn revisions_that_never_were_are_moved(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let nothing = StatePage { items: vec![], more: false, revision: 0 };

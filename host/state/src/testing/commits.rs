@@ -1,14 +1,11 @@
 //! Effects of commits, and commits without effect.
 
-mod support;
-
-use loggia_state::{ChangeCondition, ChangeOperation, OVERHEAD, StateError, StateSpace};
-use support::*;
+use super::room::*;
+use crate::{ChangeCondition, ChangeOperation, OVERHEAD, StateError, StateSpace};
 
 const CALLER: StateSpace = StateSpace::Caller([7; 32]);
 
-#[test]
-fn what_is_committed_is_read() {
+pub fn what_is_committed_is_read(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let first = store.commit(StateSpace::Shared, vec![put("a", "1"), put("b", [0, 255, 0])]).unwrap();
@@ -20,8 +17,7 @@ fn what_is_committed_is_read() {
     assert_eq!((&a.value[..], a.version), (&[][..], second));
 }
 
-#[test]
-fn expectations_decide_over_the_whole_commit() {
+pub fn expectations_decide_over_the_whole_commit(room: RoomSource<'_>) {
     let cases = [
         ("there", ChangeCondition::Any, true),
         ("there", ChangeCondition::Absent, false),
@@ -63,8 +59,7 @@ fn expectations_decide_over_the_whole_commit() {
     }
 }
 
-#[test]
-fn a_conflict_names_all_of_its_keys() {
+pub fn a_conflict_names_all_of_its_keys(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let version = store.commit(StateSpace::Shared, vec![put("a", ""), put("b", "")]).unwrap();
@@ -78,8 +73,7 @@ fn a_conflict_names_all_of_its_keys() {
     assert_eq!(keys(&store), ["a", "b"]);
 }
 
-#[test]
-fn checks_alone_take_no_version_and_make_no_file() {
+pub fn checks_alone_take_no_version_and_make_no_file(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     assert_eq!(store.commit(StateSpace::Shared, vec![]).unwrap(), 0);
@@ -97,8 +91,7 @@ fn checks_alone_take_no_version_and_make_no_file() {
     assert_eq!(room.folder.names().unwrap(), ["notes"]);
 }
 
-#[test]
-fn spaces_share_nothing_but_the_counter() {
+pub fn spaces_share_nothing_but_the_counter(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let spaces = [StateSpace::Shared, CALLER, StateSpace::Caller([0; 32])];
@@ -113,12 +106,11 @@ fn spaces_share_nothing_but_the_counter() {
     assert!(get(&store, "k").is_some());
 }
 
-#[test]
-fn versions_never_repeat() {
+pub fn versions_never_repeat(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let mut last = 0;
-    let mut next = |store: &loggia_state::StateStore| {
+    let mut next = |store: &crate::StateStore| {
         let version = store.commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
         assert!(version > last);
         last = version;
@@ -138,8 +130,7 @@ fn versions_never_repeat() {
     next(&store);
 }
 
-#[test]
-fn the_quota_counts_keys_values_and_an_overhead() {
+pub fn the_quota_counts_keys_values_and_an_overhead(room: RoomSource<'_>) {
     let room = room();
     let store = room.folder.store("notes", 2 * OVERHEAD + 20).unwrap();
     let full = vec![put("a", [0; 9])];
@@ -154,8 +145,7 @@ fn the_quota_counts_keys_values_and_an_overhead() {
     assert_eq!(keys(&store), ["b"]);
 }
 
-#[test]
-fn above_a_lowered_quota_shrinking_is_allowed() {
+pub fn above_a_lowered_quota_shrinking_is_allowed(room: RoomSource<'_>) {
     let room = room();
     room.store().commit(StateSpace::Shared, vec![put("a", [0; 90]), put("b", [0; 90])]).unwrap();
     let store = room.folder.store("notes", 10).unwrap();
@@ -174,8 +164,7 @@ fn above_a_lowered_quota_shrinking_is_allowed() {
     assert_eq!(store.usage().unwrap().bytes, 0);
 }
 
-#[test]
-fn what_has_expired_is_gone_for_everyone() {
+pub fn what_has_expired_is_gone_for_everyone(room: RoomSource<'_>) {
     let room = room();
     let store = room.folder.store("notes", 300).unwrap();
     store.commit(StateSpace::Shared, vec![put_until("k", [1; 100], START + 10)]).unwrap();
@@ -195,34 +184,7 @@ fn what_has_expired_is_gone_for_everyone() {
     assert_eq!(keys(&store), ["l"]);
 }
 
-#[test]
-fn more_may_have_expired_than_one_commit_removes() {
-    let room = room();
-    let store = room.folder.store("notes", 2000 * 200).unwrap();
-    for half in ["a", "b"] {
-        let many = (0..1000).map(|n| put_until(&format!("{half}{n}"), [0; 50], START + 10)).collect();
-        store.commit(CALLER, many).unwrap();
-    }
-    room.pass(10);
-    // So many of the old ones are still there that only what has expired makes room.
-    let filled = (0..40).map(|n| put(&format!("{n}"), [0; 9000])).collect();
-    store.commit(StateSpace::Shared, filled).unwrap();
-    for _ in 0..20 {
-        store.commit(StateSpace::Shared, vec![put("0", "")]).unwrap();
-    }
-    let connection = rusqlite::Connection::open(room.file()).unwrap();
-    let left: u64 = connection.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).unwrap();
-    let spaces: u64 = connection.query_row("SELECT count(*) FROM spaces", [], |row| row.get(0)).unwrap();
-    let bytes: [u64; 2] = connection
-        .query_row("SELECT bytes, (SELECT sum(size) FROM entries) FROM meta", [], |row| {
-            Ok([row.get(0)?, row.get(1)?])
-        })
-        .unwrap();
-    assert_eq!((left, spaces, bytes[0]), (40, 1, bytes[1]));
-}
-
-#[test]
-fn a_put_whose_moment_has_passed_leaves_nothing() {
+pub fn a_put_whose_moment_has_passed_leaves_nothing(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     store.commit(StateSpace::Shared, vec![put("k", "")]).unwrap();
@@ -238,8 +200,7 @@ fn a_put_whose_moment_has_passed_leaves_nothing() {
     assert_eq!(keys(&store), ["far"]);
 }
 
-#[test]
-fn requests_that_cannot_be_served_say_why() {
+pub fn requests_that_cannot_be_served_say_why(room: RoomSource<'_>) {
     let room = room();
     let store = room.store();
     let commit = |changes| said(store.commit(StateSpace::Shared, changes));

@@ -1,0 +1,29 @@
+//! The gate's port by tables that many hosts share.
+//!
+//! ```text
+//! operations ─▶ one thread: what has come in meanwhile, in one transaction and one round trip ─▶ PostgreSQL
+//! ```
+//!
+//! | file | concept |
+//! |---|---|
+//! | `journal.rs` | the adapter of the gate's port |
+//! | `options.rs` | its options |
+//! | `committer.rs` | transactions: in one round trip, and again after a connection was lost |
+//! | `session.rs` | the connection of transactions |
+//! | `statements.rs` | SQL |
+//! | `work.rs` | operations on runs |
+//! | `lease.rs` | leases that show which hosts live |
+//! | `retention.rs` | removing ended runs by age and size |
+
+mod committer;
+#[allow(clippy::module_inception, reason = "the adapter itself")]
+mod journal;
+mod lease;
+mod options;
+mod retention;
+mod session;
+mod statements;
+mod work;
+
+pub use journal::PostgresJournal;
+pub use options::JournalOptions;

@@ -1,0 +1,34 @@
+//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs, and the state of plugins.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `database_url.rs` | whom to connect to, and how the connection is protected |
+//! | `tls.rs` | TLS |
+//! | `access.rs` | connections |
+//! | `migrations.rs` | the tables, by numbered migrations |
+//! | `error.rs` | errors in words for operators |
+//! | `params.rs` | parameters of statements |
+//! | `journal/` | the journal of runs |
+//! | `state/` | the state of plugins |
+//! | `testing.rs` | a private server, for tests |
+
+#![warn(unreachable_pub)]
+
+mod access;
+mod database_url;
+mod error;
+mod journal;
+mod migrations;
+mod params;
+mod state;
+#[cfg(all(unix, any(test, feature = "testing")))]
+pub mod testing;
+#[cfg(all(unix, test))]
+mod tests;
+mod tls;
+
+pub use access::{DatabaseAccess, DatabaseOptions, DatabasePassword, SCHEMA};
+pub use database_url::without_password;
+pub use error::PostgresError;
+pub use journal::{JournalOptions, PostgresJournal};
+pub use state::PostgresStores;

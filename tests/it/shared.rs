@@ -1,0 +1,261 @@
+//! Hosts that share a database: with different state folders, as on different machines.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, ensure};
+use loggia_postgres::testing::PrivateServer;
+use loggia_tests::{
+    Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, binary, cache, eventually, scratch,
+};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+const ASKS: &str = "
+facade: orders
+compositeTools:
+  - name: approve
+    description: Asks before it pays.
+    parameters: {type: object, properties: {id: {type: string}}, required: [id]}
+    steps:
+      - {id: seen, tool: keeps.increment, arguments: {key: '{{.params.id}}.seen'}}
+      - {id: sure, type: elicitation, message: 'Pay {{.params.id}}?', timeout: 720h, dependsOn: [seen],
+         schema: {type: object, properties: {yes: {type: boolean}}, required: [yes]}}
+      - {id: pay, tool: keeps.increment, arguments: {key: '{{.params.id}}.pay'}, dependsOn: [sure]}
+";
+
+/// A folder with a plugin and a workflow; each call makes that of another machine.
+fn machine() -> Folder {
+    let folder = Folder::with(&["keeps"]);
+    folder.write("keeps.toml", "[grants]\nstore = true\n");
+    folder.write("orders.workflow.yaml", ASKS);
+    folder
+}
+
+/// Settings of a server that uses this database.
+fn settings(server: &PrivateServer) -> (String, String) {
+    let options = server.options();
+    let table = format!("[state]\nurl = '{}'\nschema = '{}'\n", options.url, options.schema);
+    (table, options.schema)
+}
+
+/// Runs `loggia runs` with the settings file of a folder; returns its exit code, its output and its notes.
+async fn loggia(settings: &str, arguments: &[&str]) -> Result<(i32, String, String)> {
+    let folder = Folder::new();
+    let file = folder.beside("config").join("loggia.toml");
+    std::fs::write(&file, settings)?;
+    let output = Command::new(binary())
+        .args(arguments)
+        .arg("--config")
+        .arg(file)
+        .env("LOGGIA_STATE", scratch())
+        .env("LOGGIA_CACHE", cache())
+        .env_remove("LOGGIA_CONFIG")
+        .kill_on_drop(true)
+        .output()
+        .await?;
+    let code = output.status.code().context("a code")?;
+    Ok((code, String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
+}
+
+#[tokio::test]
+async fn a_killed_hosts_run_goes_on_elsewhere() -> Result<()> {
+    let server = PrivateServer::shared();
+    for era in ERAS {
+        let (settings, _) = settings(&server);
+        let (one, other) = (machine(), machine());
+        let mut host = HttpHost::configured(&one, &settings).await?;
+        let client = Client::http_as(&host, era, Kind::person([])).await?;
+        let order = json!({"action": "approve", "id": "o1", "wait": false});
+        let begun = client.envelope("orders", order).await?;
+        let run = begun["data"]["run"]["id"].as_str().with_context(|| begun.to_string())?.to_owned();
+        status_becomes(&client, &run, "waiting").await;
+        let later = HttpHost::configured(&other, &settings).await?;
+        let (_, listed, notes) = loggia(&settings, &["runs", "list", "--json"]).await?;
+        let listed: Value = serde_json::from_str(&listed).with_context(|| format!("{listed} {notes}"))?;
+        assert_eq!((&listed["run"], &listed["outcome"]), (&json!(run), &json!("unfinished")));
+        host.child.start_kill()?;
+        host.child.wait().await?;
+        let client = Client::http_as(&later, era, Kind::person([accepted(json!({"yes": true}))])).await?;
+        status_becomes(&client, &run, "succeeded").await;
+        let (_, shown, _) = loggia(&settings, &["runs", "show", &run]).await?;
+        let shown: Value = serde_json::from_str(&shown)?;
+        assert_eq!(shown["outcome"], "succeeded");
+        assert_eq!(shown["steps"].as_array().map(Vec::len), Some(3), "{shown}");
+        // The step before the question ran on the other machine.
+        let paid = client.envelope("keeps", json!({"action": "get", "key": "o1.seen"})).await?;
+        assert_eq!(paid["data"]["value"], "1", "{paid}");
+        let (_, listed, _) = loggia(&settings, &["state", "list", "keeps", "--json"]).await?;
+        assert!(listed.contains("o1.pay"), "{listed}");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// Steps that each change something once.
+const ORDER: &str = "
+facade: orders
+compositeTools:
+  - name: place
+    description: Places an order.
+    parameters: {type: object, properties: {id: {type: string}}, required: [id]}
+    steps:
+      - {id: seen, tool: keeps.get, arguments: {key: '{{.params.id}}.pay'}}
+      - {id: pay, tool: keeps.increment, arguments: {key: '{{.params.id}}.pay'}, dependsOn: [seen]}
+      - {id: stock, tool: keeps.increment, arguments: {key: '{{.params.id}}.stock'}, dependsOn: [seen]}
+      - {id: mail, tool: keeps.increment, arguments: {key: '{{.params.id}}.mail'}, dependsOn: [pay, stock]}
+";
+const KEYS: [&str; 3] = ["pay", "stock", "mail"];
+/// Hosts that are killed.
+const KILLS: u64 = 12;
+/// Runs that begin in each host's life.
+const RUNS: u64 = 4;
+
+/// Begins runs until the host is killed, and keeps the handles that it acknowledged.
+async fn begin_runs(host: &mut Raw, life: u64, known: &mut Vec<(String, String)>) -> Result<()> {
+    for number in 0..RUNS {
+        let order = json!({"action": "place", "id": format!("o{life}x{number}"), "wait": false});
+        host.call(number + 1, "orders", &order).await?;
+    }
+    loop {
+        note_run(&host.answer().await?, life, known)?;
+    }
+}
+
+fn note_run(answer: &Value, life: u64, known: &mut Vec<(String, String)>) -> Result<()> {
+    let number = answer["id"].as_u64().with_context(|| answer.to_string())? - 1;
+    let run = &answer["result"]["structuredContent"]["data"]["run"]["id"];
+    let run = run.as_str().with_context(|| format!("no run: {answer}"))?;
+    known.push((format!("o{life}x{number}"), run.to_owned()));
+    Ok(())
+}
+
+/// Every life is of another machine, which the others survive. State and runs are in the database alone.
+#[tokio::test]
+async fn no_run_is_lost_and_no_step_repeated_on_other_machines() -> Result<()> {
+    let server = PrivateServer::shared();
+    let (settings, _) = settings(&server);
+    let machine = || {
+        let folder = machine();
+        folder.write("orders.workflow.yaml", ORDER);
+        let file = folder.beside("config").join("loggia.toml");
+        std::fs::write(&file, &settings).map(|()| (folder, file))
+    };
+    let (folder, file) = machine()?;
+    let client =
+        Client::stdio_with(folder.path(), Era::Stateful, |command| _ = command.arg("--config").arg(&file))
+            .await?;
+    let (chance, mut known) = (RandomState::new(), Vec::new());
+    for life in 0..KILLS {
+        let (folder, file) = machine()?;
+        let mut host =
+            Raw::start_with(folder.path(), |command| _ = command.arg("--config").arg(&file)).await?;
+        // Some are killed before their first run, and some after their last.
+        let moment = Duration::from_millis(500).mul_f64(chance.hash_one(life) as f64 / u64::MAX as f64);
+        let _ = tokio::time::timeout(moment, begin_runs(&mut host, life, &mut known)).await;
+        host.child.start_kill()?;
+        host.child.wait().await?;
+        while let Ok(answer) = host.answer().await {
+            note_run(&answer, life, &mut known)?;
+        }
+    }
+    ensure!(known.len() as u64 > KILLS, "only {} runs began", known.len());
+    for (order, run) in &known {
+        let result = eventually(async || {
+            let status = json!({"action": "run_status", "run_id": run, "wait": true});
+            let told = client.envelope("orders", status).await.map_err(|error| error.to_string())?;
+            let run = &told["data"]["run"];
+            match run["status"].as_str() {
+                Some("succeeded" | "failed") => Ok(run["result"].clone()),
+                _ => Err(told.to_string()),
+            }
+        })
+        .await;
+        let mut made = 0;
+        for key in KEYS {
+            let get = json!({"action": "get", "key": format!("{order}.{key}")});
+            match client.envelope("keeps", get).await?["data"]["value"].as_str() {
+                None => {}
+                Some("1") => made += 1,
+                Some(more) => panic!("{order}.{key} was made {more} times: {result}"),
+            }
+        }
+        // A change whose end nobody saw is not repeated.
+        ensure!(
+            (result["ok"] == true && made == KEYS.len()) || result.to_string().contains("interrupted"),
+            "{order}: {made} {result}"
+        );
+    }
+    client.end().await
+}
+
+async fn status_becomes(client: &Client, run: &str, expected: &str) {
+    eventually(async || {
+        let wait = expected != "waiting";
+        let status = json!({"action": "run_status", "run_id": run, "wait": wait});
+        let told = client.envelope("orders", status).await.map_err(|error| error.to_string())?;
+        match told["data"]["run"]["status"] == expected {
+            true => Ok(()),
+            false => Err(told.to_string()),
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_without_its_database_says_why() -> Result<()> {
+    let server = PrivateServer::shared();
+    let (settings, schema) = settings(&server);
+    let table = "[state]\nurl = ";
+    for (settings, expected) in [
+        (format!("{table}'postgres://ada:hunter2@127.0.0.1:1/db'"), "127.0.0.1:1 cannot be reached"),
+        (
+            format!("{table}'{}'\nschema = '{schema}'", server.url("nobody")),
+            "refuses the login: role \"nobody\"",
+        ),
+        (format!("{table}'postgres://ada:hunter2@h/db?sslmode=prefer'"), "has an `sslmode` other than"),
+        (format!("{settings}password-file = 'missing'"), "failed to read the password file"),
+    ] {
+        let folder = machine();
+        let path = folder.path().display().to_string();
+        let (code, _, notes) = loggia(&settings, &["serve", &path]).await?;
+        ensure!(code == 1 && notes.contains(expected), "{code} {notes}");
+        ensure!(!notes.contains("hunter2"), "{notes}");
+    }
+    let (code, _, notes) = loggia(&settings, &["runs", "show", "none"]).await?;
+    ensure!(
+        code == 11 && notes.contains(&format!("in the schema `{schema}` of 127.0.0.1:")),
+        "{code} {notes}"
+    );
+    let checked = format!("{settings}[upstream.x]\n");
+    let (code, _, notes) = loggia(&checked, &["runs", "list"]).await?;
+    ensure!(code != 0 && notes.contains("upstream.x.command"), "{code} {notes}");
+    Ok(())
+}
+
+/// No grant reaches the password of the database.
+#[tokio::test]
+async fn the_password_file_is_fenced() -> Result<()> {
+    let server = PrivateServer::shared();
+    let (settings, _) = settings(&server);
+    let folder = machine();
+    let secrets = folder.beside("secrets");
+    std::fs::write(secrets.join("password"), "ignored-by-trust\n")?;
+    folder.write(
+        "keeps.toml",
+        &format!(
+            "[grants]\nstore = true\ndirs = [{{ path = '{}', at = '/data', access = 'read' }}]\n",
+            secrets.display()
+        ),
+    );
+    let with_password = format!("{settings}password-file = '{}'\n", secrets.join("password").display());
+    for (settings, is_served) in [(settings, true), (with_password, false)] {
+        let host = HttpHost::configured(&folder, &settings).await?;
+        let client = Client::http(&host, Era::Stateful).await?;
+        assert_eq!(client.names().await?.contains(&"keeps".to_owned()), is_served, "{settings}");
+        client.end().await?;
+    }
+    Ok(())
+}
