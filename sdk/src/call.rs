@@ -74,7 +74,9 @@ impl Call {
         self.facts.caller.as_deref()
     }
 
-    /// Key from the caller that identifies retries of the same call.
+    /// Key that identifies retries of the same call. A long-running action that is `read` or `idempotent` has one if the host records
+    /// runs: if a restart interrupts the run, the host makes the call again with it, and the action can go on from a checkpoint in
+    /// its state.
     pub fn idempotency_key(&self) -> Option<&str> {
         self.facts.idempotency_key.as_deref()
     }

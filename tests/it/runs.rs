@@ -108,6 +108,40 @@ async fn a_killed_host_interrupts_the_runs_of_its_plugins() -> Result<()> {
 }
 
 #[tokio::test]
+async fn an_interrupted_run_of_an_idempotent_action_goes_on_from_its_checkpoint() -> Result<()> {
+    let folder = Folder::with(&["keeps"]);
+    folder.write("keeps.toml", "[grants]\nstore = true\n");
+    let mut host = HttpHost::start(folder.path()).await?;
+    let client = Client::http(&host, Era::Stateful).await?;
+    let count = json!({"action": "count", "key": "sum", "times": 150, "ms": 10, "wait": false});
+    let (_, id) = run_of(&client.envelope("keeps", count).await?)?;
+    let sum = async |client: &Client| -> Result<i64> {
+        let entry = client.envelope("keeps", json!({"action": "get", "key": "sum"})).await?;
+        entry["data"]["value"].as_str().map_or(Ok(0), |value| Ok(value.parse()?))
+    };
+    eventually(async || match sum(&client).await {
+        Ok(20..) => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
+    host.child.start_kill()?;
+    host.child.wait().await?;
+    let host = HttpHost::start(folder.path()).await?;
+    let client = Client::http(&host, Era::Stateful).await?;
+    let query = json!({"action": "run_status", "run_id": id, "wait": true});
+    let run = eventually(async || {
+        let answer = client.envelope("keeps", query.clone()).await.map_err(|error| error.to_string())?;
+        let run = &answer["data"]["run"];
+        if run["status"] == "succeeded" { Ok(run.clone()) } else { Err(answer.to_string()) }
+    })
+    .await;
+    let made = run["result"]["data"].as_i64().unwrap_or_default();
+    assert!((1..=130).contains(&made), "it goes on from its checkpoint: {run}");
+    assert_eq!(sum(&client).await?, 150, "each was made once");
+    client.end().await
+}
+
+#[tokio::test]
 async fn cancelling_a_run_reaches_its_guest() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;

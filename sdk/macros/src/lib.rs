@@ -58,7 +58,7 @@ pub fn facade(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `read`, `write`, `destructive` | the action's effect; exactly one. The host enforces it |
 /// | `idempotent` | repeating a call has no further effect |
 /// | `open_world` | the action reaches beyond this machine |
-/// | `long_running` | the action may outlive a request, and then becomes a run |
+/// | `long_running` | the action may outlive a request, and then becomes a run. If it is also `read` or `idempotent`, a run that a restart of the host interrupts is made again, with the same `Call::idempotency_key`: keep a checkpoint under it to go on from there |
 /// | `details` | results differ with the detail level (`Call::detail`); not needed for those of [`detail`](macro@detail) |
 /// | `name = "…"` | another name than the method's |
 /// | `alias = "…"` | an alternative name for calls; may be repeated |

@@ -132,6 +132,9 @@ impl CallFrame {
             idempotency_key: planned.idempotency_key,
             session: Session::new(Arc::new(FramePort(Arc::clone(&frame)))),
         };
+        if frame.parent.is_none() {
+            frame.state.recorder().inspect(|recorder| recorder.note_begun());
+        }
         let dispatched = Arc::clone(&entry.facade).dispatch(call);
         let outcome = frame.unless_stopped(dispatched).await.map_err(|stop| match stop {
             // The message may quote what the guest wrote.

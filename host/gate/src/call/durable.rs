@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use loggia_facade::Envelope;
+use loggia_facade::{Effect, Envelope};
 
 use super::gate_state::GateState;
 use crate::{
@@ -25,6 +25,31 @@ pub(super) fn recorder_for(
         Box::new(move || head.to_run(id))
     };
     Some(Arc::new(RunRecorder::new(Arc::clone(journal), id, run, Arc::clone(&gate.draining))))
+}
+
+/// Describes a long-running call of a plugin that is made again if a restart interrupts it, since that has no further effect.
+/// It gets an idempotency key, under which the plugin may keep how far it came.
+pub(super) fn repetition_for(
+    gate: &GateState,
+    origin: &CallOrigin,
+    planned: &mut PlannedCall,
+) -> Option<Box<RunHead>> {
+    let action = planned.action();
+    let is_repeatable = action.long_running && (action.idempotent || action.effect == Effect::Read);
+    if !is_repeatable || gate.journal.is_none() || planned.entry.facade.is_durable() {
+        return None;
+    }
+    // Secrets are not recorded.
+    if has_secrets(planned) {
+        return None;
+    }
+    planned.idempotency_key.get_or_insert_with(|| RunId::random().to_string());
+    Some(Box::new(RunHead::capture_repeated(origin, planned)))
+}
+
+/// Returns true if a parameter is redacted.
+fn has_secrets(planned: &PlannedCall) -> bool {
+    planned.params.iter().any(|(name, value)| planned.inputs.get(name) != Some(value))
 }
 
 /// Runs a call and records its outcome before anyone sees it.

@@ -98,10 +98,12 @@ impl Exec {
         Self::with_stage(ExecStage::Recorded(answer), None)
     }
 
-    pub(super) fn begin_call(gate: &Arc<GateState>, origin: CallOrigin, planned: PlannedCall) -> Self {
+    pub(super) fn begin_call(gate: &Arc<GateState>, origin: CallOrigin, mut planned: PlannedCall) -> Self {
         let (entry, action) = (Arc::clone(&planned.entry), planned.action);
         let recorder = durable::recorder_for(gate, &origin, &planned);
-        let state = Arc::new(CallState::for_call(origin, &planned).with_recorder(recorder));
+        let repeat = durable::repetition_for(gate, &origin, &mut planned);
+        let state = CallState::for_call(origin, &planned).with_recorder(recorder).with_repeat(repeat);
+        let state = Arc::new(state);
         gate.runs.note_recorded(&state);
         let ticket = match take_ticket(gate, &state) {
             Ok(ticket) => ticket,

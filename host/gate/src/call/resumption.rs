@@ -15,6 +15,8 @@ use crate::{
 
 /// Runs that are claimed at once.
 const BATCH: usize = 64;
+/// Number of times that the run of a plugin is claimed and made again. It might be what ends the hosts.
+const MAX_CLAIMS: u64 = 4;
 /// Pause before a run that could not begin is tried again: the host is busy, or its facade is resting.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
@@ -74,7 +76,8 @@ fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
         drop(journal.release(lease));
         return;
     };
-    if !head.resumes() {
+    let repeats = head.repeats() && lease.fence <= MAX_CLAIMS;
+    if !head.resumes() && !repeats {
         let trace = entries.iter().filter_map(|line| serde_json::from_slice::<Value>(line).ok()).collect();
         let recorder = RunRecorder::claimed(journal, lease, entries, Arc::clone(&gate.draining));
         tracing::info!(run = id, facade = head.facade(), action = head.action(), "a run was interrupted");
@@ -82,9 +85,9 @@ fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
         return;
     }
     // Its call had begun, so it needs no further consent.
-    let confirmed = !entries.is_empty();
+    let confirmed = !repeats && !entries.is_empty();
     let recorder = RunRecorder::claimed(journal, lease, entries, Arc::clone(&gate.draining));
-    let recorder = Arc::new(recorder);
+    let recorder = Arc::new(if repeats { recorder.into_repeated() } else { recorder });
     let state = match head.plan(&entry, confirmed) {
         Some(planned) => CallState::for_call(head.origin(), &planned),
         None => {
@@ -95,9 +98,10 @@ fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
         }
     };
     let (facade, action) = (head.facade(), head.action());
-    match confirmed {
-        true => tracing::info!(run = id, facade, action, "resuming a run"),
-        false => tracing::info!(run = id, facade, action, "beginning a recorded run"),
+    match (confirmed, repeats) {
+        (true, _) => tracing::info!(run = id, facade, action, "resuming a run"),
+        (false, true) => tracing::info!(run = id, facade, action, "making an interrupted call again"),
+        (false, false) => tracing::info!(run = id, facade, action, "beginning a recorded run"),
     }
     let state = Arc::new(state.with_start(head.began()).with_recorder(Some(Arc::clone(&recorder))));
     gate.runs.note_recorded(&state);

@@ -30,6 +30,9 @@ pub(crate) struct RunHead {
     actions: Vec<String>,
     /// True if the call can go on after a restart. Otherwise it has no parameters but the redacted ones.
     resumes: bool,
+    /// True if the call is made again after a restart, since that has no further effect.
+    #[serde(default)]
+    repeats: bool,
     command: Command,
     params: Object,
     resolved: Object,
@@ -85,6 +88,7 @@ impl RunHead {
             facade: planned.entry.surface().name.clone(),
             actions: vec![planned.action().name.clone()],
             resumes: true,
+            repeats: false,
             command: planned.command.clone(),
             params: planned.params.clone(),
             resolved: planned.resolved.clone(),
@@ -93,6 +97,11 @@ impl RunHead {
             idempotency_key: planned.idempotency_key.clone(),
             began_ms: to_milliseconds(SystemTime::now()),
         }
+    }
+
+    /// Captures a call that is made again after a restart.
+    pub(crate) fn capture_repeated(origin: &CallOrigin, planned: &PlannedCall) -> Self {
+        Self { resumes: false, repeats: true, ..Self::capture(origin, planned) }
     }
 
     /// Captures a run that cannot go on after a restart.
@@ -106,6 +115,7 @@ impl RunHead {
             facade: call.facade.to_owned(),
             actions: call.actions.to_vec(),
             resumes: false,
+            repeats: false,
             command: call.command.clone(),
             params: Object::new(),
             resolved: Object::new(),
@@ -158,6 +168,11 @@ impl RunHead {
     /// True if the call can go on after a restart.
     pub(crate) fn resumes(&self) -> bool {
         self.resumes
+    }
+
+    /// True if the call is made again after a restart.
+    pub(crate) fn repeats(&self) -> bool {
+        self.repeats
     }
 
     /// Returns true if the run belongs to this caller, whose current rights still allow its actions.

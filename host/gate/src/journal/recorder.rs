@@ -34,6 +34,10 @@ pub(crate) struct RunRecorder {
     lease: RunLease,
     /// True if the facade appends the entries, and the run goes on after a restart. Otherwise they are lines of its trace.
     resumes: bool,
+    /// True if a restart leads to the same call again. The entries are lines of its trace, too.
+    repeats: bool,
+    /// Set when the facade gets the call.
+    has_begun: AtomicBool,
     /// Set at shutdown: then a run is left to the next start, and not cancelled.
     draining: Arc<AtomicBool>,
     /// What is not written yet. Held to add and to take entries, and to pass them to the journal, which only queues them: so
@@ -102,6 +106,16 @@ impl RunRecorder {
         Self { resumes: false, ..Self::new(journal, run.id.clone(), Box::new(|| run), draining) }
     }
 
+    /// Creates a recorder of a run whose call is made again after a restart.
+    pub(crate) fn repeated(journal: Arc<dyn Journal>, run: NewRun, draining: Arc<AtomicBool>) -> Self {
+        Self { repeats: true, ..Self::kept(journal, run, draining) }
+    }
+
+    /// Lets a claimed run be one whose call is made again.
+    pub(crate) fn into_repeated(self) -> Self {
+        Self { resumes: false, repeats: true, ..self }
+    }
+
     /// Creates a recorder of a run that was claimed, with its entries so far.
     pub(crate) fn claimed(
         journal: Arc<dyn Journal>,
@@ -130,7 +144,16 @@ impl RunRecorder {
             traced: 0,
             flushed: Instant::now(),
         };
-        Self { journal, lease, resumes: true, draining, buffer: Mutex::new(buffer) }
+        let has_begun = AtomicBool::new(false);
+        Self {
+            journal,
+            lease,
+            resumes: true,
+            repeats: false,
+            has_begun,
+            draining,
+            buffer: Mutex::new(buffer),
+        }
     }
 
     /// Handle of the run.
@@ -145,7 +168,7 @@ impl RunRecorder {
 
     /// Whether the host is shutting down, so that the run is left to the next start.
     pub(crate) fn is_draining(&self) -> bool {
-        self.resumes && self.draining.load(Ordering::Relaxed)
+        (self.resumes || self.repeats) && self.draining.load(Ordering::Relaxed)
     }
 
     /// Records a line of the trace, if that is what the entries are. At most once a second, it is on its way to the disk.
@@ -178,9 +201,14 @@ impl RunRecorder {
         CallJournal { history, writer: Arc::new(writer) }
     }
 
-    /// Whether the facade has taken the journal, and so has begun.
+    /// Notes that the facade gets the call.
+    pub(crate) fn note_begun(&self) {
+        self.has_begun.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the facade has got the call.
     pub(crate) fn has_begun(&self) -> bool {
-        self.lock().history.own.is_none()
+        self.has_begun.load(Ordering::Relaxed)
     }
 
     /// Writes what is not written yet. The future need not be awaited.

@@ -26,7 +26,7 @@ use crate::{
     access::{CallOrigin, Caller, CallerAccount, CallerRights, RequestIds},
     catalog::CatalogEntry,
     flow::PermitHolder,
-    journal::{Journal, KeptCall, RunHead, RunRecorder},
+    journal::{Journal, JournalError, KeptCall, RunHead, RunRecorder},
     plan::{PlannedBatch, PlannedCall},
 };
 
@@ -61,6 +61,8 @@ pub(crate) struct CallState {
     pub(crate) inputs: Object,
     /// True if it may outlive its request.
     pub(crate) long_running: bool,
+    /// Describes it, if it is made again after a restart.
+    repeat: Option<Box<RunHead>>,
     /// Records it: from its beginning if its facade is durable, otherwise once it is a run. Set once; nobody waits for it.
     recorder: OnceLock<Arc<RunRecorder>>,
     /// Start time.
@@ -135,6 +137,11 @@ impl CallState {
         Self { recorder: recorder.map(OnceLock::from).unwrap_or_default(), ..self }
     }
 
+    /// Sets the description of a call that is made again after a restart.
+    pub(crate) fn with_repeat(self, repeat: Option<Box<RunHead>>) -> Self {
+        Self { repeat, ..self }
+    }
+
     /// Returns what records the call, if anything does.
     pub(crate) fn recorder(&self) -> Option<&Arc<RunRecorder>> {
         self.recorder.get()
@@ -143,6 +150,10 @@ impl CallState {
     /// Records the call, which becomes a run, under this handle, unless something records it already.
     pub(crate) fn keep(&self, id: String, journal: &Arc<dyn Journal>, draining: &Arc<AtomicBool>) {
         self.recorder.get_or_init(|| {
+            if let Some(head) = &self.repeat {
+                let (journal, run) = (Arc::clone(journal), head.to_run(id));
+                return Arc::new(RunRecorder::repeated(journal, run, Arc::clone(draining)));
+            }
             let head = RunHead::keep(KeptCall {
                 caller: &self.caller,
                 rights: &self.rights,
@@ -183,6 +194,7 @@ impl CallState {
             command: command.clone(),
             inputs: Object::new(),
             long_running: false,
+            repeat: None,
             recorder: OnceLock::new(),
             began: SystemTime::now(),
             followers: AtomicUsize::new(0),
@@ -390,12 +402,19 @@ impl CallState {
         self.recorder().is_some_and(|recorder| recorder.is_draining())
     }
 
-    /// Ends the call: stores the outcome, closes its questions, and wakes its followers.
-    pub(crate) fn finish(&self, envelope: Envelope) {
-        if let Some(recorder) = self.recorder() {
-            // A call that was dropped has not recorded its outcome. Nobody is left to wait for the disk.
-            drop(recorder.finish(&envelope, self.render_trace()));
+    /// Ends the call. The outcome of a recorded one is seen once it is on the disk.
+    pub(crate) async fn end(&self, envelope: Envelope) {
+        if let Some(recorder) = self.recorder()
+            && let Err(error @ JournalError::Storage(_)) =
+                recorder.finish(&envelope, self.render_trace()).await
+        {
+            tracing::error!(run = recorder.run(), "failed to record the outcome of a run: {error}");
         }
+        self.finish(envelope);
+    }
+
+    /// Stores the outcome, closes the questions of the call, and wakes its followers.
+    fn finish(&self, envelope: Envelope) {
         let weight = weight::envelope(&envelope) + self.own_weight();
         let mut state = self.lock();
         let progress = state.progress.as_ref().map_or(0, |progress| weight::optional(&progress.message));

@@ -57,7 +57,7 @@ impl ScheduledCall {
     /// Runs the call to its end and stores the outcome.
     pub(crate) async fn run_to_end(self) {
         let state = Arc::clone(&self.state);
-        state.finish(self.supervise().await);
+        state.end(self.supervise().await).await;
     }
 
     /// Runs the call like [`run_while_light`](Self::run_while_light), but also returns it when it asks to leave the I/O
@@ -90,7 +90,7 @@ impl ScheduledCall {
             }
         });
         match ended.await {
-            Some(envelope) => self.state.finish(envelope),
+            Some(envelope) => self.state.end(envelope).await,
             None => return Some(self),
         }
         None

@@ -331,46 +331,6 @@ async fn an_ended_run_begins_again_without_its_completed_steps() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_of_a_plugin_is_interrupted_and_keeps_its_trace() {
-    let stage = |runs: &MemoryRuns, host| {
-        let digging = puppet("a", async |call: Call| {
-            call.session.progress(Progress { done: 1.0, total: Some(2.0), message: Some("digging".into()) });
-            tokio::time::sleep(Duration::from_secs(2)).await;
-            call.session.progress(Progress { done: 2.0, total: Some(2.0), message: Some("deeper".into()) });
-            if call.params["n"] == 7 {
-                return forever().await;
-            }
-            Ok(Reply::data("dug"))
-        });
-        let gate = one(digging);
-        let journal = MemoryJournal::new(runs, host, usize::MAX);
-        let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
-        Gate::with_journal(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), Some(journal))
-    };
-    let runs = MemoryRuns::default();
-    let first = stage(&runs, 1);
-    let mut ids = Vec::new();
-    for n in [1, 7] {
-        let exec = tool(&first, "a", json!({"action": "dig", "n": n, "wait": false}));
-        exec.persist().await;
-        ids.push(exec.detach_with_handle().unwrap().to_string());
-    }
-    assert_eq!(runs.lock().unwrap().len(), 2, "their caller has their handles");
-    tokio::time::sleep(Duration::from_secs(5)).await;
-    let second = stage(&runs, 2);
-    assert_eq!(second.resume_runs().await.unwrap(), 1);
-    let expected = [("succeeded", json!("dug"), "digging"), ("failed", json!("interrupted"), "digging")];
-    for (id, (status, result, message)) in ids.iter().zip(expected) {
-        let query = json!({"action": "run_status", "run_id": id, "include_trace": true});
-        let run = finish(tool(&second, "a", query)).await["data"]["run"].clone();
-        let found = if status == "failed" { &run["result"]["code"] } else { &run["result"]["data"] };
-        assert_eq!((&run["status"], found), (&json!(status), &result), "{run}");
-        assert_eq!(run["trace"][0]["message"], message, "{run}");
-        assert_eq!(run["trace"][1]["message"], "deeper", "{run}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_run_stops_before_it_changes_what_it_cannot_record() {
     // Killed hosts aside, a run that fails at its first write, and one that fails at a later one.
     for (writes, completed, not_run) in

@@ -59,7 +59,10 @@ pub(crate) async fn create(
         .await?;
     let again = attempt == RunAttempt::Again;
     // One that is leased to nobody may be recorded by several.
-    if is_new || host.is_none() || (again && session.found(&statements.created, &[&run.id, &run.head]).await?) {
+    if is_new
+        || host.is_none()
+        || (again && session.found(&statements.created, &[&run.id, &run.head]).await?)
+    {
         return Ok(Ok(()));
     }
     Ok(Err(JournalError::Storage(format!("the run `{}` is recorded already", run.id))))
