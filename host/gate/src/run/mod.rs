@@ -14,6 +14,7 @@
 //! | `registry.rs` | runs by their handles, with TTL and eviction |
 //! | `cleanup.rs` | the time that a stopped call has to undo what it has done |
 //! | `parked_clock.rs` | the time for which a call waits for a person |
+//! | `wall_clock.rs` | wall clocks, which stand still meanwhile |
 //! | `parking.rs` | calls that wait for a person |
 //! | `report.rs` | pure: renders replies about runs |
 
@@ -30,6 +31,7 @@ pub(crate) mod report;
 mod state;
 mod status;
 mod trace;
+mod wall_clock;
 mod weight;
 
 pub(crate) use cleanup::CleanupTime;
