@@ -160,8 +160,11 @@ impl DatabaseAccess {
             SessionKind::Brief => "SET synchronous_commit = off",
         };
         // A statement that nobody waits for any more must not hold locks.
+        // Statements look for few rows, by an index. Without statistics, the planner would read all rows of a table.
         let settings = format!(
-            "SET statement_timeout = '{}ms'; SET idle_in_transaction_session_timeout = '{}ms'; {commit}",
+            "SET statement_timeout = '{}ms'; SET idle_in_transaction_session_timeout = '{}ms'; \
+             SELECT set_config(name, 'off', false) FROM pg_catalog.pg_settings \
+             WHERE name IN ('enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'); {commit}",
             STATEMENT_TIME.as_millis(),
             STATEMENT_TIME.as_millis() / 2
         );
