@@ -23,6 +23,7 @@ fn help_texts_match() {
         &["state", "export", "--help"],
         &["state", "import", "--help"],
         &["state", "clear", "--help"],
+        &["state", "migrate", "--help"],
         &["runs", "--help"],
         &["runs", "list", "--help"],
         &["runs", "show", "--help"],

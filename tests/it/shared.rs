@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use loggia_postgres::testing::PrivateServer;
 use loggia_tests::{
-    Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, binary, cache, eventually, scratch,
+    Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, binary, cache, eventually, scratch, state,
 };
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -50,7 +50,8 @@ async fn loggia(settings: &str, arguments: &[&str]) -> Result<(i32, String, Stri
         .args(arguments)
         .arg("--config")
         .arg(file)
-        .env("LOGGIA_STATE", scratch())
+        .env_remove("LOGGIA_STATE")
+        .env("XDG_STATE_HOME", scratch())
         .env("LOGGIA_CACHE", cache())
         .env_remove("LOGGIA_CONFIG")
         .kill_on_drop(true)
@@ -257,5 +258,44 @@ async fn the_password_file_is_fenced() -> Result<()> {
         assert_eq!(client.names().await?.contains(&"keeps".to_owned()), is_served, "{settings}");
         client.end().await?;
     }
+    Ok(())
+}
+
+/// A first server gives the database its secret, so that callers find their entries there.
+#[tokio::test]
+async fn state_migrates_to_the_database_and_back() -> Result<()> {
+    let server = PrivateServer::shared();
+    let (settings, _) = settings(&server);
+    let folder = machine();
+    let put = |value: &str| json!({"action": "put", "key": "drink", "value": value});
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    client.envelope("keeps", put("tea")).await?;
+    client.end().await?;
+    let with_folder = format!("{settings}folder = '{}'\n", state(folder.path()).display());
+    let migrate = async |to: &'static str, more: &[&str]| {
+        loggia(&with_folder, &[&["state", "migrate", "--to", to], more].concat()).await
+    };
+    let (code, _, notes) = migrate("folder", &[]).await?;
+    ensure!(code == 11 && notes.contains("no plugin has stored anything in the schema"), "{code} {notes}");
+    let (code, _, notes) = migrate("database", &[]).await?;
+    ensure!(code == 0 && notes.contains("copied 1 entry of `keeps` to the schema"), "{code} {notes}");
+    let (code, _, notes) = migrate("database", &[]).await?;
+    ensure!(code == 1 && notes.contains("has keeps already; --replace"), "{code} {notes}");
+
+    let host = HttpHost::configured(&folder, &settings).await?;
+    let client = Client::http(&host, Era::Stateful).await?;
+    let get = json!({"action": "get", "key": "drink"});
+    assert_eq!(client.envelope("keeps", get.clone()).await?["data"]["value"], "tea");
+    client.envelope("keeps", put("coffee")).await?;
+    client.end().await?;
+    drop(host);
+
+    let (code, _, notes) = migrate("folder", &["--replace"]).await?;
+    ensure!(code == 0 && notes.contains("copied 1 entry of `keeps`"), "{code} {notes}");
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    assert_eq!(client.envelope("keeps", get).await?["data"]["value"], "coffee");
+    client.end().await?;
+    let (code, _, notes) = loggia("", &["state", "migrate", "--to", "folder"]).await?;
+    ensure!(code == 2 && notes.contains("there is no database"), "{code} {notes}");
     Ok(())
 }

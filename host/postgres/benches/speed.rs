@@ -25,45 +25,53 @@ fn say(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 
-/// Median and 99th percentile of the time that one takes.
-fn each(times: u32, mut work: impl FnMut(u32)) -> String {
-    let mut took: Vec<Duration> = (0..times)
-        .map(|number| {
-            let began = Instant::now();
-            work(number);
-            began.elapsed()
-        })
-        .collect();
+/// Median and 99th percentile.
+fn shares(mut took: Vec<Duration>) -> String {
     took.sort_unstable();
     let at = |share: usize| took[(took.len() - 1) * share / 100];
     format!("{:?} (p50), {:?} (p99)", at(50), at(99))
 }
 
-/// Records the steps of so many runs, each with one entry of so many bytes, and returns the time that a step takes.
-async fn record(journal: &PostgresJournal, runs: u64, bytes: usize) -> Duration {
-    let began = Instant::now();
+/// The time that one takes.
+fn each(times: u32, mut work: impl FnMut(u32)) -> String {
+    let took = (0..times).map(|number| {
+        let began = Instant::now();
+        work(number);
+        began.elapsed()
+    });
+    shares(took.collect())
+}
+
+/// Records the steps of so many runs, each with one entry of so many bytes, and returns the times of all steps.
+async fn record(journal: &PostgresJournal, runs: u64, bytes: usize) -> Vec<Duration> {
     let recorded = (0..runs).map(async |number| {
         let id = format!("{runs}/{bytes}/{number}");
         let facade = "orders".to_owned();
         let head = vec![b'h'; 500];
         drop(journal.create(NewRun { id: id.clone(), facade, action: "place".into(), head, began_ms: 0 }));
+        let mut took = Vec::new();
         for step in 0..STEPS / runs {
+            let began = Instant::now();
             let lease = RunLease { run: id.clone(), fence: 1 };
             journal.append(lease, step, vec![vec![b'e'; bytes]]).await.unwrap();
+            took.push(began.elapsed());
         }
         journal.finish(RunLease { run: id, fence: 1 }, vec![b'o'; 200]).await.unwrap();
+        took
     });
-    join_all(recorded).await;
-    began.elapsed() / u32::try_from(STEPS).unwrap()
+    join_all(recorded).await.concat()
 }
 
 fn measure_journal(access: DatabaseAccess) {
     let journal = PostgresJournal::open(access, JournalOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    // The first commits also wait for the files of the new server.
     runtime.block_on(record(&journal, 1, 100));
     for (runs, bytes) in [(1, 200), (1, 4096), (1, 65_536), (16, 200), (16, 4096)] {
-        let took = runtime.block_on(record(&journal, runs, bytes));
-        say(&format!("{runs:>2} runs at once, {bytes:>6} bytes: {took:?} a step"));
+        let began = Instant::now();
+        let took = shares(runtime.block_on(record(&journal, runs, bytes)));
+        let rate = STEPS as f64 / began.elapsed().as_secs_f64();
+        say(&format!("{runs:>2} runs at once, {bytes:>6} bytes: {took} a step, {rate:.0} a second"));
     }
 }
 

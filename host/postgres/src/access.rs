@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use rustls::RootCertStore;
 use tokio::task::AbortHandle;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, Socket, tls::TlsStream};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -87,6 +88,14 @@ impl DatabaseAccess {
     ///
     /// [`PostgresError::Settings`].
     pub fn new(options: &DatabaseOptions) -> Result<Self, PostgresError> {
+        Self::with_authorities(options, tls::machine_authorities)
+    }
+
+    /// Like [`DatabaseAccess::new`], with other authorities than those of the machine.
+    pub(crate) fn with_authorities(
+        options: &DatabaseOptions,
+        authorities: impl FnOnce() -> Result<RootCertStore, String>,
+    ) -> Result<Self, PostgresError> {
         let schema = options.schema.clone();
         let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         let is_name = schema.len() <= MAX_SCHEMA
@@ -100,7 +109,7 @@ impl DatabaseAccess {
             )));
         }
         let DatabaseUrl { config, tls, server } = DatabaseUrl::parse(&options.url)?;
-        let tls = tls::build_tls(tls)
+        let tls = tls::build_tls(tls, authorities)
             .map_err(|reason| PostgresError::Unreachable { server: server.clone(), reason })?;
         let inner = AccessParts {
             config,
@@ -160,8 +169,11 @@ impl DatabaseAccess {
             SessionKind::Brief => "SET synchronous_commit = off",
         };
         // A statement that nobody waits for any more must not hold locks.
+        // Statements look for few rows, by an index. Without statistics, the planner would read all rows of a table.
         let settings = format!(
-            "SET statement_timeout = '{}ms'; SET idle_in_transaction_session_timeout = '{}ms'; {commit}",
+            "SET statement_timeout = '{}ms'; SET idle_in_transaction_session_timeout = '{}ms'; \
+             SELECT set_config(name, 'off', false) FROM pg_catalog.pg_settings \
+             WHERE name IN ('enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'); {commit}",
             STATEMENT_TIME.as_millis(),
             STATEMENT_TIME.as_millis() / 2
         );

@@ -7,7 +7,7 @@
 //! | `access.rs` | connections |
 //! | `migrations.rs` | the tables, by numbered migrations |
 //! | `error.rs` | errors in words for operators |
-//! | `params.rs` | parameters of statements |
+//! | `params.rs`, `pipeline.rs` | parameters of statements; statements that are sent together |
 //! | `journal/` | the journal of runs |
 //! | `state/` | the state of plugins |
 //! | `testing.rs` | a private server, for tests |
@@ -20,6 +20,7 @@ mod error;
 mod journal;
 mod migrations;
 mod params;
+mod pipeline;
 mod state;
 #[cfg(all(unix, any(test, feature = "testing")))]
 pub mod testing;

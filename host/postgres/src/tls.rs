@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustls::{
-    ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
+    ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
     client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
     crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
     pki_types::{CertificateDer, ServerName, UnixTime},
@@ -12,22 +12,30 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::database_url::TlsMode;
 
+/// Reads the authorities that this machine trusts.
+///
+/// # Errors
+///
+/// If there is none.
+pub(crate) fn machine_authorities() -> Result<RootCertStore, String> {
+    loggia_egress::read_authorities().map_err(|_| "no certificate authority could be read".to_owned())
+}
+
 /// Builds the TLS side of connections.
 ///
 /// # Errors
 ///
 /// If certificates are to be verified, and no authority is known.
-pub(crate) fn build_tls(mode: TlsMode) -> Result<MakeRustlsConnect, String> {
+pub(crate) fn build_tls(
+    mode: TlsMode,
+    authorities: impl FnOnce() -> Result<RootCertStore, String>,
+) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
     let config = match mode {
-        TlsMode::VerifyFull => {
-            let roots = loggia_egress::read_authorities()
-                .map_err(|_| "no certificate authority could be read".to_owned())?;
-            builder.with_root_certificates(roots).with_no_client_auth()
-        }
+        TlsMode::VerifyFull => builder.with_root_certificates(authorities()?).with_no_client_auth(),
         TlsMode::Disable | TlsMode::Require => builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))

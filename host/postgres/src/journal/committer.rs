@@ -3,7 +3,7 @@
 //! The statements of a transaction are sent at once, with its end. If the connection is lost before the answer, nobody knows
 //! whether it was committed: each operation then looks for what it has done before it is called a failure.
 
-use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use loggia_gate::journal::JournalError;
@@ -14,6 +14,7 @@ use super::{lease::HostLease, session::RunSession, work::RunAttempt};
 use crate::{
     access::DatabaseAccess,
     error::{SqlFault, classify, describe},
+    pipeline::{PipelineStep, send_together},
 };
 
 /// First pause before the next attempt.
@@ -144,7 +145,12 @@ impl RunCommitter {
         };
         session.database.take_warning();
         match attempt {
-            RunAttempt::First => send_together(&session, batch).await?,
+            RunAttempt::First => {
+                let mut steps: Vec<PipelineStep<'_>> = vec![Box::pin(session.begin())];
+                steps.extend(batch.iter_mut().map(|work| work.run(Arc::clone(&session), attempt)));
+                steps.push(Box::pin(session.commit()));
+                send_together(steps).await?;
+            }
             RunAttempt::Again => {
                 session.begin().await?;
                 // A transaction that only reads does not wait for a standby. What it sees must be there, too.
@@ -160,27 +166,4 @@ impl RunCommitter {
             false => Ok(()),
         }
     }
-}
-
-/// Runs a transaction in one round trip. Returns its first error.
-async fn send_together(session: &Arc<RunSession>, batch: &mut [Box<dyn RunWork>]) -> Result<(), Error> {
-    let mut flight: Vec<BoxFuture<'_, Result<(), Error>>> = vec![Box::pin(session.begin())];
-    flight.extend(batch.iter_mut().map(|work| work.run(Arc::clone(session), RunAttempt::First)));
-    flight.push(Box::pin(session.commit()));
-    // Polled once, in this order, each has sent its statements.
-    let mut sent = Vec::with_capacity(flight.len());
-    poll_fn(|context| {
-        sent = flight.iter_mut().map(|step| step.as_mut().poll(context)).collect();
-        Poll::Ready(())
-    })
-    .await;
-    let mut first = Ok(());
-    for (step, sent) in flight.into_iter().zip(sent) {
-        let result = match sent {
-            Poll::Ready(result) => result,
-            Poll::Pending => step.await,
-        };
-        first = first.and(result);
-    }
-    first
 }

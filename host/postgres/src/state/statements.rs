@@ -1,4 +1,5 @@
-//! SQL of the stores. `@` stands for the schema, `$now` for the time in milliseconds since 1970.
+//! SQL of the stores. `@` stands for the schema, `$now` for the time in milliseconds since 1970. `OFFSET 0` makes the planner look
+//! for each key by the index: without statistics it would read a whole space instead.
 
 use tokio_postgres::{Client, Error, Statement};
 
@@ -34,8 +35,10 @@ macro_rules! statements {
 statements! {
     /// Entries of keys: store, space, keys, time. Without values if they have more bytes than a get may answer.
     get(4) = "WITH found AS MATERIALIZED (
-            SELECT e.key, e.version, e.size, e.value FROM @stores s JOIN @state e ON e.store = s.key
-            WHERE s.name = $1 AND s.live AND e.space = $2 AND e.key = ANY($3) AND (e.until IS NULL OR e.until > $now))
+            SELECT e.key, e.version, e.size, e.value FROM @stores s CROSS JOIN unnest($3::bytea[]) AS k (key)
+            CROSS JOIN LATERAL (SELECT key, version, size, value FROM @state
+                WHERE store = s.key AND space = $2 AND key = k.key AND (until IS NULL OR until > $now) OFFSET 0) e
+            WHERE s.name = $1 AND s.live)
         SELECT key, version, CASE WHEN (SELECT sum(size - 128 - octet_length(key)) FROM found) <= 8388608 THEN value END
         FROM found";
     /// The entry of one key: store, space, key, time.
@@ -55,7 +58,9 @@ statements! {
         WHERE s.name = $1 AND s.live ORDER BY e.key";
     /// Versions of keys, with the revision of the store: store, space, keys, time.
     versions(4) = "SELECT s.revision, e.key, e.version FROM @stores s
-        LEFT JOIN @state e ON e.store = s.key AND e.space = $2 AND e.key = ANY($3) AND (e.until IS NULL OR e.until > $now)
+        LEFT JOIN unnest($3::bytea[]) AS k (key) ON TRUE
+        LEFT JOIN LATERAL (SELECT key, version FROM @state
+            WHERE store = s.key AND space = $2 AND key = k.key AND (until IS NULL OR until > $now) OFFSET 0) e ON TRUE
         WHERE s.name = $1 AND s.live";
     /// Size of a store: store, time.
     usage(2) = "SELECT s.revision, count(e.key), coalesce(sum(e.size), 0)::bigint FROM @stores s
@@ -74,12 +79,12 @@ statements! {
     lock(2) = "SELECT key, live, revision, bytes, floor, recent FROM @stores WHERE name = $1 FOR UPDATE";
     /// The time, and the entries of keys, expired ones included: store, space, keys, time.
     old(4) = "SELECT t.now, e.key, e.version, e.size, coalesce(e.until <= t.now, FALSE) FROM (SELECT $now AS now) t
-        LEFT JOIN @state e ON e.store = (SELECT key FROM @stores WHERE name = $1) AND e.space = $2 AND e.key = ANY($3)";
-    /// Removes some expired entries other than these: store, space, keys, number, time. Returns their spaces and sizes.
-    sweep(5) = "DELETE FROM @state WHERE (store, space, key) IN (
-            SELECT store, space, key FROM @state WHERE store = (SELECT key FROM @stores WHERE name = $1)
-                AND until <= $now AND NOT (space = $2 AND key = ANY($3)) ORDER BY until LIMIT $4)
-        RETURNING space, size";
+        LEFT JOIN @stores s ON s.name = $1 LEFT JOIN unnest($3::bytea[]) AS k (key) ON TRUE
+        LEFT JOIN LATERAL (SELECT key, version, size, until FROM @state
+            WHERE store = s.key AND space = $2 AND key = k.key OFFSET 0) e ON TRUE";
+    /// Some expired entries other than these: store, space, keys, number, time.
+    sweep(5) = "SELECT space, key, size FROM @state WHERE store = (SELECT key FROM @stores WHERE name = $1)
+        AND until <= $now AND NOT (space = $2 AND key = ANY($3)) ORDER BY until LIMIT $4";
     /// Bytes of expired entries other than these: store, space, keys, time.
     expired(4) = "SELECT coalesce(sum(size), 0)::bigint FROM @state WHERE store = (SELECT key FROM @stores WHERE name = $1)
             AND until <= $now AND NOT (space = $2 AND key = ANY($3))";
@@ -89,8 +94,8 @@ statements! {
         FROM unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bytea[]) AS n (space, key, until, size, value)
         ON CONFLICT (store, space, key) DO UPDATE SET
             version = excluded.version, until = excluded.until, size = excluded.size, value = excluded.value";
-    /// Deletes entries: store's key, space, keys.
-    delete(4) = "DELETE FROM @state WHERE store = $1 AND space = $2 AND key = ANY($3)";
+    /// Deletes an entry: store's key, space, key.
+    delete(4) = "DELETE FROM @state WHERE store = $1 AND space = $2 AND key = $3";
     /// Records the revision of the last write to spaces: store's key, spaces, revision.
     record(4) = "INSERT INTO @spaces (store, space, revision) SELECT $1, space, $3 FROM unnest($2::bytea[]) AS n (space)
         ON CONFLICT (store, space) DO UPDATE SET revision = excluded.revision";

@@ -17,7 +17,10 @@ use super::{
     pool::{SessionPool, StoreFault, StoreSession, StoreTarget},
     read::{column, number},
 };
-use crate::params::Params;
+use crate::{
+    params::Params,
+    pipeline::{PipelineStep, send_together},
+};
 
 /// Expired entries that a commit removes, in addition to twice the number of its changes.
 const SWEEP: usize = 100;
@@ -138,8 +141,8 @@ struct CommitDraft<'a> {
 struct FoundState {
     now: u64,
     old: Vec<Option<OldEntry>>,
-    /// Spaces and sizes of the expired entries that it removes.
-    swept: Vec<(Vec<u8>, u64)>,
+    /// Spaces, keys and sizes of the expired entries that it removes.
+    swept: Vec<(Vec<u8>, Vec<u8>, u64)>,
 }
 
 impl CommitDraft<'_> {
@@ -215,7 +218,7 @@ impl CommitDraft<'_> {
                 by_key.insert(key, old);
             }
         }
-        let swept = swept.iter().map(|row| Ok((column(row, 0)?, number(row, 1)?)));
+        let swept = swept.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?, number(row, 2)?)));
         let found = FoundState {
             now,
             old: keys.iter().map(|key| by_key.get(key).copied()).collect(),
@@ -234,14 +237,14 @@ impl CommitDraft<'_> {
         let versions = found.old.iter().map(|old| old.as_ref().and_then(OldEntry::live_version));
         check_versions(self.changes, versions)?;
         let mut counted = CommitCount::default();
-        let mut touched: BTreeSet<Vec<u8>> = found.swept.iter().map(|(space, _)| space.clone()).collect();
+        let mut touched: BTreeSet<Vec<u8>> = found.swept.iter().map(|(space, ..)| space.clone()).collect();
         for (change, old) in self.changes.iter().zip(&found.old) {
             let written = counted.count(change, old.as_ref(), found.now);
             if written.is_none() && old.is_some() && change.operation != ChangeOperation::Check {
                 touched.insert(space_key(&self.space).to_vec());
             }
         }
-        let swept = found.swept.iter().map(|(_, size)| size).sum();
+        let swept: u64 = found.swept.iter().map(|(_, _, size)| size).sum();
         let bytes = (store.bytes.saturating_sub(counted.removed) + counted.added).saturating_sub(swept);
         if counted.grows() && bytes > self.quota {
             let (statements, client) = (&session.statements, &session.database.client);
@@ -249,7 +252,8 @@ impl CommitDraft<'_> {
             let row = client
                 .query_one(&statements.expired, &[&name, &space, &self.keys(), &self.target.now])
                 .await?;
-            let needed = bytes.saturating_sub(number(&row, 0)?);
+            // Those that this commit removes are counted already.
+            let needed = bytes.saturating_sub(number(&row, 0)?.saturating_sub(swept));
             if needed > self.quota {
                 return Err(StateError::Quota { needed, quota: self.quota }.into());
             }
@@ -270,42 +274,40 @@ impl CommitDraft<'_> {
         let (space, revision) = (space_key(&self.space), to_i64(store.revision + 1));
         let mut counted = CommitCount::default();
         let mut batch = PutBatch::default();
-        let mut deleted: Vec<&[u8]> = Vec::new();
+        let mut deleted: Vec<(&[u8], &[u8])> =
+            found.swept.iter().map(|(space, key, _)| (&space[..], &key[..])).collect();
         for (change, old) in self.changes.iter().zip(&found.old) {
             match counted.count(change, old.as_ref(), found.now) {
                 Some((value, until)) => batch.add(space, &change.key, value, until),
                 None if old.is_some() && change.operation != ChangeOperation::Check => {
-                    deleted.push(change.key.as_bytes());
+                    deleted.push((space, change.key.as_bytes()));
                 }
                 None => {}
             }
         }
         let (recent, touched) = (store.with_mark(self.mark, store.revision + 1), Vec::from_iter(touched));
-        let spaces = [space];
-        let put = async {
-            match batch.keys.is_empty() {
-                true => Ok(0),
-                false => batch.put(session, store.key, revision).await,
-            }
-        };
-        let delete = async {
-            match deleted.is_empty() {
-                true => Ok(0),
-                false => client.execute(&statements.delete, &[&store.key, &space, &deleted]).await,
-            }
-        };
-        let (bytes, spaces) = (to_i64(bytes), &spaces[..]);
-        let record: Params<'_> = &[&store.key, &spaces, &revision];
-        let finish: Params<'_> = &[&store.key, &revision, &bytes, &recent, &touched];
-        try_join!(
-            biased;
-            put,
-            delete,
-            client.execute(&statements.record, record),
-            client.execute(&statements.finish, finish),
-            client.batch_execute("COMMIT"),
-        )?;
-        Ok(())
+        let (bytes, spaces) = (to_i64(bytes), [space]);
+        let mut steps: Vec<PipelineStep<'_>> = Vec::with_capacity(deleted.len() + 4);
+        if !batch.keys.is_empty() {
+            steps.push(Box::pin(async { batch.put(session, store.key, revision).await.map(|_| ()) }));
+        }
+        for (space, key) in &deleted {
+            steps.push(Box::pin(async {
+                client.execute(&statements.delete, &[&store.key, space, key]).await.map(|_| ())
+            }));
+        }
+        steps.push(Box::pin(async {
+            let record: Params<'_> = &[&store.key, &&spaces[..], &revision];
+            let finish: Params<'_> = &[&store.key, &revision, &bytes, &recent, &touched];
+            try_join!(
+                biased;
+                client.execute(&statements.record, record),
+                client.execute(&statements.finish, finish),
+            )?;
+            Ok(())
+        }));
+        steps.push(Box::pin(client.batch_execute("COMMIT")));
+        send_together(steps).await
     }
 }
 

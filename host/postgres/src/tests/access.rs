@@ -147,6 +147,17 @@ async fn certificates_are_verified_unless_the_url_says_otherwise() {
     assert!(unencrypted.contains("no encryption"), "{unencrypted}");
     let unverified = error(&with("?sslmode=verify-full")).to_string();
     assert!(unverified.contains("certificate"), "its authority is not trusted: {unverified}");
+    // One whose authority the machine trusts.
+    let trusting = |options: &DatabaseOptions| {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(authority.der().clone()).unwrap();
+        let access = DatabaseAccess::with_authorities(options, || Ok(roots))?;
+        PostgresJournal::open(access, JournalOptions::default()).map(drop)
+    };
+    trusting(&with("?sslmode=verify-full")).unwrap();
+    let by_number = with("?sslmode=verify-full").url.replace("localhost", "127.0.0.1");
+    let misnamed = trusting(&DatabaseOptions { url: by_number, ..with("") }).unwrap_err().to_string();
+    assert!(misnamed.contains("not valid for name"), "{misnamed}");
     let plain = PrivateServer::shared();
     let refused = format!("postgres://postgres@localhost:{}/postgres?sslmode=require", plain.port());
     let refused = error(&DatabaseOptions { url: refused, ..with("") }).to_string();

@@ -16,8 +16,8 @@ use crate::{DatabaseAccess, DatabaseOptions, PostgresStores, testing::PrivateSer
 
 const CALLER: StateSpace = StateSpace::Caller([7; 32]);
 
-fn room() -> Room {
-    let (server, dir) = (PrivateServer::shared(), tempfile::tempdir().unwrap());
+fn room(server: &Arc<PrivateServer>) -> Room {
+    let (server, dir) = (Arc::clone(server), tempfile::tempdir().unwrap());
     let (clock, told) = clock();
     let access = DatabaseAccess::new(&server.options()).unwrap();
     let backend = PostgresStores::with_clock(access, told).unwrap();
@@ -25,7 +25,11 @@ fn room() -> Room {
     Room { folder, clock, kept: Box::new((dir, server)) }
 }
 
-state_suite!(room);
+state_suite!({
+    // One for all rooms of a test.
+    let server = PrivateServer::shared();
+    move || room(&server)
+});
 
 /// A host with a state folder of its own.
 fn host(options: &DatabaseOptions) -> (StateFolder, TempDir) {

@@ -6,9 +6,11 @@
 //! | `transfer.rs` | exports and imports JSON Lines |
 //! | `stores.rs` | opens the stores of a folder or database |
 //! | `clear.rs` | deletes a store's entries |
+//! | `migrate.rs` | copies all stores between folder and database |
 
 mod clear;
 mod list;
+mod migrate;
 mod stores;
 mod transfer;
 
@@ -21,7 +23,7 @@ use self::stores::StorePlace;
 use super::{common::env_default, database::to_database, settings};
 use crate::{places, telemetry::logs};
 
-/// List, export, import or clear plugins' state.
+/// List, export, import, clear or migrate plugins' state.
 ///
 /// Each plugin that is granted state has its own store, named after its facade. Running servers need not be stopped.
 #[derive(Args)]
@@ -49,6 +51,7 @@ enum Command {
     Export(transfer::ExportCommand),
     Import(transfer::ImportCommand),
     Clear(clear::ClearCommand),
+    Migrate(migrate::MigrateCommand),
 }
 
 impl StateCommand {
@@ -67,6 +70,7 @@ impl StateCommand {
             Command::Export(command) => command.run(&place),
             Command::Import(command) => command.run(&place),
             Command::Clear(command) => command.run(&place),
+            Command::Migrate(command) => command.run(&place),
         }
     }
 }
