@@ -109,8 +109,6 @@ compositeTools:
       - {id: mail, tool: keeps.increment, arguments: {key: '{{.params.id}}.mail'}, dependsOn: [pay, stock]}
 ";
 const KEYS: [&str; 3] = ["pay", "stock", "mail"];
-/// Hosts that are killed.
-const KILLS: u64 = 12;
 /// Runs that begin in each host's life.
 const RUNS: u64 = 4;
 
@@ -133,9 +131,12 @@ fn note_run(answer: &Value, life: u64, known: &mut Vec<(String, String)>) -> Res
     Ok(())
 }
 
-/// Every life is of another machine, which the others survive. State and runs are in the database alone.
+/// Every life is of another machine, which the others survive. State and runs are in the database alone. `LOGGIA_FLEET_KILLS`
+/// sets another number of lives.
 #[tokio::test]
+#[allow(clippy::print_stderr, reason = "`tests/chaos/run` shows the figures")]
 async fn no_run_is_lost_and_no_step_repeated_on_other_machines() -> Result<()> {
+    let kills: u64 = std::env::var("LOGGIA_FLEET_KILLS").map_or(Ok(12), |kills| kills.parse())?;
     let server = PrivateServer::shared();
     let (settings, _) = settings(&server);
     let machine = || {
@@ -149,7 +150,7 @@ async fn no_run_is_lost_and_no_step_repeated_on_other_machines() -> Result<()> {
         Client::stdio_with(folder.path(), Era::Stateful, |command| _ = command.arg("--config").arg(&file))
             .await?;
     let (chance, mut known) = (RandomState::new(), Vec::new());
-    for life in 0..KILLS {
+    for life in 0..kills {
         let (folder, file) = machine()?;
         let mut host =
             Raw::start_with(folder.path(), |command| _ = command.arg("--config").arg(&file)).await?;
@@ -162,7 +163,8 @@ async fn no_run_is_lost_and_no_step_repeated_on_other_machines() -> Result<()> {
             note_run(&answer, life, &mut known)?;
         }
     }
-    ensure!(known.len() as u64 > KILLS, "only {} runs began", known.len());
+    ensure!(known.len() as u64 > kills, "only {} runs began", known.len());
+    let mut completed = 0;
     for (order, run) in &known {
         let result = eventually(async || {
             let status = json!({"action": "run_status", "run_id": run, "wait": true});
@@ -188,7 +190,9 @@ async fn no_run_is_lost_and_no_step_repeated_on_other_machines() -> Result<()> {
             (result["ok"] == true && made == KEYS.len()) || result.to_string().contains("interrupted"),
             "{order}: {made} {result}"
         );
+        completed += u64::from(result["ok"] == true);
     }
+    eprintln!("{kills} machines killed: {} runs, {completed} completed, the others interrupted", known.len());
     client.end().await
 }
 

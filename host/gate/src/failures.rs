@@ -42,6 +42,12 @@ pub(crate) fn invalid_params(message: impl Into<String>) -> Failure {
     Failure::new(code::INVALID_PARAMS, message)
 }
 
+/// Failure of a caller that cancels a run through a tool that does not show its action.
+pub(crate) fn cancel_elsewhere() -> Failure {
+    denied("this tool does not show the action that the run is of")
+        .hint("cancel it through the tool that started it")
+}
+
 /// Reports an unknown handle. The text does not distinguish runs that were evicted or belong to another caller.
 pub(crate) fn run_not_found() -> Failure {
     not_found("no such run").hint("ended runs are kept for a week")

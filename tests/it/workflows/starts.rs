@@ -52,6 +52,7 @@ async fn count(client: &Client, name: &str) -> Result<Value> {
     Ok(client.envelope("keeps", call).await?["data"]["value"].clone())
 }
 
+/// H98.
 #[tokio::test]
 async fn a_signed_message_starts_its_workflow_once() -> Result<()> {
     let folder = stage();
@@ -96,6 +97,7 @@ async fn a_signed_message_starts_its_workflow_once() -> Result<()> {
     client.end().await
 }
 
+/// H98.
 #[tokio::test]
 async fn a_service_does_only_what_its_scopes_allow() -> Result<()> {
     let folder = stage();

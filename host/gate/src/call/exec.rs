@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Time after which a waiting call becomes a run, if it may: shorter than the request timeouts of clients.
-const SOFT_DEADLINE: Duration = Duration::from_secs(40);
+pub(super) const SOFT_DEADLINE: Duration = Duration::from_secs(40);
 
 /// Handle on one call. Dropping it cancels the call, unless it was detached.
 pub struct Exec {

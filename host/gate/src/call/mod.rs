@@ -44,6 +44,7 @@
 //! | `resumption.rs` | recorded runs go on after a restart |
 //! | `start.rs` | calls that start by themselves |
 //! | `run_query.rs` | answers `run_status` and `run_cancel` |
+//! | `recorded_runs.rs` | runs of which only the journal knows |
 //! | `gate_state.rs` | the state that all calls share |
 //! | `snapshot.rs` | queues, breakers and runs at one moment |
 //! | `answer.rs` | from a permit to an envelope |
@@ -78,6 +79,7 @@ mod link;
 mod login;
 mod peers;
 mod port;
+mod recorded_runs;
 mod resumption;
 mod run_query;
 mod snapshot;

@@ -10,67 +10,66 @@ use serde_json::{Value, json};
 use super::{
     exec::{Exec, RunWatch},
     gate_state::GateState,
+    recorded_runs::RecordedQuery,
 };
 use crate::{
     access::{CallOrigin, Caller},
     catalog::CatalogEntry,
     failures,
-    journal::{Journal, RunEnd, RunHead},
     plan::{RunQuery, RunRequest},
     run::{CallState, RunId, report},
 };
 
+/// Message about a run that has ended.
+pub(super) const ENDED: &str = "the run had already ended";
+/// Message about a run that ends a moment later.
+pub(super) const CANCELLING: &str = "the run is being cancelled";
+
 /// Answers a query about runs. A `run_status` with `wait` is answered when its run ends.
-pub(super) fn answer_query(gate: &GateState, origin: &CallOrigin, query: RunQuery) -> Exec {
+pub(super) fn answer_query(gate: &Arc<GateState>, origin: &CallOrigin, query: RunQuery) -> Exec {
     let RunQuery { entry, command, request, view } = query;
+    let recorded = gate.journal.clone().map(|journal| RecordedQuery {
+        gate: Arc::clone(gate),
+        journal,
+        origin: origin.clone(),
+        entry: Arc::clone(&entry),
+    });
     let facade = &entry.surface().name;
     match request {
-        RunRequest::List => Exec::answered(list_runs(gate, origin, facade, command)),
+        RunRequest::List => list_runs(gate, origin, facade, command, recorded),
         RunRequest::Status { run_id, include_trace, wait } => match find_run(gate, origin, facade, &run_id) {
-            Err(failure) => match gate.journal.clone() {
-                Some(journal) => {
-                    let (origin, facade) = (origin.clone(), facade.clone());
-                    Exec::recorded(
-                        async move {
-                            let found =
-                                find_recorded(&*journal, &origin, &facade, run_id, include_trace).await;
-                            Envelope::new(command, found.ok_or(failure))
-                        }
-                        .boxed(),
-                    )
-                }
-                None => Exec::answered(Envelope::new(command, Err(failure))),
-            },
+            Err(failure) => answer_recorded(command, failure, recorded, async move |recorded| {
+                recorded.render_status(&run_id, include_trace, wait).await.map(Ok)
+            }),
             Ok((id, run)) if wait && run.ended_at().is_none() => {
                 Exec::watching(RunWatch { command, id, state: run, include_trace })
             }
             Ok((id, run)) => Exec::answered(report::render_status(command, &id, &run, include_trace)),
         },
-        RunRequest::Cancel { run_id } => Exec::answered(match find_run(gate, origin, facade, &run_id) {
-            Err(failure) => Envelope::new(command, Err(failure)),
+        RunRequest::Cancel { run_id } => match find_run(gate, origin, facade, &run_id) {
+            Err(failure) => answer_recorded(command, failure, recorded, async move |recorded| {
+                recorded.cancel(&run_id, &view).await
+            }),
             Ok((_, run)) if !may_cancel(&entry, &run, &view) => {
-                let failure = failures::denied("this tool does not show the action that the run is of");
-                Envelope::new(command, Err(failure.hint("cancel it through the tool that started it")))
+                Exec::answered(Envelope::new(command, Err(failures::cancel_elsewhere())))
             }
-            Ok((id, run)) => cancel_run(command, &id, &run),
-        }),
+            Ok((id, run)) => Exec::answered(cancel_run(command, &id, &run)),
+        },
     }
 }
 
-/// Renders a run of which only the journal knows: it ended before the last restart, or another host runs it.
-async fn find_recorded(
-    journal: &dyn Journal,
-    origin: &CallOrigin,
-    facade: &str,
-    run_id: String,
-    include_trace: bool,
-) -> Option<Reply> {
-    let stored = journal.load(run_id).await.inspect_err(|error| tracing::error!("{error}")).ok()??;
-    let head = RunHead::from_bytes(&stored.run.head).ok()?;
-    (head.facade() == facade && head.is_visible_to(origin)).then(|| {
-        let end = stored.end.and_then(|(_, end)| RunEnd::from_bytes(&end).ok());
-        report::render_recorded(&stored.run.id, head.action(), end, include_trace)
-    })
+/// Answers with what the journal knows; with this failure if that is nothing.
+fn answer_recorded<F>(
+    command: Command,
+    failure: Failure,
+    recorded: Option<RecordedQuery>,
+    look: impl FnOnce(RecordedQuery) -> F,
+) -> Exec
+where
+    F: Future<Output = Option<Result<Reply, Failure>>> + Send + 'static,
+{
+    let Some(found) = recorded.map(look) else { return Exec::answered(Envelope::new(command, Err(failure))) };
+    Exec::recorded(async move { Envelope::new(command, found.await.unwrap_or(Err(failure))) }.boxed())
 }
 
 fn may_cancel(entry: &CatalogEntry, run: &CallState, view: &ToolView) -> bool {
@@ -78,27 +77,38 @@ fn may_cancel(entry: &CatalogEntry, run: &CallState, view: &ToolView) -> bool {
     entry.contract.can_cancel(action, view)
 }
 
-fn list_runs(gate: &GateState, origin: &CallOrigin, facade: &str, command: Command) -> Envelope {
+fn list_runs(
+    gate: &GateState,
+    origin: &CallOrigin,
+    facade: &str,
+    command: Command,
+    recorded: Option<RecordedQuery>,
+) -> Exec {
     if origin.caller == Caller::Anonymous {
         let message = "`run_id` is required: anonymous callers have no list of runs";
         let failure = failures::invalid_params(message);
-        return Envelope::new(command, Err(failure.hint("give the id that the call was answered with")));
+        let failure = failure.hint("give the id that the call was answered with");
+        return Exec::answered(Envelope::new(command, Err(failure)));
     }
-    let runs: Vec<Value> = gate
-        .runs
-        .list(origin, facade)
-        .iter()
-        .map(|(id, run)| report::render_summary(id, run).into())
-        .collect();
-    let page = Page { count: u64::try_from(runs.len()).ok(), ..Page::default() };
-    let reply = Reply { data: json!({ "runs": runs }).into(), page: Some(page), ..Reply::default() };
-    Envelope::new(command, Ok(reply))
+    let own = gate.runs.list(origin, facade);
+    let mut runs: Vec<Value> = own.iter().map(|(id, run)| report::render_summary(id, run).into()).collect();
+    let render = |command: Command, runs: Vec<Value>| {
+        let page = Page { count: u64::try_from(runs.len()).ok(), ..Page::default() };
+        let reply = Reply { data: json!({ "runs": runs }).into(), page: Some(page), ..Reply::default() };
+        Envelope::new(command, Ok(reply))
+    };
+    let Some(recorded) = recorded else { return Exec::answered(render(command, runs)) };
+    let known: Vec<String> = own.iter().map(|(id, _)| id.to_string()).collect();
+    let listing = async move {
+        runs.extend(recorded.render_list(&known).await);
+        render(command, runs)
+    };
+    Exec::recorded(listing.boxed())
 }
 
 /// Cancels a run. It ends a moment later; `run_status` shows when.
 fn cancel_run(command: Command, id: &RunId, run: &CallState) -> Envelope {
-    let message =
-        if run.ended_at().is_some() { "the run had already ended" } else { "the run is being cancelled" };
+    let message = if run.ended_at().is_some() { ENDED } else { CANCELLING };
     run.cancel.cancel();
     let reply = Reply { message: Some(message.to_owned()), ..report::render_run(id, run, false) };
     Envelope::new(command, Ok(reply))

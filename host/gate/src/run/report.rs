@@ -55,13 +55,19 @@ pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Re
     Reply { data: json!({ "run": fields }).into(), content, ..Reply::default() }
 }
 
-/// Renders a run of which only the journal knows, with its end, if it has ended.
-pub(crate) fn render_recorded(id: &str, action: &str, end: Option<RunEnd>, include_trace: bool) -> Reply {
-    let status = end.as_ref().map_or(RunStatus::Running, |end| RunStatus::from_envelope(&end.envelope));
+/// Renders a run of which only the journal knows as an item of a list.
+pub(crate) fn render_recorded_summary(id: &str, action: &str, end: Option<&RunEnd>) -> Object {
+    let status = end.map_or(RunStatus::Running, |end| RunStatus::from_envelope(&end.envelope));
     let mut fields = Object::new();
     fields.insert("id".into(), id.into());
     fields.insert("action".into(), action.into());
     fields.insert("status".into(), status.as_str().into());
+    fields
+}
+
+/// Renders a run of which only the journal knows, with its end, if it has ended.
+pub(crate) fn render_recorded(id: &str, action: &str, end: Option<RunEnd>, include_trace: bool) -> Reply {
+    let mut fields = render_recorded_summary(id, action, end.as_ref());
     let mut content = Vec::new();
     match end {
         Some(RunEnd { envelope, trace }) => {

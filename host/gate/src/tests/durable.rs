@@ -381,3 +381,35 @@ async fn a_call_that_starts_by_itself_runs_once_and_not_beside_itself() {
     let denied = CallStart { origin: CallOrigin::named("service:x", rights), ..start(10, true) };
     assert_eq!(second.start_call(denied).await.unwrap_err().code, "not_found");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_finds_and_cancels_its_runs_on_other_hosts() {
+    let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+    let host = |number| stage(ASKS, &made, MemoryJournal::new(&runs, number, usize::MAX));
+    let (first, second) = (host(1), host(2));
+    let mut exec = first.start(person(), request("flow", "order"));
+    while !matches!(exec.next().await, CallEvent::Asks(_)) {}
+    exec.persist().await;
+    let id = exec.detach_with_handle().unwrap().to_string();
+    let query = |origin: CallOrigin, arguments: Value| {
+        let Value::Object(arguments) = arguments else { unreachable!() };
+        finish(second.call_tool(origin, "flow", arguments).unwrap())
+    };
+    let listed = query(person(), json!({"action": "run_status"})).await;
+    let own = json!([{"id": id, "action": "order", "status": "running"}]);
+    assert_eq!(listed["data"]["runs"], own, "{listed}");
+    let other = || CallOrigin::named("other", CallerRights::all());
+    assert_eq!(query(other(), json!({"action": "run_status"})).await["data"]["runs"], json!([]));
+    let cancel = json!({"action": "run_cancel", "run_id": id});
+    assert_eq!(query(other(), cancel.clone()).await["code"], "not_found");
+    let waiting = query(person(), json!({"action": "run_status", "run_id": id, "wait": true}));
+    let cancelling = async {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let cancelled = query(person(), cancel.clone()).await;
+        assert_eq!(cancelled["message"], "the run is being cancelled", "{cancelled}");
+        first.cancel_requested_runs().await.unwrap();
+    };
+    let (waited, ()) = tokio::join!(waiting, cancelling);
+    assert_eq!(waited["data"]["run"]["status"], "cancelled", "it is seen once it has ended: {waited}");
+    assert_eq!(query(person(), cancel).await["message"], "the run had already ended");
+}

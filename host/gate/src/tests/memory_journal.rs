@@ -16,6 +16,7 @@ pub(super) struct MemoryRun {
     pub fence: u64,
     pub entries: Vec<Vec<u8>>,
     pub outcome: Option<Vec<u8>>,
+    pub cancels: bool,
 }
 
 impl MemoryRun {
@@ -86,7 +87,7 @@ impl Journal for MemoryJournal {
     fn create(&self, run: NewRun) -> JournalFuture<()> {
         let host = self.host;
         self.run(1, |runs| {
-            runs.push(MemoryRun { run, host, fence: 1, entries: Vec::new(), outcome: None });
+            runs.push(MemoryRun { run, host, fence: 1, entries: Vec::new(), outcome: None, cancels: false });
             Ok(())
         })
     }
@@ -138,18 +139,25 @@ impl Journal for MemoryJournal {
     fn add(&self, run: NewRun, entries: Vec<Vec<u8>>) -> JournalFuture<()> {
         self.run(1, |runs| {
             if !runs.iter().any(|known| known.run.id == run.id) {
-                runs.push(MemoryRun { run, host: 0, fence: 1, entries, outcome: None });
+                runs.push(MemoryRun { run, host: 0, fence: 1, entries, outcome: None, cancels: false });
             }
             Ok(())
         })
     }
 
-    fn request_cancel(&self, _: String) -> JournalFuture<bool> {
-        self.run(0, |_| Ok(false))
+    fn request_cancel(&self, id: String) -> JournalFuture<bool> {
+        self.run(0, |runs| {
+            let found = runs.iter_mut().find(|run| run.run.id == id && run.outcome.is_none());
+            Ok(found.map(|run| run.cancels = true).is_some())
+        })
     }
 
     fn cancel_requests(&self) -> JournalFuture<Vec<String>> {
-        self.run(0, |runs| Ok(runs.iter().map(|run| run.run.id.clone()).collect()))
+        let host = self.host;
+        self.run(0, |runs| {
+            let own = runs.iter().filter(|run| run.cancels && run.host == host && run.outcome.is_none());
+            Ok(own.map(|run| run.run.id.clone()).collect())
+        })
     }
 
     fn list(&self, facade: Option<String>, most: usize) -> JournalFuture<Vec<StoredRun>> {
