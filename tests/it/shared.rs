@@ -8,8 +8,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use loggia_postgres::testing::PrivateServer;
 use loggia_tests::{
-    Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, binary, cache, eventually, scratch, state,
+    Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, binary, cache, eventually, scratch, signal,
+    state,
 };
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -301,5 +303,29 @@ async fn state_migrates_to_the_database_and_back() -> Result<()> {
     client.end().await?;
     let (code, _, notes) = loggia("", &["state", "migrate", "--to", "folder"]).await?;
     ensure!(code == 2 && notes.contains("there is no database"), "{code} {notes}");
+    Ok(())
+}
+
+/// Whoever waits for its runs need not wait for the end of its lease.
+#[tokio::test]
+async fn a_server_that_ends_gives_its_lease_up() -> Result<()> {
+    let server = PrivateServer::shared();
+    let (settings, schema) = settings(&server);
+    let hosts = format!("SELECT count(*) FROM {schema}.hosts");
+    for is_http in [false, true] {
+        let folder = machine();
+        if is_http {
+            let mut host = HttpHost::configured(&folder, &settings).await?;
+            assert_eq!(server.ask(&hosts), "1");
+            signal(&host.child, Signal::TERM)?;
+            host.child.wait().await?;
+        } else {
+            // Its input is at its end.
+            let path = folder.path().display().to_string();
+            let (code, _, notes) = loggia(&settings, &["serve", &path]).await?;
+            ensure!(code == 0 && notes.contains("runs and the state of plugins are in"), "{code} {notes}");
+        }
+        assert_eq!(server.ask(&hosts), "0", "over HTTP: {is_http}");
+    }
     Ok(())
 }

@@ -5,7 +5,7 @@ use tokio_postgres::{Client, error::SqlState};
 use crate::error::{PostgresError, SchemaScope};
 
 /// What each version adds to the one before. A released one never changes. `@` stands for the schema.
-const MIGRATIONS: &[&str] = &[
+pub(crate) const MIGRATIONS: &[&str] = &[
     // What changes with each entry stands apart from what is large and never changes. No index has a column that an entry
     // changes, so that it is changed in place.
     "CREATE TABLE @hosts (id TEXT PRIMARY KEY, expires TIMESTAMPTZ NOT NULL);
@@ -37,7 +37,7 @@ const LOCK: i64 = 0x4c6f_6767_6961;
 
 /// Version that this host writes.
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "there are few migrations")]
-const VERSION: i32 = MIGRATIONS.len() as i32;
+pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// Creates or upgrades the tables, unless they are those of this version.
 ///

@@ -100,6 +100,22 @@ impl PrivateServer {
         Self::run(account, &programs, folder, &[])
     }
 
+    /// Runs a statement as its owner, and returns what it prints.
+    ///
+    /// # Panics
+    ///
+    /// If it fails.
+    pub fn ask(&self, statement: &str) -> String {
+        let mut psql = Command::new(find_programs().join("psql"));
+        psql.arg("--host").arg(self.folder.path()).arg("--port").arg(self.port.to_string());
+        let output = psql
+            .args(["--username=postgres", "--tuples-only", "--no-align", "--command", statement])
+            .output();
+        let output = output.expect("psql");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
     /// Ends it at once, as a crash does.
     ///
     /// # Panics
@@ -173,7 +189,7 @@ fn find_programs() -> PathBuf {
         folders.push(Path::new(place).join("bin"));
     }
     let has_server = |folder: &&PathBuf| {
-        ["postgres", "initdb", "pg_basebackup"].iter().all(|name| folder.join(name).is_file())
+        ["postgres", "initdb", "pg_basebackup", "psql"].iter().all(|name| folder.join(name).is_file())
     };
     folders.iter().find(has_server).cloned().unwrap_or_else(|| {
         panic!("this test needs a PostgreSQL server: `apt-get install postgresql-15` (or newer), which need not run")

@@ -117,6 +117,8 @@ pub struct PluginHost {
     upstreams: Vec<UpstreamSpec>,
     upstream_grace: Duration,
     runtimes: Option<CallRuntimes>,
+    /// The journal in a database, in which the lease of this host ends with it.
+    shared_journal: Option<Arc<PostgresJournal>>,
     /// Tasks that watch folders, with the tokens that stop them. Only `watch_folder` and `drop` lock it, and neither waits
     /// while it holds the lock.
     watchers: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
@@ -146,10 +148,13 @@ impl PluginHost {
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);
-        let journal = match &options.database {
-            _ if !options.journal => None,
-            Some(database) => Some(open_database(database)?),
-            None => open_journal(&options.state),
+        let (shared, journal) = match &options.database {
+            _ if !options.journal => (None, None),
+            Some(database) => {
+                let shared = open_database(database)?;
+                (Some(Arc::clone(&shared)), Some(shared as Arc<dyn Journal>))
+            }
+            None => (None, open_journal(&options.state)),
         };
         let catalog = Arc::new(Catalog::new(options.publisher.clone()));
         let gate = Gate::with_journal(catalog, executor, options.quotas, journal);
@@ -175,6 +180,7 @@ impl PluginHost {
             upstreams: options.upstreams.clone(),
             upstream_grace: options.upstream_grace,
             runtimes: Some(runtimes),
+            shared_journal: shared,
             watchers: Mutex::default(),
         })
     }
@@ -273,11 +279,15 @@ impl Drop for PluginHost {
             }
             runtimes.shut_down();
         }
+        // Tasks of clients may hold the gate, and with it the journal, until the process ends.
+        if let Some(journal) = &self.shared_journal {
+            journal.close();
+        }
     }
 }
 
 /// Opens the journal of a database. Whoever names one wants no host without it.
-fn open_database(database: &DatabaseOptions) -> Result<Arc<dyn Journal>, PostgresError> {
+fn open_database(database: &DatabaseOptions) -> Result<Arc<PostgresJournal>, PostgresError> {
     let access = DatabaseAccess::new(database)?;
     tracing::info!("runs and the state of plugins are in the {}", access.name());
     Ok(Arc::new(PostgresJournal::open(access, JournalOptions::default())?))

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    sync::{Arc, mpsc as blocking},
+    sync::{Arc, Mutex, PoisonError, mpsc as blocking},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -35,9 +35,10 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// Journal in PostgreSQL. A thread of its own runs the transactions; dropping it waits until the queue is empty, and gives
 /// this host's lease up.
 pub struct PostgresJournal {
-    /// `None` only while it is dropped.
-    queue: Option<mpsc::UnboundedSender<Box<dyn RunWork>>>,
-    thread: Option<JoinHandle<()>>,
+    /// `None` once it is closed. Locked to queue an operation, and to close it.
+    queue: Mutex<Option<mpsc::UnboundedSender<Box<dyn RunWork>>>>,
+    /// `None` once it is closed. Locked until the thread has ended.
+    thread: Mutex<Option<JoinHandle<()>>>,
     patience: Duration,
 }
 
@@ -62,7 +63,18 @@ impl PostgresJournal {
         let thread = thread.map_err(failed)?;
         let stopped = || PostgresError::Settings("the journal's thread has ended".to_owned());
         opened.recv().map_err(|_| stopped())??;
-        Ok(Self { queue: Some(queue), thread: Some(thread), patience: options.patience })
+        let (queue, thread) = (Mutex::new(Some(queue)), Mutex::new(Some(thread)));
+        Ok(Self { queue, thread, patience: options.patience })
+    }
+
+    /// Waits until the queue is empty, and gives this host's lease up. Later operations fail. For a host that ends while others
+    /// still hold the journal.
+    pub fn close(&self) {
+        *self.queue.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // It only fails if the thread panicked, which it has reported.
+            let _ = thread.join();
+        }
     }
 
     /// Queues an operation.
@@ -74,7 +86,8 @@ impl PostgresJournal {
         let (reply, answer) = oneshot::channel();
         let deadline = Instant::now() + self.patience;
         let work: Box<dyn RunWork> = Box::new(RunOperation { work, deadline, weight, done: None, reply });
-        if self.queue.as_ref().is_none_or(|queue| queue.send(work).is_err()) {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.as_ref().is_none_or(|queue| queue.send(work).is_err()) {
             return future::ready(Err(ended())).boxed();
         }
         async move { answer.await.unwrap_or_else(|_| Err(ended())) }.boxed()
@@ -83,11 +96,7 @@ impl PostgresJournal {
 
 impl Drop for PostgresJournal {
     fn drop(&mut self) {
-        self.queue = None;
-        if let Some(thread) = self.thread.take() {
-            // It only fails if the thread panicked, which it has reported.
-            let _ = thread.join();
-        }
+        self.close();
     }
 }
 

@@ -6,6 +6,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use super::journal::SchemaPlace;
 use crate::{
     DatabaseAccess, DatabaseOptions, DatabasePassword, JournalOptions, PostgresError, PostgresJournal,
+    migrations::{MIGRATIONS, VERSION},
     testing::PrivateServer,
 };
 
@@ -118,6 +119,30 @@ async fn many_hosts_create_the_tables_once() {
     }
     assert_eq!(place.count("SELECT count(*) FROM @format").await, 1);
     assert_eq!(place.count("SELECT count(*) FROM @hosts").await, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn older_tables_are_upgraded_with_their_rows() {
+    let place = SchemaPlace::new();
+    let schema = &place.options.schema;
+    for made in 1..MIGRATIONS.len() {
+        let old = MIGRATIONS[..made].concat().replace('@', &format!("{schema}."));
+        execute(
+            &place.options,
+            &format!(
+                "DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}; {old}
+                CREATE TABLE {schema}.format (version INTEGER NOT NULL, swept TIMESTAMPTZ NOT NULL DEFAULT now());
+                INSERT INTO {schema}.format (version) VALUES ({made});
+                INSERT INTO {schema}.runs (key, id, facade, action, began_ms, fence, entries, bytes)
+                    VALUES (7, 'a', 'orders', 'place', 1, 1, 0, 4);
+                INSERT INTO {schema}.heads VALUES (7, 'head')"
+            ),
+        )
+        .await;
+        let journal = open(&place.options).unwrap();
+        assert_eq!(journal.load("a".into()).await.unwrap().unwrap().run.head, b"head");
+        assert_eq!(place.count("SELECT version::bigint FROM @format").await, i64::from(VERSION));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
