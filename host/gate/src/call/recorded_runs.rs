@@ -7,11 +7,7 @@ use loggia_schema::ToolView;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{
-    exec::SOFT_DEADLINE,
-    gate_state::GateState,
-    run_query::{CANCELLING, ENDED},
-};
+use super::{exec::SOFT_DEADLINE, gate_state::GateState};
 use crate::{
     access::CallOrigin,
     catalog::CatalogEntry,
@@ -20,6 +16,10 @@ use crate::{
     run::{RunId, report},
 };
 
+/// Message about a run that has ended.
+pub(super) const ENDED: &str = "the run had already ended";
+/// Message about a run that ends a moment later.
+pub(super) const CANCELLING: &str = "the run is being cancelled";
 /// Runs that a list adds to those of this process.
 const MAX_LISTED: usize = 20;
 /// Runs among which those of a caller are looked for.

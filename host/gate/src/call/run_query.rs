@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{
     exec::{Exec, RunWatch},
     gate_state::GateState,
-    recorded_runs::RecordedQuery,
+    recorded_runs::{CANCELLING, ENDED, RecordedQuery},
 };
 use crate::{
     access::{CallOrigin, Caller},
@@ -19,11 +19,6 @@ use crate::{
     plan::{RunQuery, RunRequest},
     run::{CallState, RunId, report},
 };
-
-/// Message about a run that has ended.
-pub(super) const ENDED: &str = "the run had already ended";
-/// Message about a run that ends a moment later.
-pub(super) const CANCELLING: &str = "the run is being cancelled";
 
 /// Answers a query about runs. A `run_status` with `wait` is answered when its run ends.
 pub(super) fn answer_query(gate: &Arc<GateState>, origin: &CallOrigin, query: RunQuery) -> Exec {
