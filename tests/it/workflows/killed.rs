@@ -45,6 +45,13 @@ compositeTools:
           arguments: {key: '{{.params.id}}.seats#{{.forEach.index}}'}
           compensate: {tool: keeps.increment, arguments: {key: '{{.params.id}}.seats#{{.forEach.index}}.undo'}}
       - {id: fails, type: forEach, collection: no list, step: {tool: keeps.get, arguments: {key: x}}, dependsOn: [seats]}
+  - name: approve
+    description: Asks before it pays.
+    parameters: {type: object, properties: {id: {type: string}}, required: [id]}
+    steps:
+      - {id: sure, type: elicitation, message: 'Pay {{.params.id}}?', timeout: 720h,
+         schema: {type: object, properties: {yes: {type: boolean}}, required: [yes]}}
+      - {id: pay, tool: keeps.increment, arguments: {key: '{{.params.id}}.pay'}, dependsOn: [sure]}
 ";
 /// A workflow that the other one calls.
 const MAILS: &str = "
@@ -63,6 +70,8 @@ const KEYS: [&str; 7] = ["pay", "stock", "parcel0", "parcel1", "parcel2", "parce
 const RESERVED: [&str; 4] = ["pay", "seats#0", "seats#1", "seats#2"];
 /// Runs that begin in each host's life; the last one is a saga.
 const RUNS: u64 = 4;
+/// Questions that stay open over all lives. A host has room for some more.
+const QUESTIONS: u64 = 25;
 
 fn stage(workflow: &str) -> Folder {
     let folder = Folder::with(&["keeps"]);
@@ -105,8 +114,12 @@ fn note_run(answer: &Value, life: u64, known: &mut KnownRuns) -> Result<()> {
 async fn no_run_is_lost_and_no_step_repeated_by_kills() -> Result<()> {
     let kills: u64 = std::env::var("LOGGIA_KILLS").map_or(Ok(200), |kills| kills.parse())?;
     let folder = stage(ORDER);
-    let (chance, mut known) = (RandomState::new(), KnownRuns::new());
+    let (chance, mut known, mut asked) = (RandomState::new(), KnownRuns::new(), Vec::new());
     for life in 0..kills {
+        if life % (kills / QUESTIONS).max(1) == 0 {
+            asked.push(ask_and_kill(&folder, life).await?);
+            continue;
+        }
         let mut host = Raw::start(folder.path()).await?;
         let moment = Duration::from_millis(120).mul_f64(chance.hash_one(life) as f64 / u64::MAX as f64);
         // Ends with an error once the host is killed.
@@ -131,13 +144,42 @@ async fn no_run_is_lost_and_no_step_repeated_by_kills() -> Result<()> {
         }
     }
     let ([completed, interrupted], [undone, partly]) = (placed, reserved);
-    let runs = known.len();
+    // Its host has taken up the runs that wait, too.
+    client.end().await?;
+    answer_all(&folder, &asked).await?;
+    let (runs, questions) = (known.len(), asked.len());
     eprintln!(
-        "{kills} kills: {runs} runs, {completed} completed, {interrupted} interrupted; sagas: {undone} undone, {partly} not wholly"
+        "{kills} kills: {runs} runs, {completed} completed, {interrupted} interrupted; sagas: {undone} undone, {partly} not wholly; \
+         {questions} questions, all answered"
     );
     // How many depends on the machine.
     assert!(completed > 0 && interrupted > 0, "{completed} completed, {interrupted} were interrupted");
     assert!(undone > 0 && partly > 0, "{undone} were undone, {partly} not wholly");
+    Ok(())
+}
+
+/// Begins a run that asks, and kills its host once that is acknowledged. Returns its order and its handle.
+async fn ask_and_kill(folder: &Folder, life: u64) -> Result<(String, String)> {
+    let mut host = HttpHost::start(folder.path()).await?;
+    let client = Client::http_as(&host, Era::Stateful, Kind::person([])).await?;
+    let order = format!("q{life}");
+    let begun = client.envelope("orders", json!({"action": "approve", "id": order, "wait": false})).await?;
+    let run = begun["data"]["run"]["id"].as_str().with_context(|| begun.to_string())?.to_owned();
+    host.child.start_kill()?;
+    host.child.wait().await?;
+    Ok((order, run))
+}
+
+/// Answers the questions of these runs, and checks that each then pays once.
+async fn answer_all(folder: &Folder, asked: &[(String, String)]) -> Result<()> {
+    let host = HttpHost::start(folder.path()).await?;
+    let yes = asked.iter().map(|_| accepted(json!({"yes": true})));
+    let client = Client::http_as(&host, Era::Stateful, Kind::person(yes)).await?;
+    for (order, run) in asked {
+        let result = result_of(&client, run).await?;
+        assert_eq!(result["ok"], true, "{order}: {result}");
+        assert_eq!(count(&client, &format!("{order}.pay")).await?, 1, "{order}");
+    }
     client.end().await
 }
 
@@ -210,23 +252,11 @@ async fn result_of(client: &Client, run: &str) -> Result<Value> {
     Ok(result.await)
 }
 
-const ASKS: &str = "
-facade: orders
-compositeTools:
-  - name: approve
-    description: Asks before it pays.
-    parameters: {type: object, properties: {id: {type: string}}, required: [id]}
-    steps:
-      - {id: sure, type: elicitation, message: 'Pay {{.params.id}}?', timeout: 720h,
-         schema: {type: object, properties: {yes: {type: boolean}}, required: [yes]}}
-      - {id: pay, tool: keeps.increment, arguments: {key: '{{.params.id}}.pay'}, dependsOn: [sure]}
-";
-
 /// The person answers only after some hosts were killed, through another client, in both lifecycles.
 #[tokio::test]
 async fn no_question_is_forgotten_by_kills() -> Result<()> {
     for era in ERAS {
-        let folder = stage(ASKS);
+        let folder = stage(ORDER);
         let mut runs = Vec::new();
         for life in 0..5 {
             let mut host = HttpHost::start(folder.path()).await?;
