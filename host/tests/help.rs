@@ -29,6 +29,8 @@ fn help_texts_match() {
         &["runs", "show", "--help"],
         &["runs", "cancel", "--help"],
         &["runs", "retry", "--help"],
+        &["fleet", "--help"],
+        &["fleet", "status", "--help"],
         &["token", "--help"],
         &["token", "new", "--help"],
         &["workflow", "--help"],

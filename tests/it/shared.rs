@@ -63,6 +63,18 @@ async fn loggia(settings: &str, arguments: &[&str]) -> Result<(i32, String, Stri
     Ok((code, String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
 }
 
+/// Status and number of runs of each server, by `loggia fleet status`.
+async fn fleet(settings: &str) -> Result<Vec<(String, u64)>> {
+    let (code, listed, notes) = loggia(settings, &["fleet", "status", "--json"]).await?;
+    ensure!(code == 0, "{code} {notes}");
+    let lines = listed.lines().map(|line| {
+        let host: Value = serde_json::from_str(line)?;
+        let status = host["status"].as_str().context("no status")?;
+        Ok((status.to_owned(), host["runs"].as_u64().context("no runs")?))
+    });
+    lines.collect()
+}
+
 #[tokio::test]
 async fn a_killed_hosts_run_goes_on_elsewhere() -> Result<()> {
     let server = PrivateServer::shared();
@@ -79,6 +91,7 @@ async fn a_killed_hosts_run_goes_on_elsewhere() -> Result<()> {
         let (_, listed, notes) = loggia(&settings, &["runs", "list", "--json"]).await?;
         let listed: Value = serde_json::from_str(&listed).with_context(|| format!("{listed} {notes}"))?;
         assert_eq!((&listed["run"], &listed["outcome"]), (&json!(run), &json!("unfinished")));
+        assert_eq!(fleet(&settings).await?, [("alive".to_owned(), 1), ("alive".to_owned(), 0)]);
         host.child.start_kill()?;
         host.child.wait().await?;
         let client = Client::http_as(&later, era, Kind::person([accepted(json!({"yes": true}))])).await?;
@@ -92,6 +105,7 @@ async fn a_killed_hosts_run_goes_on_elsewhere() -> Result<()> {
         assert_eq!(paid["data"]["value"], "1", "{paid}");
         let (_, listed, _) = loggia(&settings, &["state", "list", "keeps", "--json"]).await?;
         assert!(listed.contains("o1.pay"), "{listed}");
+        assert_eq!(fleet(&settings).await?, [("lost".to_owned(), 0), ("alive".to_owned(), 0)]);
         client.end().await?;
     }
     Ok(())

@@ -31,5 +31,5 @@ mod tls;
 pub use access::{DatabaseAccess, DatabaseOptions, DatabasePassword, SCHEMA};
 pub use database_url::without_password;
 pub use error::PostgresError;
-pub use journal::{JournalOptions, PostgresJournal};
+pub use journal::{HostLabel, HostSummary, JournalOptions, PostgresJournal, list_hosts};
 pub use state::PostgresStores;

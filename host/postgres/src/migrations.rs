@@ -30,6 +30,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
          until BIGINT, size BIGINT NOT NULL, value BYTEA NOT NULL, PRIMARY KEY (store, space, key));
      CREATE INDEX state_expiring ON @state (store, until) WHERE until IS NOT NULL;
      CREATE TABLE @secrets (name TEXT PRIMARY KEY, secret BYTEA NOT NULL);",
+    // A command that is no server has no name.
+    "ALTER TABLE @hosts ADD COLUMN name TEXT NOT NULL DEFAULT '', ADD COLUMN version TEXT NOT NULL DEFAULT '',
+         ADD COLUMN began TIMESTAMPTZ NOT NULL DEFAULT now();",
 ];
 
 /// Key of the lock under which tables are created and upgraded: "Loggia" in ASCII.

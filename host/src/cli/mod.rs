@@ -13,6 +13,7 @@ mod credential;
 mod database;
 mod dev;
 mod exit;
+mod fleet;
 mod import;
 mod loaded;
 mod man;
@@ -64,6 +65,7 @@ Examples:
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        export a plugin's state
   loggia runs list                                   list runs of workflows
+  loggia fleet status --config loggia.toml           list servers that share a database
   loggia upstream import .mcp.json                   settings for the MCP servers of a client
   loggia import openapi api.json --name shop         serve an API that OpenAPI describes
   loggia credential set github --caller ada          store a caller's own credential
@@ -72,7 +74,7 @@ Examples:
 Exit codes: 0 success, 1 failure (tokens: also if the list exceeds --budget), 2 invalid command line;
 check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
 call, workflow run: 20 the call failed;
-state: 11 there is no such store; runs: 11 there is no such run; credential: 11 there is no such credential;
+state: 11 there is no such store; runs: 11 there is no such run; fleet: 11 no server is alive; credential: 11 there is no such credential;
 workflow, config: 10 a file has problems, 11 there is no such file or workflow;
 upstream: 10 a server cannot be imported or is unavailable, 11 there is none.
 
@@ -90,6 +92,7 @@ enum Command {
     Call(call::CallCommand),
     State(state::StateCommand),
     Runs(runs::RunsCommand),
+    Fleet(fleet::FleetCommand),
     Credential(credential::CredentialCommand),
     Token(token::TokenCommand),
     Workflow(workflow::WorkflowCommand),
@@ -143,6 +146,7 @@ impl Cli {
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
             Command::Runs(command) => command.run(),
+            Command::Fleet(command) => command.run(),
             Command::Credential(command) => command.run(),
             Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),

@@ -18,7 +18,9 @@ use loggia_gate::{
 };
 use loggia_journal::SqliteJournal;
 use loggia_policy::model::PluginLimits;
-use loggia_postgres::{DatabaseAccess, DatabaseOptions, JournalOptions, PostgresError, PostgresJournal};
+use loggia_postgres::{
+    DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresError, PostgresJournal,
+};
 use loggia_sandbox::{
     CodeCache, EngineError, SandboxEngine,
     compile::{self, CompilerCommand},
@@ -290,7 +292,16 @@ impl Drop for PluginHost {
 fn open_database(database: &DatabaseOptions) -> Result<Arc<PostgresJournal>, PostgresError> {
     let access = DatabaseAccess::new(database)?;
     tracing::info!("runs and the state of plugins are in the {}", access.name());
-    Ok(Arc::new(PostgresJournal::open(access, JournalOptions::default())?))
+    let label = HostLabel { name: machine_name(), version: env!("CARGO_PKG_VERSION").to_owned() };
+    Ok(Arc::new(PostgresJournal::open_as(access, JournalOptions::default(), label)?))
+}
+
+/// Name of the machine with the number of this process, for the list of servers.
+fn machine_name() -> String {
+    let read = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let stated = || ["HOSTNAME", "COMPUTERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    let machine = read().or_else(stated).unwrap_or_else(|| "server".to_owned());
+    format!("{}:{}", machine.trim(), std::process::id())
 }
 
 /// Opens the journal of a state folder. Without it, runs end with the host.

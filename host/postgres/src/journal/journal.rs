@@ -17,7 +17,7 @@ use tokio_postgres::Error;
 
 use super::{
     committer::{RunCommitter, RunWork},
-    lease::HostLease,
+    lease::{HostLabel, HostLease},
     options::JournalOptions,
     retention,
     session::{RunResult, RunSession},
@@ -50,8 +50,21 @@ impl PostgresJournal {
     /// [`PostgresError`]: the server cannot be reached or refuses the login, the schema cannot be created or is newer; or no
     /// thread can be started.
     pub fn open(access: DatabaseAccess, options: JournalOptions) -> Result<Self, PostgresError> {
+        Self::open_as(access, options, HostLabel::default())
+    }
+
+    /// Like [`open`](Self::open), under a name that operators know.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_as(
+        access: DatabaseAccess,
+        options: JournalOptions,
+        label: HostLabel,
+    ) -> Result<Self, PostgresError> {
         let failed = |error: io::Error| PostgresError::Settings(format!("the journal cannot start: {error}"));
-        let lease = HostLease::new(&options).map_err(failed)?;
+        let lease = HostLease::new(&options, label).map_err(failed)?;
         let (queue, receiver) = mpsc::unbounded_channel();
         let (ready, opened) = blocking::channel();
         let thread = thread::Builder::new().name("loggia-journal".into()).spawn(move || {

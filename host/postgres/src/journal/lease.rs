@@ -6,13 +6,29 @@ use super::options::JournalOptions;
 use crate::{
     access::{DatabaseAccess, DatabaseSession, SessionKind},
     error::PostgresError,
+    params::Params,
 };
+
+/// Renews the lease of a host: id, milliseconds, name, version.
+pub(crate) const RENEW: &str = "INSERT INTO @hosts (id, expires, name, version) \
+     VALUES ($1, now() + $2::float8 * interval '1 millisecond', $3, $4) ON CONFLICT (id) DO UPDATE SET expires = excluded.expires";
+
+/// How operators know a host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostLabel {
+    /// Name, such as that of its machine; empty for a command that is no server.
+    pub name: String,
+    /// Version of its program.
+    pub version: String,
+}
 
 /// Lease of this host.
 #[derive(Clone)]
 pub(crate) struct HostLease {
     /// Random id.
     pub host: String,
+    /// How operators know it.
+    pub label: HostLabel,
     /// Key of the lock that orders its transactions.
     pub lock: i64,
     /// Time until it ends, unless it is renewed.
@@ -27,12 +43,18 @@ impl HostLease {
     /// # Errors
     ///
     /// If the system has no random bytes.
-    pub(crate) fn new(options: &JournalOptions) -> io::Result<Self> {
+    pub(crate) fn new(options: &JournalOptions, label: HostLabel) -> io::Result<Self> {
         let mut bits = [0; 16];
         getrandom::fill(&mut bits)?;
         let host = format!("{:032x}", u128::from_be_bytes(bits));
         let [first, ..] = bits.as_chunks::<8>().0 else { return Err(io::Error::other("no random bytes")) };
-        Ok(Self { host, lock: i64::from_be_bytes(*first), valid: options.lease, renewal: options.renewal })
+        Ok(Self {
+            host,
+            label,
+            lock: i64::from_be_bytes(*first),
+            valid: options.lease,
+            renewal: options.renewal,
+        })
     }
 
     /// Milliseconds until it ends.
@@ -77,11 +99,9 @@ impl HostLease {
             Some(connected) => connected,
             None => access.connect(SessionKind::Brief).await?,
         };
-        let sql = access.sql(
-            "INSERT INTO @hosts (id, expires) VALUES ($1, now() + $2::float8 * interval '1 millisecond') \
-             ON CONFLICT (id) DO UPDATE SET expires = excluded.expires",
-        );
-        let renewed = connected.client.execute(&sql, &[&self.host, &self.valid_ms()]).await;
+        let sql = access.sql(RENEW);
+        let params: Params<'_> = &[&self.host, &self.valid_ms(), &self.label.name, &self.label.version];
+        let renewed = connected.client.execute(&sql, params).await;
         renewed.map_err(|error| access.explain(&error))?;
         *session = Some(connected);
         Ok(())

@@ -13,9 +13,11 @@
 //! | `statements.rs` | SQL |
 //! | `work.rs` | operations on runs |
 //! | `lease.rs` | leases that show which hosts live |
+//! | `hosts.rs` | the hosts, for operators |
 //! | `retention.rs` | removing ended runs by age and size |
 
 mod committer;
+mod hosts;
 #[allow(clippy::module_inception, reason = "the adapter itself")]
 mod journal;
 mod lease;
@@ -25,5 +27,7 @@ mod session;
 mod statements;
 mod work;
 
+pub use hosts::{HostSummary, list_hosts};
 pub use journal::PostgresJournal;
+pub use lease::HostLabel;
 pub use options::JournalOptions;

@@ -35,7 +35,7 @@ impl RunSession {
 
     /// Renews the lease of this host.
     pub(crate) async fn renew(&self, lease: &HostLease) -> Result<(), Error> {
-        let params: Params<'_> = &[&self.host, &lease.valid_ms()];
+        let params: Params<'_> = &[&self.host, &lease.valid_ms(), &lease.label.name, &lease.label.version];
         self.database.client.execute(&self.statements.renew, params).await.map(|_| ())
     }
 

@@ -36,9 +36,8 @@ macro_rules! stored {
 }
 
 statements! {
-    /// Renews the lease of a host: id, milliseconds.
-    renew = "INSERT INTO @hosts (id, expires) VALUES ($1, now() + $2::float8 * interval '1 millisecond')
-        ON CONFLICT (id) DO UPDATE SET expires = excluded.expires";
+    /// Renews the lease of a host.
+    renew = super::lease::RENEW;
     /// Records a run with entries: id, facade, action, start, host, bytes, head, entries. Returns whether it is new.
     create = "WITH run AS (
             INSERT INTO @runs (id, facade, action, began_ms, host, fence, entries, bytes)

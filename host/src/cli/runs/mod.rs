@@ -26,8 +26,8 @@ use crate::{places, telemetry::logs};
 /// List, show, cancel or retry runs.
 ///
 /// A run of a workflow is recorded in the state folder or database before it changes anything, and goes on after a restart of its
-/// server. A run of a plugin is recorded once its caller has its handle, and ends with its server. Ended runs are kept for
-/// a week. Running servers need not be stopped.
+/// server. A run of a plugin is recorded once its caller has its handle; if its action is read-only or idempotent, it is made
+/// again after a restart, and otherwise it ends with its server. Ended runs are kept for a week. Running servers need not be stopped.
 #[derive(Args)]
 pub struct RunsCommand {
     #[command(subcommand)]
