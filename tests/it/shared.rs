@@ -15,6 +15,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
+use crate::workflows::killed::{KnownRuns, begin_runs, note_run};
+
 const ASKS: &str = "
 facade: orders
 compositeTools:
@@ -125,27 +127,6 @@ compositeTools:
       - {id: mail, tool: keeps.increment, arguments: {key: '{{.params.id}}.mail'}, dependsOn: [pay, stock]}
 ";
 const KEYS: [&str; 3] = ["pay", "stock", "mail"];
-/// Runs that begin in each host's life.
-const RUNS: u64 = 4;
-
-/// Begins runs until the host is killed, and keeps the handles that it acknowledged.
-async fn begin_runs(host: &mut Raw, life: u64, known: &mut Vec<(String, String)>) -> Result<()> {
-    for number in 0..RUNS {
-        let order = json!({"action": "place", "id": format!("o{life}x{number}"), "wait": false});
-        host.call(number + 1, "orders", &order).await?;
-    }
-    loop {
-        note_run(&host.answer().await?, life, known)?;
-    }
-}
-
-fn note_run(answer: &Value, life: u64, known: &mut Vec<(String, String)>) -> Result<()> {
-    let number = answer["id"].as_u64().with_context(|| answer.to_string())? - 1;
-    let run = &answer["result"]["structuredContent"]["data"]["run"]["id"];
-    let run = run.as_str().with_context(|| format!("no run: {answer}"))?;
-    known.push((format!("o{life}x{number}"), run.to_owned()));
-    Ok(())
-}
 
 /// Every life is of another machine, which the others survive. State and runs are in the database alone. `LOGGIA_FLEET_KILLS`
 /// sets another number of lives.
@@ -165,14 +146,14 @@ async fn no_run_is_lost_and_no_step_repeated_on_other_machines() -> Result<()> {
     let client =
         Client::stdio_with(folder.path(), Era::Stateful, |command| _ = command.arg("--config").arg(&file))
             .await?;
-    let (chance, mut known) = (RandomState::new(), Vec::new());
+    let (chance, mut known) = (RandomState::new(), KnownRuns::new());
     for life in 0..kills {
         let (folder, file) = machine()?;
         let mut host =
             Raw::start_with(folder.path(), |command| _ = command.arg("--config").arg(&file)).await?;
         // Some are killed before their first run, and some after their last.
         let moment = Duration::from_millis(500).mul_f64(chance.hash_one(life) as f64 / u64::MAX as f64);
-        let _ = tokio::time::timeout(moment, begin_runs(&mut host, life, &mut known)).await;
+        let _ = tokio::time::timeout(moment, begin_runs(&mut host, life, |_| "place", &mut known)).await;
         host.child.start_kill()?;
         host.child.wait().await?;
         while let Ok(answer) = host.answer().await {

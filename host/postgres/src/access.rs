@@ -168,7 +168,7 @@ impl DatabaseAccess {
             }
             SessionKind::Brief => "SET synchronous_commit = off",
         };
-        // A statement that nobody waits for any more must not hold locks.
+        // A statement whose caller has timed out must not hold locks.
         // Statements look for few rows, by an index. Without statistics, the planner would read all rows of a table.
         let settings = format!(
             "SET statement_timeout = '{}ms'; SET idle_in_transaction_session_timeout = '{}ms'; \

@@ -25,7 +25,7 @@ fuzz_target!(|text: &str| {
         assert!(workflow.steps.len() <= definition::STEPS);
         assert!(graph::render_mermaid(workflow).starts_with("flowchart"));
     }
-    // No facade is available, so every binding fails and is reported.
+    // No facade is available, so every binding fails and is reported, except of steps with `onMissing: continue`.
     let nobody =
         |facade: &str, _: &str| Err(Failure::new(code::UNAVAILABLE, format!("there is no {facade:.40}")));
     let outlook = surface::build_surface("any", &definition, &workflows, &nobody);

@@ -82,16 +82,23 @@ fn stage(workflow: &str) -> Folder {
 }
 
 /// Handles of runs by the ids of their orders.
-type KnownRuns = BTreeMap<String, String>;
+pub(crate) type KnownRuns = BTreeMap<String, String>;
 
-fn is_saga(number: u64) -> bool {
-    number + 1 == RUNS
+/// Action of a run: the last one of each life is a saga.
+fn order_or_saga(number: u64) -> &'static str {
+    if number + 1 == RUNS { "reserve" } else { "place" }
 }
 
 /// Begins runs until the host is killed, and keeps the handles that it acknowledged.
-async fn begin_runs(host: &mut Raw, life: u64, known: &mut KnownRuns) -> Result<()> {
+/// `action` chooses by their number.
+pub(crate) async fn begin_runs(
+    host: &mut Raw,
+    life: u64,
+    action: impl Fn(u64) -> &'static str,
+    known: &mut KnownRuns,
+) -> Result<()> {
     for number in 0..RUNS {
-        let action = if is_saga(number) { "reserve" } else { "place" };
+        let action = action(number);
         let order = json!({"action": action, "id": format!("o{life}x{number}"), "wait": false});
         host.call(number + 1, "orders", &order).await?;
     }
@@ -100,7 +107,8 @@ async fn begin_runs(host: &mut Raw, life: u64, known: &mut KnownRuns) -> Result<
     }
 }
 
-fn note_run(answer: &Value, life: u64, known: &mut KnownRuns) -> Result<()> {
+/// Notes the handle of a run that a host has acknowledged.
+pub(crate) fn note_run(answer: &Value, life: u64, known: &mut KnownRuns) -> Result<()> {
     let number = answer["id"].as_u64().with_context(|| answer.to_string())? - 1;
     let run = &answer["result"]["structuredContent"]["data"]["run"]["id"];
     let run = run.as_str().with_context(|| format!("no run: {answer}"))?;
@@ -123,7 +131,7 @@ async fn no_run_is_lost_and_no_step_repeated_by_kills() -> Result<()> {
         let mut host = Raw::start(folder.path()).await?;
         let moment = Duration::from_millis(120).mul_f64(chance.hash_one(life) as f64 / u64::MAX as f64);
         // Ends with an error once the host is killed.
-        let _ = tokio::time::timeout(moment, begin_runs(&mut host, life, &mut known)).await;
+        let _ = tokio::time::timeout(moment, begin_runs(&mut host, life, order_or_saga, &mut known)).await;
         host.child.start_kill()?;
         host.child.wait().await?;
         while let Ok(answer) = host.answer().await {

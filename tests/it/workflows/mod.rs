@@ -23,7 +23,7 @@ mod commands;
 mod examples;
 mod failures;
 mod follows;
-mod killed;
+pub(crate) mod killed;
 mod pages;
 mod policies;
 mod recorded;

@@ -12,7 +12,7 @@ impl RunId {
         Self(text.to_owned())
     }
 
-    /// Makes a handle of these bits, which nobody else must be able to guess.
+    /// Makes a handle of these bits, which must be secret and unpredictable.
     pub fn from_bits(bits: [u8; 16]) -> Self {
         use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
         Self(format!("run_{}", URL_SAFE_NO_PAD.encode(bits)))

@@ -1,7 +1,7 @@
 //! Transactions. Operations that come in while one is committed share the next.
 //!
-//! The statements of a transaction are sent at once, with its end. If the connection is lost before the answer, nobody knows
-//! whether it was committed: each operation then looks for what it has done before it is called a failure.
+//! The statements of a transaction are sent at once, with its end. If the connection is lost before the answer, it is
+//! unknown whether it was committed: each operation then looks for what it has done before it is called a failure.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ const PAUSE_MOST: Duration = Duration::from_secs(1);
 pub(crate) trait RunWork: Send {
     /// Runs it within a transaction. The first attempt sends all its statements when it is first polled.
     fn run(&mut self, session: Arc<RunSession>, attempt: RunAttempt) -> BoxFuture<'_, Result<(), Error>>;
-    /// Time after which nobody waits for it.
+    /// Time at which its caller times out.
     fn deadline(&self) -> Instant;
     /// Bytes that it sends, about.
     fn weight(&self) -> usize;

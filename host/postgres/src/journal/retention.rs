@@ -8,7 +8,7 @@ use crate::{
     error::PostgresError,
 };
 
-/// Runs removed at once, so that nobody waits for long.
+/// Runs removed in one statement, which bounds the time of its locks.
 const BATCH: u64 = 256;
 
 /// Takes the turn of looking, unless another host had it within the period: milliseconds.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail};
-use loggia_facade::{Answer, Input, Object, Question, Request, code};
+use loggia_facade::{Answer, Command, Envelope, Failure, Input, Object, Question, Request, code};
 use loggia_gate::{
     call::Exec,
     catalog::{CatalogEntry, CatalogSlot},
@@ -235,18 +235,21 @@ fn parse_answer(text: &str) -> anyhow::Result<Answer> {
 }
 
 /// Follows the run to its end and answers its questions.
-async fn follow(
-    mut exec: Exec,
-    mut answers: VecDeque<Answer>,
-    steps: &StepProgress,
-) -> loggia_facade::Envelope {
-    let mut asked = BTreeMap::new();
+async fn follow(mut exec: Exec, mut answers: VecDeque<Answer>, steps: &StepProgress) -> Envelope {
+    let (mut asked, mut is_cancelled) = (BTreeMap::new(), false);
     loop {
         let event = tokio::select! {
             event = exec.next() => event,
-            _ = tokio::signal::ctrl_c() => {
+            // A saga may take long to undo what it has done.
+            _ = tokio::signal::ctrl_c(), if is_cancelled => {
+                let message = "stopped before the run had ended; what it has done and not undone remains";
+                let failure = Failure::new(code::CANCELLED, message);
+                return Envelope::new(Command { key: "action", name: None }, Err(failure));
+            }
+            _ = tokio::signal::ctrl_c(), if !is_cancelled => {
                 steps.note("cancelled");
                 exec.cancel();
+                is_cancelled = true;
                 continue;
             }
         };

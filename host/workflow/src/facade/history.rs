@@ -26,7 +26,7 @@ pub fn summarize_steps(history: &[Vec<u8>]) -> Result<Vec<StepSummary>, String> 
 }
 
 /// Extends the journal of a run that has ended so that it begins again: with a step, or with those that did not complete,
-/// and with all that depend on these. A saga that was undone begins anew; one that could not undo everything tries that again.
+/// and with all that depend on these. A saga that was undone makes its calls again; one that could not undo everything tries that again.
 ///
 /// # Errors
 ///

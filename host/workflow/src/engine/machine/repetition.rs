@@ -7,7 +7,7 @@ impl RunMachine<'_> {
     /// Begins again with a step, with those that did not complete, and with all that depend on one of these. The results of
     /// the others remain. The idempotency keys of the calls stay the same.
     ///
-    /// A saga that could not undo everything tries that again instead. One that was undone begins anew.
+    /// A saga that could not undo everything tries that again instead. One that was undone makes its calls again.
     pub(crate) fn begin_again(&mut self, from: Option<usize>) {
         if self.undo_again() {
             return;

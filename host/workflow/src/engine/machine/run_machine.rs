@@ -80,20 +80,26 @@ impl<'a> RunMachine<'a> {
         let step = self.definition(index);
         self.drop_tasks(index);
         self.close_step(index);
-        let redacted = self.redactor().redact_sentence(&error.message);
         if self.continues_after(step) {
+            let redacted = self.redactor().redact_sentence(&error.message);
             let entry = context::failed_entry(&error.message, step.default_results.clone().or(output));
             self.end_step(index, StepEnd::Failed, entry, StepChange::Failed(redacted));
         } else {
-            self.notify(index, None, StepChange::Failed(redacted));
-            self.stop_run(RunStop {
-                code: error.code.to_owned(),
-                step: Some(index),
-                message: error.message,
-                cause: error.cause,
-                inputs: error.inputs,
-            });
+            self.stop_at(index, error);
         }
+    }
+
+    /// Stops the run because of a step. In a saga, calls of the step may still be under way.
+    pub(crate) fn stop_at(&mut self, index: usize, error: StepError) {
+        let redacted = self.redactor().redact_sentence(&error.message);
+        self.notify(index, None, StepChange::Failed(redacted));
+        self.stop_run(RunStop {
+            code: error.code.to_owned(),
+            step: Some(index),
+            message: error.message,
+            cause: error.cause,
+            inputs: error.inputs,
+        });
     }
 
     /// Marks a step as ended, with no active tasks.

@@ -29,19 +29,6 @@ impl RunMachine<'_> {
         self.plan.workflow.saga.is_some() && self.plan.changes(step)
     }
 
-    /// Stops the run because of a step, some calls of which are still under way.
-    pub(crate) fn stop_at(&mut self, index: usize, error: StepError) {
-        let redacted = self.redactor().redact_sentence(&error.message);
-        self.notify(index, None, StepChange::Failed(redacted));
-        self.stop_run(RunStop {
-            code: error.code.to_owned(),
-            step: Some(index),
-            message: error.message,
-            cause: error.cause,
-            inputs: error.inputs,
-        });
-    }
-
     /// Notes that a call has completed, and prepares what undoes it. `seen`: the item with its output.
     pub(crate) fn note_done(&mut self, task: TaskId, key: Option<&str>, seen: Option<&Value>) {
         if !self.awaits_calls(task.step) {

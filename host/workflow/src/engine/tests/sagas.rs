@@ -332,7 +332,7 @@ fn a_retry_undoes_what_could_not_be_undone() {
 }
 
 #[test]
-fn a_retry_of_an_undone_run_makes_its_calls_anew() {
+fn a_retry_of_an_undone_run_makes_its_calls_with_new_keys() {
     let plan = saga(json!([{"id": "look", "tool": "t.look"}, undoable("a", &["look"]),
         {"id": "bad", "tool": "t.look", "dependsOn": ["a"]}]));
     let ended = run(&plan, json!({}), |asked| if asked.id == "bad" { fails(1, "no") } else { done(asked) });
