@@ -3,6 +3,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `call_origin.rs` | the caller of a request, and where the request came from |
+//! | `origin_record.rs` | the same as other hosts read it |
 //! | `address.rs` | the part of an address that identifies an anonymous caller |
 //! | `request_ids.rs` | the ids of a request: its own and its trace's |
 //! | `rights.rs` | the scopes of a token |
@@ -13,6 +14,7 @@ mod address;
 mod call_origin;
 mod caller_keys;
 mod caller_logins;
+mod origin_record;
 mod request_ids;
 mod rights;
 
@@ -20,5 +22,6 @@ pub use address::AddressBlock;
 pub use call_origin::{CallOrigin, Caller, CallerAccount};
 pub use caller_keys::CallerKeys;
 pub use caller_logins::{CallerLogins, LoginPreview, LoginRefusal, LoginStep, PendingLogin};
+pub use origin_record::OriginRecord;
 pub use request_ids::RequestIds;
 pub use rights::CallerRights;

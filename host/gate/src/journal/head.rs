@@ -1,6 +1,5 @@
 //! The call of a run, as the journal keeps it: enough to make it again for its caller.
 
-use core::net::IpAddr;
 use std::{
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::port::NewRun;
 use crate::{
-    access::{CallOrigin, Caller, CallerRights},
+    access::{CallOrigin, Caller, CallerRights, OriginRecord},
     catalog::CatalogEntry,
     plan::PlannedCall,
 };
@@ -19,12 +18,8 @@ use crate::{
 /// Call of a run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct RunHead {
-    caller: CallerRecord,
-    address: Option<IpAddr>,
-    can_ask: bool,
-    can_open_links: bool,
-    /// Scopes; `None`: unrestricted.
-    scopes: Option<Vec<String>>,
+    #[serde(flatten)]
+    origin: OriginRecord,
     facade: String,
     /// Actions that the caller needs the right to; a batch may have several.
     actions: Vec<String>,
@@ -58,33 +53,11 @@ fn to_milliseconds(time: SystemTime) -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Caller of a run.
-#[derive(PartialEq, Eq, Serialize, Deserialize)]
-enum CallerRecord {
-    Local,
-    Named(String),
-    Anonymous,
-}
-
-impl CallerRecord {
-    fn of(caller: &Caller) -> Self {
-        match caller {
-            Caller::Local => Self::Local,
-            Caller::Named(name) => Self::Named(name.to_string()),
-            Caller::Anonymous => Self::Anonymous,
-        }
-    }
-}
-
 impl RunHead {
     /// Captures a call that begins now.
     pub(crate) fn capture(origin: &CallOrigin, planned: &PlannedCall) -> Self {
         Self {
-            caller: CallerRecord::of(&origin.caller),
-            address: origin.address,
-            can_ask: origin.can_ask,
-            can_open_links: origin.can_open_links,
-            scopes: origin.rights.scopes(),
+            origin: OriginRecord::of(origin),
             facade: planned.entry.surface().name.clone(),
             actions: vec![planned.action().name.clone()],
             resumes: true,
@@ -107,11 +80,7 @@ impl RunHead {
     /// Captures a run that cannot go on after a restart.
     pub(crate) fn keep(call: KeptCall<'_>) -> Self {
         Self {
-            caller: CallerRecord::of(call.caller),
-            address: None,
-            can_ask: false,
-            can_open_links: false,
-            scopes: call.rights.scopes(),
+            origin: OriginRecord::of_caller(call.caller, call.rights),
             facade: call.facade.to_owned(),
             actions: call.actions.to_vec(),
             resumes: false,
@@ -143,11 +112,7 @@ impl RunHead {
 
     /// Name of the caller, as in the log.
     pub(crate) fn caller_name(&self) -> String {
-        match &self.caller {
-            CallerRecord::Local => "(local)".to_owned(),
-            CallerRecord::Named(name) => name.clone(),
-            CallerRecord::Anonymous => "(anonymous)".to_owned(),
-        }
+        self.origin.caller_name()
     }
 
     /// All parameters, redacted.
@@ -178,13 +143,14 @@ impl RunHead {
     /// Returns true if the run belongs to this caller, whose current rights still allow its actions.
     pub(crate) fn is_visible_to(&self, origin: &CallOrigin) -> bool {
         let may_call = |action: &String| origin.rights.allows(&self.facade, action);
-        CallerRecord::of(&origin.caller) == self.caller
+        self.origin.is_of(&origin.caller)
             && (origin.rights.are_unrestricted() || self.actions.iter().all(may_call))
     }
 
     /// Returns true for a call of the same action by the same caller.
     pub(crate) fn is_same_call(&self, other: &Self) -> bool {
-        (&self.caller, &self.facade, &self.actions) == (&other.caller, &other.facade, &other.actions)
+        self.origin.is_of_same_caller(&other.origin)
+            && (&self.facade, &self.actions) == (&other.facade, &other.actions)
     }
 
     /// Describes the run for the journal.
@@ -208,19 +174,9 @@ impl RunHead {
         UNIX_EPOCH + Duration::from_millis(self.began_ms)
     }
 
-    /// Restores the origin of the call, with the rights that the caller had when it began. A scope that cannot be read grants
-    /// nothing.
+    /// Returns the origin of the call, with the rights that the caller had when it began.
     pub(crate) fn origin(&self) -> CallOrigin {
-        let rights = match &self.scopes {
-            None => CallerRights::all(),
-            Some(scopes) => CallerRights::from_scopes(scopes.iter().filter_map(|scope| scope.parse().ok())),
-        };
-        let origin = match &self.caller {
-            CallerRecord::Local => CallOrigin { rights, ..CallOrigin::local() },
-            CallerRecord::Named(name) => CallOrigin::named(name, rights),
-            CallerRecord::Anonymous => CallOrigin { rights, ..CallOrigin::anonymous() },
-        };
-        origin.with_address(self.address).with_elicitation(self.can_ask).with_links(self.can_open_links)
+        self.origin.to_origin()
     }
 
     /// Plans the call again for a version of its facade. `None` if that has no such action. The parameters were validated
