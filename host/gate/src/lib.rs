@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | [`access`] | callers and their rights, and the rules of a facade | `failures` |
 //! | [`flow`] | permits, quotas, CPU shares, circuit breakers, meters | and `access` |
+//! | [`mail`] | messages between the hosts of a fleet | |
 //! | [`tokens`] | token cost of tool lists | |
 //! | [`catalog`] | the facades now served, and their published tools | and `flow`, `tokens` |
 //! | `plan` | pure: from a request to a validated call | and `catalog` |
@@ -31,6 +32,7 @@ pub mod catalog;
 mod failures;
 pub mod flow;
 pub mod journal;
+pub mod mail;
 mod plan;
 pub mod run;
 pub mod schedule;

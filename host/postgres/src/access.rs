@@ -12,7 +12,7 @@ use std::{
 };
 
 use rustls::RootCertStore;
-use tokio::task::AbortHandle;
+use tokio::{sync::Notify, task::AbortHandle};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, Socket, tls::TlsStream};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -159,8 +159,10 @@ impl DatabaseAccess {
         let (client, connection) =
             config.connect(self.inner.tls.clone()).await.map_err(|error| self.explain(&error))?;
         let warned = Arc::new(AtomicBool::new(false));
-        let driver = tokio::spawn(drive(connection, Arc::clone(&warned))).abort_handle();
-        let session = DatabaseSession { client, warned, driver };
+        let notified = Arc::new(Notify::new());
+        let driving = drive(connection, Arc::clone(&warned), Arc::clone(&notified));
+        let driver = tokio::spawn(driving).abort_handle();
+        let session = DatabaseSession { client, warned, notified, driver };
         let commit = match kind {
             // `remote_apply` is stronger.
             SessionKind::Durable => {
@@ -206,6 +208,8 @@ pub(crate) struct DatabaseSession {
     pub client: Client,
     /// Set by a warning of the server.
     warned: Arc<AtomicBool>,
+    /// Signals a notification, and the end of the connection.
+    notified: Arc<Notify>,
     driver: AbortHandle,
 }
 
@@ -214,6 +218,12 @@ impl DatabaseSession {
     /// with a warning.
     pub(crate) fn take_warning(&self) -> bool {
         self.warned.swap(false, Ordering::Relaxed)
+    }
+
+    /// Waits for a notification on a channel that the connection listens on, or for the end of the connection. One that came
+    /// before counts.
+    pub(crate) async fn notified(&self) {
+        self.notified.notified().await;
     }
 }
 
@@ -224,13 +234,20 @@ impl Drop for DatabaseSession {
 }
 
 /// Exchanges messages until the connection ends. Whoever waits for an answer gets the error.
-async fn drive<T: TlsStream + Unpin>(mut connection: Connection<Socket, T>, warned: Arc<AtomicBool>) {
+async fn drive<T: TlsStream + Unpin>(
+    mut connection: Connection<Socket, T>,
+    warned: Arc<AtomicBool>,
+    notified: Arc<Notify>,
+) {
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
-        if let AsyncMessage::Notice(notice) = message
-            && notice.severity() == "WARNING"
-        {
-            warned.store(true, Ordering::Relaxed);
-            tracing::warn!("PostgreSQL: {}", notice.message());
+        match message {
+            AsyncMessage::Notice(notice) if notice.severity() == "WARNING" => {
+                warned.store(true, Ordering::Relaxed);
+                tracing::warn!("PostgreSQL: {}", notice.message());
+            }
+            AsyncMessage::Notification(_) => notified.notify_one(),
+            _ => {}
         }
     }
+    notified.notify_one();
 }

@@ -1,4 +1,4 @@
-//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs, and the state of plugins.
+//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs, the state of plugins, and messages.
 //!
 //! | file | concept |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `params.rs`, `pipeline.rs` | parameters of statements; statements that are sent together |
 //! | `journal/` | the journal of runs |
 //! | `state/` | the state of plugins |
+//! | `mail/` | messages between hosts |
 //! | `testing.rs` | a private server, for tests |
 
 #![warn(unreachable_pub)]
@@ -18,6 +19,7 @@ mod access;
 mod database_url;
 mod error;
 mod journal;
+mod mail;
 mod migrations;
 mod params;
 mod pipeline;
@@ -32,4 +34,5 @@ pub use access::{DatabaseAccess, DatabaseOptions, DatabasePassword, SCHEMA};
 pub use database_url::without_password;
 pub use error::PostgresError;
 pub use journal::{HostLabel, HostSummary, JournalOptions, PostgresJournal, list_hosts};
+pub use mail::PostgresMail;
 pub use state::PostgresStores;

@@ -21,7 +21,7 @@ use crate::{
     catalog::{Catalog, CatalogSnapshot},
     failures,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
-    journal::{Journal, JournalError},
+    journal::{Journal, JournalError, RunHolder},
     plan,
     run::{ParkedCalls, RunHandle, RunId, RunRegistry, RunStatus},
     schedule::{Executor, run_cpu_bound},
@@ -199,6 +199,16 @@ impl Gate {
     pub fn find_run(&self, id: &RunId, who: &CallOrigin) -> Result<RunHandle, Failure> {
         let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
         run.map(RunHandle::new).ok_or_else(failures::run_not_found)
+    }
+
+    /// Finds out which host of a fleet has an unfinished run.
+    pub async fn run_holder(&self, id: &RunId) -> RunHolder {
+        let Some(journal) = &self.state.journal else { return RunHolder::Unknown };
+        let holder = journal.holder(id.to_string()).await;
+        holder.unwrap_or_else(|error| {
+            tracing::error!("{error}");
+            RunHolder::Unknown
+        })
     }
 
     /// Refuses new calls, waits for runs to end, and cancels those that are left after `patience`. Durable runs are left to the

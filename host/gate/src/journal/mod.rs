@@ -27,7 +27,7 @@ mod summary;
 pub(crate) use end::RunEnd;
 pub(crate) use head::{KeptCall, RunHead};
 pub use port::{
-    ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RetentionLimits, RunLease, StoredRun,
+    ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RetentionLimits, RunHolder, RunLease, StoredRun,
 };
 pub(crate) use recorder::RunRecorder;
 pub use scope::own_entries;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, future::BoxFuture};
 
 /// Result of an operation on a journal.
 pub type JournalFuture<T> = BoxFuture<'static, Result<T, JournalError>>;
@@ -48,8 +48,25 @@ pub trait Journal: Send + Sync + 'static {
     /// Lists this host's unfinished runs that are to be cancelled.
     fn cancel_requests(&self) -> JournalFuture<Vec<String>>;
 
+    /// Finds out which host has an unfinished run. Hosts without addresses are unknown.
+    fn holder(&self, run: String) -> JournalFuture<RunHolder> {
+        drop(run);
+        futures_util::future::ready(Ok(RunHolder::Unknown)).boxed()
+    }
+
     /// Lists runs, newest first, at most so many: those of a facade, or all.
     fn list(&self, facade: Option<String>, most: usize) -> JournalFuture<Vec<StoredRun>>;
+}
+
+/// The host that has an unfinished run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunHolder {
+    /// There is no such run, it has ended, or its host has no address.
+    Unknown,
+    /// Its host has ended. Another one claims it soon.
+    Unclaimed,
+    /// The host with this address.
+    Host(String),
 }
 
 /// A run to be recorded.

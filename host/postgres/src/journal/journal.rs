@@ -8,7 +8,9 @@ use std::{
 };
 
 use futures_util::{FutureExt, future, future::BoxFuture};
-use loggia_gate::journal::{ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunLease, StoredRun};
+use loggia_gate::journal::{
+    ClaimedRun, Journal, JournalError, JournalFuture, NewRun, RunHolder, RunLease, StoredRun,
+};
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, timeout},
@@ -40,6 +42,8 @@ pub struct PostgresJournal {
     /// `None` once it is closed. Locked until the thread has ended.
     thread: Mutex<Option<JoinHandle<()>>>,
     patience: Duration,
+    /// Id of this host.
+    host: String,
 }
 
 impl PostgresJournal {
@@ -65,6 +69,7 @@ impl PostgresJournal {
     ) -> Result<Self, PostgresError> {
         let failed = |error: io::Error| PostgresError::Settings(format!("the journal cannot start: {error}"));
         let lease = HostLease::new(&options, label).map_err(failed)?;
+        let host = lease.host.clone();
         let (queue, receiver) = mpsc::unbounded_channel();
         let (ready, opened) = blocking::channel();
         let thread = thread::Builder::new().name("loggia-journal".into()).spawn(move || {
@@ -77,7 +82,12 @@ impl PostgresJournal {
         let stopped = || PostgresError::Settings("the journal's thread has ended".to_owned());
         opened.recv().map_err(|_| stopped())??;
         let (queue, thread) = (Mutex::new(Some(queue)), Mutex::new(Some(thread)));
-        Ok(Self { queue, thread, patience: options.patience })
+        Ok(Self { queue, thread, patience: options.patience, host })
+    }
+
+    /// Id of this host, by which others reach it.
+    pub fn host(&self) -> &str {
+        &self.host
     }
 
     /// Waits until the queue is empty, and gives this host's lease up. Later operations fail. For a host that ends while others
@@ -282,6 +292,10 @@ impl Journal for PostgresJournal {
 
     fn request_cancel(&self, run: String) -> JournalFuture<bool> {
         self.run(0, operation!(run, |session, _attempt, run| work::request_cancel(&session, run)))
+    }
+
+    fn holder(&self, run: String) -> JournalFuture<RunHolder> {
+        self.run(0, operation!(run, |session, _attempt, run| work::holder(&session, run)))
     }
 
     fn cancel_requests(&self) -> JournalFuture<Vec<String>> {

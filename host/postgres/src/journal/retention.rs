@@ -15,8 +15,9 @@ const BATCH: u64 = 256;
 const TURN: &str =
     "UPDATE @format SET swept = now() WHERE swept <= now() - $1::float8 * interval '1 millisecond'";
 
-/// Removes the rows of hosts that ended long ago without giving their leases up.
-const HOSTS: &str = "DELETE FROM @hosts WHERE expires < now() - interval '1 hour'";
+/// Removes the rows of hosts that ended long ago without giving their leases up, and messages that nobody has taken.
+const HOSTS: &str = "DELETE FROM @hosts WHERE expires < now() - interval '1 hour';
+    DELETE FROM @mail WHERE sent < now() - interval '5 minutes'";
 
 /// Removes ended runs: age in milliseconds, bytes. The newest stay, as long as all together have no more bytes.
 const RUNS: &str = "WITH ended AS (

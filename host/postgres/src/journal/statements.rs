@@ -105,6 +105,9 @@ statements! {
     /// Asks to cancel a run: id. Returns whether it is unfinished.
     request_cancel = "WITH run AS (UPDATE @runs SET cancels = TRUE WHERE id = $1 AND ended_ms IS NULL RETURNING key)
         SELECT count(*) FROM run";
+    /// Host of an unfinished run, and whether it lives: id.
+    holder = "SELECT r.host, EXISTS (SELECT 1 FROM @hosts h WHERE h.id = r.host AND h.expires > now())
+        FROM @runs r WHERE r.id = $1 AND r.ended_ms IS NULL";
     /// Runs of a host that are to be cancelled: host.
     cancel_requests = "SELECT id FROM @runs WHERE host = $1 AND ended_ms IS NULL AND cancels ORDER BY key";
 }

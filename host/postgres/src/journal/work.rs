@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use futures_util::future::try_join3;
-use loggia_gate::journal::{ClaimedRun, JournalError, NewRun, RunLease, StoredRun};
+use loggia_gate::journal::{ClaimedRun, JournalError, NewRun, RunHolder, RunLease, StoredRun};
 use tokio_postgres::{Error, Row};
 
 use super::session::{RunResult, RunSession};
@@ -172,6 +172,16 @@ pub(crate) async fn request_cancel(session: &RunSession, run: &str) -> RunResult
         return Ok(Ok(false));
     }
     session.found(&session.statements.request_cancel, &[&run]).await.map(Ok)
+}
+
+pub(crate) async fn holder(session: &RunSession, run: &str) -> RunResult<RunHolder> {
+    if !is_text(run) {
+        return Ok(Ok(RunHolder::Unknown));
+    }
+    let rows = session.rows(&session.statements.holder, &[&run]).await?;
+    let Some(row) = rows.first() else { return Ok(Ok(RunHolder::Unknown)) };
+    let (host, lives): (Option<String>, bool) = (row.try_get(0)?, row.try_get(1)?);
+    Ok(Ok(host.filter(|_| lives).map_or(RunHolder::Unclaimed, RunHolder::Host)))
 }
 
 pub(crate) async fn cancel_requests(session: &RunSession) -> RunResult<Vec<String>> {

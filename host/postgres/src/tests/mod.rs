@@ -4,6 +4,7 @@ mod access;
 mod failover;
 mod journal;
 mod lost;
+mod mail;
 mod proxy;
 mod state;
 

@@ -1,0 +1,67 @@
+//! The connection that takes what others have sent.
+
+use std::time::Duration;
+
+use tokio::{sync::mpsc, time::timeout};
+
+use crate::{
+    access::{DatabaseAccess, SessionKind},
+    error::PostgresError,
+    params::Params,
+};
+
+/// Time between two looks at the table, if no notification comes.
+const POLL_PERIOD: Duration = Duration::from_secs(1);
+/// The same, of a server without notifications.
+const SHORT_PERIOD: Duration = Duration::from_millis(100);
+
+/// Takes messages: address.
+const TAKE: &str =
+    "DELETE FROM @mail WHERE key IN (SELECT key FROM @mail WHERE host = $1 ORDER BY key LIMIT 64)
+    RETURNING key, message";
+
+/// Takes the messages of a host until nobody handles them.
+pub(crate) async fn receive(access: &DatabaseAccess, own: &str, arrived: mpsc::Sender<Vec<u8>>) {
+    let mut is_reported = false;
+    loop {
+        let error = tokio::select! {
+            () = arrived.closed() => return,
+            received = receive_connected(access, own, &arrived) => match received {
+                Ok(()) => return,
+                Err(error) => error,
+            },
+        };
+        if !is_reported {
+            tracing::warn!("failed to receive messages of other servers: {error}");
+        }
+        is_reported = true;
+        tokio::time::sleep(POLL_PERIOD).await;
+    }
+}
+
+async fn receive_connected(
+    access: &DatabaseAccess,
+    own: &str,
+    arrived: &mpsc::Sender<Vec<u8>>,
+) -> Result<(), PostgresError> {
+    let explain = |error: tokio_postgres::Error| access.explain(&error);
+    let session = access.connect(SessionKind::Brief).await?;
+    // The address is ours: letters and digits.
+    let listens = session.client.batch_execute(&format!("LISTEN \"loggia_{own}\"")).await.is_ok();
+    let period = if listens { POLL_PERIOD } else { SHORT_PERIOD };
+    let take = session.client.prepare(&access.sql(TAKE)).await.map_err(explain)?;
+    loop {
+        let params: Params<'_> = &[&own];
+        let mut rows = session.client.query(&take, params).await.map_err(explain)?;
+        if rows.is_empty() {
+            let _ = timeout(period, session.notified()).await;
+            continue;
+        }
+        rows.sort_by_key(|row| row.get::<_, i64>(0));
+        for row in rows {
+            if arrived.send(row.get(1)).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
