@@ -31,7 +31,7 @@ impl Told {
         let (head, body) =
             answer.split_once("\r\n\r\n").with_context(|| format!("no head: {answer:.300?}"))?;
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status")?;
-        Ok(Self { status, head: head.to_ascii_lowercase(), body: body.to_owned() })
+        Ok(Self { status, head: lowercase(head), body: body.to_owned() })
     }
 
     /// A field of the head.
@@ -111,6 +111,15 @@ pub async fn answered(host: &HttpHost, headers: &str, tool: &str, arguments: &Va
 pub fn in_session(id: usize, tool: &str, arguments: &Value) -> String {
     let params = json!({"name": tool, "arguments": arguments});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+}
+
+/// Headers in lowercase, except for ids of sessions, which are case-sensitive.
+fn lowercase(head: &str) -> String {
+    let lines = head.lines().map(|line| match line.split_once(": ") {
+        Some((name, id)) if name.eq_ignore_ascii_case("mcp-session-id") => format!("mcp-session-id: {id}"),
+        _ => line.to_ascii_lowercase(),
+    });
+    lines.collect::<Vec<_>>().join("\r\n")
 }
 
 /// Starts a session; returns the header with its id.

@@ -2,23 +2,28 @@
 //!
 //! | module | contents | may import |
 //! |---|---|---|
-//! | [`mcp`] | the gate as an MCP server | |
+//! | [`mcp`] | the gate as an MCP server | `fleet`, `seal` |
 //! | `jsonrpc` | checks of a message before MCP sees it | |
 //! | [`stdio`] | one client on stdin and stdout | `jsonrpc`, `mcp` |
 //! | [`auth`] | authentication over HTTP | `endpoint` |
-//! | [`http`] | many clients over streamable HTTP | `auth`, `endpoint`, `jsonrpc`, `mcp` |
+//! | [`http`] | many clients over streamable HTTP | all but `stdio` |
 //! | `endpoint` | paths over HTTP | |
 //! | `listener` | listening sockets | |
+//! | `fleet` | hosts that share a database, as one server | |
+//! | `seal` | values that pass through clients, sealed | |
 //!
 //! This is the only crate that names rmcp's server side.
 
 pub mod auth;
 mod endpoint;
+mod fleet;
 pub mod http;
 mod jsonrpc;
 mod listener;
 pub mod mcp;
+mod seal;
 pub mod stdio;
 
 pub use endpoint::{CALLBACK_PATH, PATH as ENDPOINT_PATH};
+pub use fleet::FleetMember;
 pub use listener::listen;

@@ -264,6 +264,7 @@ async fn serve_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) ->
         Some(host.seal_secret()),
     );
     let handler = handler.with_newest_revision(settings.max_protocol_version);
+    let handler = handler.in_fleet(host.join_fleet(), stop.clone());
     if let Err(error) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {error}");
     }
@@ -335,6 +336,7 @@ pub async fn serve_http(
         authenticator,
         returns,
         hooks: host.hooks(),
+        fleet: host.join_fleet(),
         drain: settings.drain.0,
         release_memory: crate::serve::memory::trim,
     };

@@ -19,13 +19,13 @@ use loggia_gate::{
 use loggia_journal::SqliteJournal;
 use loggia_policy::model::PluginLimits;
 use loggia_postgres::{
-    DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresError, PostgresJournal,
+    DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresError, PostgresJournal, PostgresMail,
 };
 use loggia_sandbox::{
     CodeCache, EngineError, SandboxEngine,
     compile::{self, CompilerCommand},
 };
-use loggia_server::{http::HookReceiver, mcp::SealSecret};
+use loggia_server::{FleetMember, http::HookReceiver, mcp::SealSecret};
 use loggia_state::StateError;
 use loggia_system::{FileIdentity, descriptors};
 use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
@@ -121,6 +121,8 @@ pub struct PluginHost {
     runtimes: Option<CallRuntimes>,
     /// The journal in a database, in which the lease of this host ends with it.
     shared_journal: Option<Arc<PostgresJournal>>,
+    /// Messages to and from other hosts. Locked only to be taken.
+    fleet: Mutex<Option<FleetMember>>,
     /// Tasks that watch folders, with the tokens that stop them. Only `watch_folder` and `drop` lock it, and neither waits
     /// while it holds the lock.
     watchers: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
@@ -150,13 +152,13 @@ impl PluginHost {
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);
-        let (shared, journal) = match &options.database {
-            _ if !options.journal => (None, None),
+        let (shared, fleet, journal) = match &options.database {
+            _ if !options.journal => (None, None, None),
             Some(database) => {
-                let shared = open_database(database)?;
-                (Some(Arc::clone(&shared)), Some(shared as Arc<dyn Journal>))
+                let (shared, fleet) = open_database(database)?;
+                (Some(Arc::clone(&shared)), Some(fleet), Some(shared as Arc<dyn Journal>))
             }
-            None => (None, open_journal(&options.state)),
+            None => (None, None, open_journal(&options.state)),
         };
         let catalog = Arc::new(Catalog::new(options.publisher.clone()));
         let gate = Gate::with_journal(catalog, executor, options.quotas, journal);
@@ -183,6 +185,7 @@ impl PluginHost {
             upstream_grace: options.upstream_grace,
             runtimes: Some(runtimes),
             shared_journal: shared,
+            fleet: Mutex::new(fleet),
             watchers: Mutex::default(),
         })
     }
@@ -199,6 +202,11 @@ impl PluginHost {
     /// Logins that begin with calls.
     pub fn logins(&self) -> &Arc<CallLogins> {
         self.admitter.states().logins()
+    }
+
+    /// Messages to and from the other hosts that share the database; `None` without one, and if that was called before.
+    pub fn join_fleet(&self) -> Option<FleetMember> {
+        self.fleet.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Receiver of requests to hooks, if the settings have a secret for them.
@@ -288,12 +296,15 @@ impl Drop for PluginHost {
     }
 }
 
-/// Opens the journal of a database. Whoever names one wants no host without it.
-fn open_database(database: &DatabaseOptions) -> Result<Arc<PostgresJournal>, PostgresError> {
+/// Opens the journal of a database, and the exchange of messages with its other hosts. Whoever names one wants no host without
+/// it.
+fn open_database(database: &DatabaseOptions) -> Result<(Arc<PostgresJournal>, FleetMember), StartError> {
     let access = DatabaseAccess::new(database)?;
     tracing::info!("runs and the state of plugins are in the {}", access.name());
     let label = HostLabel { name: machine_name(), version: env!("CARGO_PKG_VERSION").to_owned() };
-    Ok(Arc::new(PostgresJournal::open_as(access, JournalOptions::default(), label)?))
+    let journal = Arc::new(PostgresJournal::open_as(access.clone(), JournalOptions::default(), label)?);
+    let (mail, inbox) = PostgresMail::start(access, journal.host())?;
+    Ok((journal, FleetMember { mail: Arc::new(mail), inbox }))
 }
 
 /// Name of the machine with the number of this process, for the list of servers.

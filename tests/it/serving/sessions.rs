@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Folder, Served, eventually, fixture,
+    Folder, HttpHost, Served, eventually, fixture,
     wire::{self, INITIALIZE, Line},
 };
 use serde_json::{Value, json};
@@ -212,7 +212,7 @@ async fn excess_streams_of_a_session_stay_closed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn idle_sessions_expire() -> Result<()> {
+async fn idle_sessions_are_forgotten_until_their_clients_return() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     // Asleep before its end, and not.
     for sleep in ["1s", "1h"] {
@@ -223,11 +223,30 @@ async fn idle_sessions_expire() -> Result<()> {
         let call = wire::in_session(2, "echo", &add());
         assert_eq!(wire::ask(host, &session, &call).await?.envelope()?["data"], 3.0);
         served.figures("loggia_sessions", |sessions| sessions == 0.0).await;
-        let told = wire::ask(host, &session, &call).await?;
-        assert_eq!(told.status, 404, "{sleep}: {told:?}");
-        // The client starts a new session, as the protocol requires.
-        let session = wire::session(host, "", INITIALIZE).await?;
-        assert_eq!(wire::ask(host, &session, &call).await?.envelope()?["data"], 3.0);
+        assert_eq!(wire::ask(host, &session, &call).await?.envelope()?["data"], 3.0, "{sleep}");
+        assert_eq!(served.figure("loggia_sessions").await?, Some(1.0));
     }
+    Ok(())
+}
+
+/// H99: ids of other servers, and changed ones.
+#[tokio::test]
+async fn sessions_survive_a_restart() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let call = wire::in_session(2, "echo", &add());
+    let host = HttpHost::start(folder.path()).await?;
+    let session = wire::session(&host, "", INITIALIZE).await?;
+    assert_eq!(wire::ask(&host, &session, &call).await?.envelope()?["data"], 3.0);
+    drop(host);
+    let host = HttpHost::start(folder.path()).await?;
+    assert_eq!(wire::ask(&host, &session, &call).await?.envelope()?["data"], 3.0);
+    // The client may have missed changes.
+    let mut listening = wire::listened(&host, &session).await?;
+    listening.until("notifications/tools/list_changed").await?;
+    // Ids of other servers, or changed ones, are not valid.
+    let other = HttpHost::start(Folder::with(&["echo"]).path()).await?;
+    assert_eq!(wire::ask(&other, &session, &call).await?.status, 404);
+    let changed = session.replace("Mcp-Session-Id: ", "Mcp-Session-Id: x");
+    assert_eq!(wire::ask(&host, &changed, &call).await?.status, 404);
     Ok(())
 }

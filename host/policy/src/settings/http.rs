@@ -57,13 +57,13 @@ table! {
         body_time: Span = Span::seconds(30), within(SECOND, HOUR);
         /// Maximum size of a request body.
         body: Size = Size(4 << 20), within(Size(1 << 10), MAX_BODY);
-        /// Maximum number of sessions, of clients before 2026-07-28. At the limit, the longest-idle session is evicted;
-        /// sessions that listen or are busy come last.
+        /// Maximum number of sessions in memory, of clients before 2026-07-28. At the limit, the longest-idle session is evicted;
+        /// sessions that listen or are busy come last. An evicted session is restored when its client comes back.
         sessions: usize = 1024, within(1, MAX_CONNECTIONS);
         /// Idle time after which a session hibernates: no message and no pending request. The next request wakes it. A
         /// hibernating session takes little memory, and its client still receives change notifications.
         session_sleep: Span = Span::seconds(10), within(SECOND, HOUR);
-        /// Lifetime of a session without messages on which no client listens.
+        /// Time after which a session without messages, on which no client listens, is evicted. Its id stays valid for 30 days.
         session_idle: Span = Span::seconds(24 * 60 * 60), within(SECOND, WEEK);
         /// Limits per caller.
         per_caller: PerCaller = PerCaller::default(), per_caller;

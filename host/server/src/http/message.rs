@@ -3,7 +3,7 @@
 //! rmcp responds to an unreadable body with 415. This layer responds with a JSON-RPC error, as the protocol requires, and as
 //! on stdio.
 
-use std::{borrow::Cow, error::Error, time::Duration};
+use std::{borrow::Cow, error::Error, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, to_bytes},
@@ -17,7 +17,11 @@ use axum::{
 };
 use http_body_util::LengthLimitError;
 use loggia_facade::json::has_many_values;
-use rmcp::{ErrorData, model::ErrorCode};
+use rmcp::{
+    ErrorData,
+    model::{ErrorCode, InitializeRequestParams},
+};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::jsonrpc::{
@@ -51,12 +55,18 @@ impl MessageKind {
     }
 }
 
+/// The client whose request begins a session.
+#[derive(Clone)]
+pub struct NewClient(pub Arc<InitializeRequestParams>);
+
 /// Top-level members of a message.
 struct MessageHead {
     kind: MessageKind,
     id: Option<Value>,
     has_method: bool,
     is_initialize: bool,
+    /// The client that begins a session.
+    client: Option<NewClient>,
     /// The call, if the message is a plain one.
     call: Option<PlainToolCall>,
 }
@@ -109,7 +119,11 @@ impl MessageHead {
         }
         let kind = MessageKind::of(method, id.is_some());
         let (has_method, is_initialize) = (method.is_some(), method == Some("initialize"));
-        Ok(Self { kind, id, has_method, is_initialize, call: PlainToolCall::from_tree(tree).ok() })
+        // If its parameters are malformed, rmcp refuses it.
+        let client = is_initialize.then(|| members.get("params")).flatten();
+        let client = client.and_then(|params| InitializeRequestParams::deserialize(params).ok());
+        let client = client.map(|client| NewClient(Arc::new(client)));
+        Ok(Self { kind, id, has_method, is_initialize, client, call: PlainToolCall::from_tree(tree).ok() })
     }
 
     /// Returns the error for a message that passed these checks but not rmcp's parser: only a request's parameters can be
@@ -192,6 +206,10 @@ pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next:
         return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     }
     parts.extensions.insert(head.kind);
+    // For `sessions/`, too.
+    if let Some(client) = head.client.take() {
+        parts.extensions.insert(client);
+    }
     // For `direct_calls.rs`; rmcp reads the body.
     if let Some(call) = head.call.take() {
         parts.extensions.insert(call);

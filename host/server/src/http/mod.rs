@@ -77,6 +77,7 @@ pub use self::{
 use crate::{
     auth::{Authenticator, ResourceMetadata},
     endpoint::PATH,
+    fleet::{FleetLink, FleetMember, SessionMessages, receive_mail},
     http::{
         auth_failures::AuthFailureLog, auth_layer::AuthState, host_check::HostAllowlist, message::BodyLimits,
         per_caller::CallerLimits, sessions::BoundedSessions,
@@ -101,6 +102,8 @@ pub struct HttpServer {
     pub returns: Option<Arc<dyn BrowserReturns>>,
     /// Starts what programs of other services ask for; `None` if there are no hooks.
     pub hooks: Option<Arc<dyn HookReceiver>>,
+    /// The other hosts that share the database; `None` if there is none.
+    pub fleet: Option<FleetMember>,
     /// Time for running calls to finish after the shutdown signal.
     pub drain: Duration,
     /// Returns free memory to the kernel. Blocks.
@@ -113,12 +116,26 @@ pub struct HttpServer {
 ///
 /// If connections cannot be accepted.
 pub async fn serve(server: HttpServer, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
-    let HttpServer { handler, http, authenticator, returns, hooks, drain, release_memory } = server;
+    let HttpServer { handler, http, authenticator, returns, hooks, fleet, drain, release_memory } = server;
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
     let meters = Arc::clone(gate.meters());
-    let sessions = Arc::new(BoundedSessions::new(&http, handler.list_changes(), &meters.http));
+    let sealer = handler.sealer();
+    Arc::clone(&sealer).prepare().await;
+    let (handler, link, inbox) = match fleet {
+        None => (handler, None, None),
+        Some(FleetMember { mail, inbox }) => {
+            let link = Arc::new(FleetLink::new(mail));
+            (handler.with_fleet(Arc::clone(&link)), Some(link), Some(inbox))
+        }
+    };
+    let sessions = BoundedSessions::new(&http, handler.list_changes(), &meters.http, sealer);
+    let sessions = Arc::new(sessions.with_fleet(link.clone()));
+    if let (Some(link), Some(inbox)) = (link, inbox) {
+        let sessions: Arc<dyn SessionMessages> = Arc::new(Arc::clone(&sessions));
+        tokio::spawn(receive_mail(link, inbox, handler.clone(), Some(sessions), streams.clone()));
+    }
     let service = mcp_service(handler.clone(), &http, Arc::clone(&sessions), streams.clone());
     let auth = Arc::new(AuthState {
         authenticator,

@@ -33,7 +33,7 @@ fn panicky() -> Router {
     let http = Http { per_caller, origins: vec![PAGE.to_owned()], ..Http::default() };
     let meters = Arc::new(GateMeters::default());
     let (_, news) = watch::channel(());
-    let sessions = Arc::new(BoundedSessions::new(&http, news, &meters.http));
+    let sessions = Arc::new(BoundedSessions::new(&http, news, &meters.http, Arc::default()));
     let names = HostAllowlist::new(http.listen, &[], &http.origins);
     let service = service_fn(async |request: Request| {
         assert!(!request.headers().contains_key("panic"), "a secret");

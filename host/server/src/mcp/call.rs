@@ -17,7 +17,9 @@ use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
+    call_reference::CallReference,
     elicitation::{self, CallBinding, ElicitationSupport, ParkedCall},
+    forwarded::to_call_response,
     handler::{McpContext, McpHandler},
     operation::request_ids,
     progress::ProgressSender,
@@ -79,6 +81,11 @@ impl McpHandler {
             let request = ToolRequest { tool: &tool, support, binding, origin: &origin, context };
             return self.follow_call(exec, event, request).await;
         }
+        if let Some(call) = self.find_reference(&request, &origin, binding.as_ref())
+            && let Some(answer) = self.ask_host(call, "tools/call", &request, context).await
+        {
+            return answer.and_then(to_call_response);
+        }
         let exec = match self.resume_call(&request, &origin, binding.as_ref())? {
             Resumption::Resumed(exec) => exec,
             Resumption::Expired(failure) => {
@@ -139,6 +146,21 @@ impl McpHandler {
             true => unknown_tool(name, &catalog.snapshot().tool_names(rights)),
             false => no_tool_yet(name),
         }
+    }
+
+    /// Returns the call that a request refers to, if there are other hosts that may have it.
+    fn find_reference(
+        &self,
+        request: &CallToolRequestParams,
+        origin: &CallOrigin,
+        binding: Option<&CallBinding>,
+    ) -> Option<CallReference> {
+        self.fleet.as_ref()?;
+        let Some(state) = request.request_state.as_deref() else {
+            return CallReference::of_arguments(request);
+        };
+        let parked = self.shared.sealer.open(state, &origin.caller, binding?)?;
+        Some(CallReference { run: parked.run(), host: parked.host })
     }
 
     /// Resumes a call that is waiting for answers, if the request carries its state.
@@ -238,7 +260,8 @@ impl McpHandler {
                         let Some(id) = watched.or_else(|| exec.detach()) else {
                             return Ok(cancelled().into());
                         };
-                        let parked = ParkedCall::new(&id, is_watched);
+                        let host = self.fleet.as_ref().map(|fleet| fleet.address().to_owned());
+                        let parked = ParkedCall::new(&id, is_watched, host);
                         let binding = binding.unwrap_or_else(|| CallBinding::new(tool, None));
                         let result = self.shared.sealer.seal(&parked, &asks, &origin.caller, &binding);
                         return Ok(result.into());

@@ -28,6 +28,7 @@ use rmcp::{
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
+    call_reference::CallReference,
     elicitation::ElicitationSupport,
     handler::{McpContext, McpHandler},
     operation::OperationTimer,
@@ -111,9 +112,10 @@ impl McpHandler {
     ) -> DirectOutcome {
         let PlainToolCall { id, meta, params } = call;
         let gate = &self.shared.gate;
-        // The handler waits for tools that are still being loaded, and makes tasks for clients that take them.
+        // The handler waits for tools that are still being loaded, makes tasks for clients that take them, and asks other hosts.
         if has_own_revision(meta.as_ref())
             || client.capabilities.supports_tasks()
+            || (self.fleet.is_some() && CallReference::of_arguments(params).is_some())
             || !gate.catalog().snapshot().has_tool(&params.name)
         {
             return DirectOutcome::Declined;

@@ -1,11 +1,7 @@
 //! Elicitation in both lifecycles: a request of the server, for clients before 2026-07-28, and an `input_required` result,
 //! which makes the client retry the call with the answers.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use loggia_facade::{Answer, Object, Question, QuestionKind};
 use loggia_gate::{access::Caller, run::RunId};
@@ -14,13 +10,15 @@ use rmcp::{
     model::{
         CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
         ElicitationAction, ElicitationCapability, InitializeRequestParams, InputRequest, InputRequiredResult,
-        InputResponses, ProtocolVersion, RequestStateCodec, SealOptions, ServerRequest,
+        InputResponses, ProtocolVersion, ServerRequest,
     },
     service::{PeerRequestOptions, RequestContext},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+use crate::seal::ValueSealer;
 
 /// TTL of a sealed state: longer than any question stays open.
 const STATE_TTL: Duration = Duration::from_secs(31 * 24 * 3600);
@@ -169,12 +167,15 @@ pub struct ParkedCall {
     run: String,
     /// Set if the call only watches the run (`run_status`), and does not own it.
     pub is_watched: bool,
+    /// Address of the host that has the call, if there are several.
+    #[serde(default)]
+    pub host: Option<String>,
 }
 
 impl ParkedCall {
     /// Refers to the call's run.
-    pub fn new(run: &RunId, watched: bool) -> Self {
-        Self { run: run.to_string(), is_watched: watched }
+    pub fn new(run: &RunId, is_watched: bool, host: Option<String>) -> Self {
+        Self { run: run.to_string(), is_watched, host }
     }
 
     /// Returns the handle of the run.
@@ -183,38 +184,13 @@ impl ParkedCall {
     }
 }
 
-/// Supplies a secret that survives restarts. May block for reading a file.
-pub type SealSecret = Arc<dyn Fn() -> Option<[u8; 32]> + Send + Sync>;
-
-/// Encrypts the state that passes through clients. The key comes from the secret, so that a question survives a restart;
-/// without a secret, it is one of this process.
-#[derive(Default)]
-pub struct StateSealer {
-    secret: Option<SealSecret>,
-    /// Set at first use, since most servers ask no question.
-    codec: OnceLock<RequestStateCodec>,
-}
+/// Seals the state that passes through clients, so that a question survives a restart if the key does.
+pub struct StateSealer(Arc<ValueSealer>);
 
 impl StateSealer {
-    /// Creates a sealer.
-    pub fn new(secret: Option<SealSecret>) -> Self {
-        Self { secret, codec: OnceLock::new() }
-    }
-
-    fn codec(&self) -> &RequestStateCodec {
-        self.codec.get_or_init(|| {
-            let secret = self.secret.as_ref().and_then(|secret| secret());
-            let secret = secret.unwrap_or_else(|| {
-                let mut random = [0; 32];
-                getrandom::fill(&mut random)
-                    .unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));
-                random
-            });
-            // The secret has other uses, so it is not the key itself.
-            let key = Sha256::new().chain_update(b"loggia request state\0").chain_update(secret).finalize();
-            RequestStateCodec::try_new(key.to_vec())
-                .unwrap_or_else(|e| unreachable!("the key is long enough: {e}"))
-        })
+    /// Creates a sealer with this key.
+    pub fn new(values: Arc<ValueSealer>) -> Self {
+        Self(values)
     }
 
     /// Builds the `input_required` result, with the sealed state.
@@ -225,18 +201,15 @@ impl StateSealer {
         caller: &Caller,
         call: &CallBinding,
     ) -> InputRequiredResult {
-        let bound = associated_data(caller, call);
-        let options = SealOptions::new().associated_data(&bound).ttl(STATE_TTL);
-        let state = self.codec().seal_json_with(parked, &options).ok();
         let mut result = InputRequiredResult::from_input_requests(to_input_requests(asks));
-        result.request_state = state;
+        result.request_state = self.0.seal(parked, &associated_data(caller, call), STATE_TTL);
         result
     }
 
     /// Opens a state that a client sent back. Returns `None` if it was modified, has expired, or belongs to another caller,
     /// call or state folder.
     pub fn open(&self, state: &str, caller: &Caller, call: &CallBinding) -> Option<ParkedCall> {
-        self.codec().open_json_with(state, &associated_data(caller, call)).ok()
+        self.0.open(state, &associated_data(caller, call))
     }
 }
 
@@ -252,8 +225,8 @@ impl CallBinding {
     }
 }
 
-fn associated_data(caller: &Caller, call: &CallBinding) -> Vec<u8> {
-    format!("{caller:?}\n{}", call.0).into_bytes()
+fn associated_data(caller: &Caller, call: &CallBinding) -> String {
+    format!("{caller:?}\n{}", call.0)
 }
 
 #[cfg(test)]
@@ -262,8 +235,9 @@ mod tests {
 
     #[test]
     fn sealed_state_is_bound_to_caller_and_call() {
-        let (sealer, other) = (StateSealer::default(), StateSealer::default());
-        let parked = || ParkedCall { run: "run_x".into(), is_watched: false };
+        let keyed = |secret| StateSealer::new(Arc::new(ValueSealer::new(secret)));
+        let (sealer, other) = (keyed(None), keyed(None));
+        let parked = || ParkedCall::new(&RunId::from_client("run_x"), false, None);
         let call = |tool: &str, n: u32| CallBinding::new(tool, serde_json::json!({ "n": n }).as_object());
         let notes = call("notes", 1);
         let state = sealer.seal(&parked(), &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
@@ -272,7 +246,7 @@ mod tests {
         assert_eq!(sealer.open(&state, &Caller::Local, &call("notes", 2)), None);
         assert_eq!(sealer.open(&state, &Caller::Anonymous, &notes), None);
         assert_eq!(other.open(&state, &Caller::Local, &notes), None);
-        let kept = |byte: u8| StateSealer::new(Some(Arc::new(move || Some([byte; 32]))));
+        let kept = |byte: u8| keyed(Some(Arc::new(move || Some([byte; 32]))));
         let state = kept(1).seal(&parked(), &BTreeMap::new(), &Caller::Local, &notes).request_state.unwrap();
         assert_eq!(kept(1).open(&state, &Caller::Local, &notes), Some(parked()), "after a restart");
         assert_eq!(kept(2).open(&state, &Caller::Local, &notes), None);

@@ -6,6 +6,7 @@ use loggia_facade::RootSource;
 use loggia_gate::{
     access::{CallOrigin, Caller, CallerRights},
     call::Gate,
+    run::RunId,
 };
 use loggia_policy::settings::Revision;
 use rmcp::{
@@ -20,17 +21,23 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    elicitation::{self, ElicitationSupport, SealSecret, StateSealer},
+    call_reference::CallReference,
+    elicitation::{self, ElicitationSupport, StateSealer},
     instructions::render_instructions,
     list::ToolListCache,
     list_changes::SubscribedPeers,
     pages,
     roots::SessionRoots,
     tasks,
+};
+use crate::{
+    fleet::{FleetLink, FleetMember, receive_mail},
+    seal::{SealSecret, ValueSealer},
 };
 
 /// Time that a handshake waits for the first catalog, so that its instructions name the facades. Loading from the cache
@@ -53,6 +60,8 @@ pub struct McpHandler {
     roots: Option<Arc<SessionRoots>>,
     /// The transport writes text and structured content of a result from the same bytes.
     pub(super) shares_text: bool,
+    /// The other hosts, if there are any.
+    pub(super) fleet: Option<Arc<FleetLink>>,
 }
 
 pub(super) struct HandlerState {
@@ -65,6 +74,8 @@ pub(super) struct HandlerState {
     pub(super) calls: TaskTracker,
     /// Seals the state that passes through clients.
     pub(super) sealer: StateSealer,
+    /// Its key, which also seals ids of sessions.
+    values: Arc<ValueSealer>,
 }
 
 impl McpHandler {
@@ -83,17 +94,26 @@ impl McpHandler {
         draining: CancellationToken,
         secret: Option<SealSecret>,
     ) -> Self {
+        let values = Arc::new(ValueSealer::new(secret));
         let shared = Arc::new(HandlerState {
             gate,
             tool_lists: ToolListCache::default(),
             peers: SubscribedPeers::default(),
             draining: draining.clone(),
             calls: TaskTracker::new(),
-            sealer: StateSealer::new(secret),
+            sealer: StateSealer::new(Arc::clone(&values)),
+            values,
         });
         let notifier = Arc::clone(&shared);
         tokio::spawn(async move { notifier.peers.notify_changes(notifier.gate.catalog(), draining).await });
-        Self { shared, origin, versions: ProtocolVersion::KNOWN_VERSIONS, roots: None, shares_text: false }
+        Self {
+            shared,
+            origin,
+            versions: ProtocolVersion::KNOWN_VERSIONS,
+            roots: None,
+            shares_text: false,
+            fleet: None,
+        }
     }
 
     /// Limits the offered revisions of MCP to this one and older: for clients that claim a revision they do not support.
@@ -112,6 +132,22 @@ impl McpHandler {
     #[must_use]
     pub fn with_shared_text(self) -> Self {
         Self { shares_text: true, ..self }
+    }
+
+    /// Makes the server one of several, without sessions: for stdio. Must be called on a runtime.
+    #[must_use]
+    pub fn in_fleet(self, member: Option<FleetMember>, stop: CancellationToken) -> Self {
+        let Some(FleetMember { mail, inbox }) = member else { return self };
+        let link = Arc::new(FleetLink::new(mail));
+        let handler = self.with_fleet(Arc::clone(&link));
+        tokio::spawn(receive_mail(link, inbox, handler.clone(), None, stop));
+        handler
+    }
+
+    /// Lets other hosts answer requests about their calls.
+    #[must_use]
+    pub(crate) fn with_fleet(self, fleet: Arc<FleetLink>) -> Self {
+        Self { fleet: Some(fleet), ..self }
     }
 
     /// Takes the roots of the client. Only for a server whose one client is a program of the local user.
@@ -159,6 +195,11 @@ impl McpHandler {
         self.shared.peers.changes()
     }
 
+    /// Returns what seals the values that pass through clients.
+    pub(crate) fn sealer(&self) -> Arc<ValueSealer> {
+        Arc::clone(&self.shared.values)
+    }
+
     /// Returns the gate.
     pub fn gate(&self) -> &Gate {
         &self.shared.gate
@@ -186,6 +227,10 @@ fn cache_scope(origin: &CallOrigin) -> CacheScope {
         Caller::Named(_) => CacheScope::Private,
         Caller::Local | Caller::Anonymous => CacheScope::Public,
     }
+}
+
+fn task_reference(id: &str) -> CallReference {
+    CallReference { run: RunId::from_client(id), host: None }
 }
 
 pub(super) type McpContext = RequestContext<RoleServer>;
@@ -266,13 +311,28 @@ impl ServerHandler for McpHandler {
         request: GetTaskParams,
         context: McpContext,
     ) -> Result<GetTaskResult, ErrorData> {
-        let (id, run) = self.find_task(&request.task_id, &context)?;
+        let task = self.find_task(&request.task_id, &context);
+        if task.is_err()
+            && let Some(answer) =
+                self.ask_host(task_reference(&request.task_id), "tasks/get", &request, &context).await
+        {
+            return answer;
+        }
+        let (id, run) = task?;
         let opens_links = ElicitationSupport::of_client(&context).links;
         Ok(tasks::to_task_result(&id, &run, &self.shared.gate.catalog().snapshot(), opens_links))
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        let (_, run) = self.find_task(&request.task_id, &context)?;
+        let task = self.find_task(&request.task_id, &context);
+        if task.is_err()
+            && let Some(answer) = self
+                .ask_host::<Value>(task_reference(&request.task_id), "tasks/update", &request, &context)
+                .await
+        {
+            return answer.map(drop);
+        }
+        let (_, run) = task?;
         let sent = request.input_responses.len();
         let answers: Vec<_> = elicitation::parse_answers(request.input_responses).collect();
         if answers.len() < sent {
@@ -290,7 +350,15 @@ impl ServerHandler for McpHandler {
     }
 
     async fn cancel_task(&self, request: CancelTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        let (_, run) = self.find_task(&request.task_id, &context)?;
+        let task = self.find_task(&request.task_id, &context);
+        if task.is_err()
+            && let Some(answer) = self
+                .ask_host::<Value>(task_reference(&request.task_id), "tasks/cancel", &request, &context)
+                .await
+        {
+            return answer.map(drop);
+        }
+        let (_, run) = task?;
         run.cancel();
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `handler.rs` | the implementation of rmcp's `ServerHandler` |
 //! | `call.rs` | one `tools/call`, followed to a result, a run, a task or a question |
+//! | `call_reference.rs` | the call that a request is about |
 //! | `list.rs` | tool lists, cached per catalog generation and rights |
 //! | `instructions.rs` | the server's instructions, within the length that clients keep |
 //! | `pages.rs` | pagination of tool lists |
@@ -15,12 +16,15 @@
 //! | `operation.rs` | timing of requests, and their ids in the log |
 //! | `progress.rs` | progress notifications of a request |
 //! | `roots.rs` | roots of a stdio client |
+//! | `forwarded.rs` | requests about calls of other hosts |
 //! | `tasks.rs` | runs as tasks of the tasks extension |
 //! | `list_changes.rs` | `tools/list_changed` to clients of both lifecycles |
 
 mod call;
+mod call_reference;
 mod direct;
 mod elicitation;
+mod forwarded;
 mod handler;
 mod instructions;
 mod list;
@@ -35,13 +39,13 @@ mod wire;
 
 pub use crate::mcp::{
     direct::DirectOutcome,
-    elicitation::SealSecret,
     handler::McpHandler,
     instructions::render_instructions,
     list::{published_tools, to_tool},
     roots::SessionRoots,
     wire::message_text,
 };
+pub use crate::seal::SealSecret;
 
 #[cfg(test)]
 mod tests;

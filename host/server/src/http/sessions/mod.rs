@@ -1,10 +1,27 @@
 //! Sessions of clients before 2026-07-28: rmcp's, but bounded in number, restricted to the caller that began them, and
 //! hibernated while idle. A session holds some 60 KiB in rmcp until its client closes it, which few do. A hibernated one
 //! holds only its `initialize` parameters and the client's notification stream, if there is one.
+//!
+//! The id of a session holds them, too, sealed: so a session outlives the server that began it, and every server of a fleet
+//! finds it.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `table.rs` | pure: owner, last use and activity of each session |
+//! | `sealed_id.rs` | ids that hold what a session needs |
+//! | `closed.rs` | ids that clients have given up |
+//! | `elsewhere.rs` | messages to calls of a session that another server runs |
+//! | `manager.rs` | rmcp's `SessionManager` and `SessionStore` |
+//! | `notification_stream.rs`, `phase.rs` | the stream of list changes, which survives hibernation |
+//! | `plain.rs` | plain JSON instead of a stream |
 
+mod closed;
+mod elsewhere;
+mod manager;
 mod notification_stream;
 mod phase;
 mod plain;
+mod sealed_id;
 mod table;
 
 use std::{
@@ -25,25 +42,28 @@ use loggia_gate::{
 };
 use loggia_policy::settings::Http;
 use rmcp::{
-    model::{ClientJsonRpcMessage, InitializeRequestParams, ServerJsonRpcMessage},
+    model::InitializeRequestParams,
     transport::{
         common::server_side_http::{ServerSseMessage, SessionId},
         streamable_http_server::{
-            RestoreOutcome, SessionManager,
-            session::{
-                SessionState, SessionStore, SessionStoreError,
-                local::{LocalSessionManager, LocalSessionManagerError},
-            },
+            SessionManager,
+            session::local::{LocalSessionManager, LocalSessionManagerError},
         },
     },
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::sessions::{
-    notification_stream::NotificationStream,
-    plain::{answer_plainly, hold_back, run_plain},
-    table::SessionTable,
+use super::{
+    message::NewClient,
+    sessions::{
+        closed::ClosedSessions, notification_stream::NotificationStream, phase::SessionPhase,
+        plain::run_plain, sealed_id::SessionSealer, table::SessionTable,
+    },
+};
+use crate::{
+    fleet::FleetLink,
+    seal::{ValueSealer, random_bytes},
 };
 
 /// TTL of rmcp's cache of completed responses.
@@ -58,6 +78,8 @@ const TRIM_THRESHOLD: usize = 64;
 tokio::task_local! {
     /// Caller of the current request. rmcp does not pass it to the session manager, but calls it within the request's task.
     static CALLER: Caller;
+    /// Client of the current request, if it begins a session.
+    static CLIENT: Arc<InitializeRequestParams>;
 }
 
 /// Attaches caller and session to a request, and keeps the session awake until the response, even if the client disconnects:
@@ -74,8 +96,15 @@ pub async fn attach_session(
     // From 2026-07-28 on there are no sessions, and the header has no meaning.
     let id = id
         .filter(|_| headers.get("mcp-protocol-version").is_none_or(|version| version.as_bytes() < STATELESS));
-    let Some(id) = id else { return CALLER.scope(caller, run_plain(next.run(request))).await };
-    let Some(open) = sessions.touch(&id, &caller) else { return session_not_found() };
+    let Some(id) = id else {
+        let client = request.extensions_mut().remove::<NewClient>();
+        let answer = CALLER.scope(caller, run_plain(next.run(request)));
+        return match client {
+            Some(NewClient(client)) => CLIENT.scope(client, answer).await,
+            None => answer.await,
+        };
+    };
+    let Some(open) = sessions.find(&id, &caller).await else { return session_not_found() };
     request.extensions_mut().insert(ActiveRequest(open));
     let is_end = request.method() == Method::DELETE;
     let mut response = match sessions.wake(&id).await {
@@ -136,15 +165,21 @@ fn caller() -> Caller {
 /// Bounded session table over rmcp's. At capacity, evicts the longest-idle session of the caller that holds the most.
 pub struct BoundedSessions {
     local: Arc<LocalSessionManager>,
-    /// Maximum number of sessions. Clients of evicted ones get 404 and, by the protocol, start a new session.
+    /// Maximum number of sessions in memory. Evicted ones are restored from their ids.
     limit: usize,
     /// Idle time after which a session hibernates.
     hibernate_after: Duration,
-    /// Idle time after which it expires.
+    /// Idle time after which it is forgotten until its client comes back.
     expire_after: Duration,
     /// All sessions. A short, synchronous lock: it is never held across an await, nor while rmcp's own session lock is taken.
     /// Whatever must outlast it (guards, phase subscriptions) is cloned out.
     table: Mutex<SessionTable>,
+    /// Seals and opens ids.
+    ids: SessionSealer,
+    /// Ids that clients have given up. Locked for one lookup or insertion, and never within `table`, nor the other way around.
+    closed: Mutex<ClosedSessions>,
+    /// The other hosts, if there are any.
+    fleet: Option<Arc<FleetLink>>,
     /// Changes of the tool list.
     changes: watch::Receiver<()>,
     /// Gauges of all sessions, and of the hibernated ones at the last check.
@@ -158,8 +193,13 @@ pub struct BoundedSessions {
 
 impl BoundedSessions {
     /// Creates the manager with the operator's limits. `changes` are those of the tool list, which clients of hibernated
-    /// sessions receive, and `meters` has the gauges of sessions.
-    pub fn new(http: &Http, changes: watch::Receiver<()>, meters: &HttpMeters) -> Self {
+    /// sessions receive, and `meters` has the gauges of sessions. `sealer` seals their ids.
+    pub fn new(
+        http: &Http,
+        changes: watch::Receiver<()>,
+        meters: &HttpMeters,
+        sealer: Arc<ValueSealer>,
+    ) -> Self {
         let mut local = LocalSessionManager::default();
         // rmcp's timeout ignores running calls, so `hibernate` expires sessions instead.
         local.session_config.keep_alive = None;
@@ -170,10 +210,71 @@ impl BoundedSessions {
             hibernate_after: http.session_sleep.0,
             expire_after: http.session_idle.0,
             table: Mutex::default(),
+            ids: SessionSealer::new(sealer),
+            closed: Mutex::default(),
+            fleet: None,
             changes,
             count: Arc::clone(&meters.sessions),
             hibernated: Arc::clone(&meters.sessions_hibernated),
             transition: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// Passes messages to calls of other hosts.
+    #[must_use]
+    pub fn with_fleet(self, fleet: Option<Arc<FleetLink>>) -> Self {
+        Self { fleet, ..self }
+    }
+
+    /// Finds a session of the caller, and keeps it busy. One that this server does not know is restored from its id.
+    async fn find(&self, id: &SessionId, caller: &Caller) -> Option<Arc<()>> {
+        if let Some(open) = self.touch(id, caller) {
+            return Some(open);
+        }
+        if self.is_closed(id) {
+            return None;
+        }
+        let client = self.ids.open(id, caller)?;
+        let evicted = {
+            let mut table = self.table();
+            // Another request may have found it at the same time.
+            if table.0.contains_key(id) {
+                None
+            } else {
+                let (changes, now) = (self.changes.clone(), Instant::now());
+                let evicted = table.insert(id.clone(), caller.clone(), changes, self.limit, now);
+                table.restore(id, Arc::new(client));
+                self.count.set(table.0.len());
+                evicted
+            }
+        };
+        self.release_evicted(evicted).await;
+        self.touch(id, caller)
+    }
+
+    /// Chooses the id of a new session: sealed, if its client is not too large for that.
+    fn new_id(&self) -> SessionId {
+        let client = CLIENT.try_with(Arc::clone).ok();
+        let sealed = client.and_then(|client| self.ids.seal(&client, &caller()));
+        sealed.unwrap_or_else(|| format!("{:032x}", u128::from_be_bytes(random_bytes())).into())
+    }
+
+    fn is_closed(&self, id: &SessionId) -> bool {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    /// Forgets a session, whose id is not valid from now on.
+    fn forget(&self, id: &SessionId) {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        let mut table = self.table();
+        table.0.remove(id);
+        self.count.set(table.0.len());
+    }
+
+    async fn release_evicted(&self, evicted: Option<SessionId>) {
+        if let Some(evicted) = evicted {
+            tracing::debug!("evicted a session");
+            self.release(&evicted).await;
         }
     }
 
@@ -229,16 +330,16 @@ impl BoundedSessions {
             let mut state = {
                 let table = self.table();
                 let Some(session) = table.0.get(id) else { return WakeOutcome::Gone };
-                if session.is_in(phase::SessionPhase::Awake) {
+                if session.is_in(SessionPhase::Awake) {
                     return WakeOutcome::Awake;
                 }
-                if session.is_in(phase::SessionPhase::Hibernated) {
-                    session.phase.send_replace(phase::SessionPhase::Waking);
+                if session.is_in(SessionPhase::Hibernated) {
+                    session.phase.send_replace(SessionPhase::Waking);
                     return WakeOutcome::Wake;
                 }
                 session.phase.subscribe()
             };
-            let settled = state.wait_for(|state| *state != phase::SessionPhase::Waking);
+            let settled = state.wait_for(|state| *state != SessionPhase::Waking);
             if tokio::time::timeout_at(until, settled).await.is_err() {
                 return WakeOutcome::Gone;
             }
@@ -249,7 +350,7 @@ impl BoundedSessions {
     async fn finish_wake(&self, id: &SessionId) {
         let is_held = self.local.has_session(id).await.unwrap_or(false);
         if let Some(session) = self.table().0.get(id) {
-            let state = if is_held { phase::SessionPhase::Awake } else { phase::SessionPhase::Hibernated };
+            let state = if is_held { SessionPhase::Awake } else { SessionPhase::Hibernated };
             session.phase.send_replace(state);
         }
     }
@@ -299,144 +400,4 @@ fn keep_active<S: Stream>(stream: S, session: Arc<()>) -> impl Stream<Item = S::
     stream.inspect(move |_| {
         let _open = &session;
     })
-}
-
-impl SessionManager for BoundedSessions {
-    type Error = LocalSessionManagerError;
-    type Transport = <LocalSessionManager as SessionManager>::Transport;
-
-    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        let created = self.local.create_session().await?;
-        let evicted = {
-            let mut table = self.table();
-            let evicted =
-                table.insert(created.0.clone(), caller(), self.changes.clone(), self.limit, Instant::now());
-            self.count.set(table.0.len());
-            evicted
-        };
-        if let Some(evicted) = evicted {
-            tracing::debug!("evicted a session");
-            self.release(&evicted).await;
-        }
-        Ok(created)
-    }
-
-    async fn initialize_session(
-        &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        let response = self.local.initialize_session(id, message).await?;
-        answer_plainly(&response);
-        Ok(response)
-    }
-
-    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        // A waking session is reported as missing, which makes rmcp restore it.
-        let is_awake =
-            self.table().0.get(id).is_some_and(|session| session.is_in(phase::SessionPhase::Awake));
-        Ok(is_awake && self.touch_own(id).is_ok() && self.local.has_session(id).await?)
-    }
-
-    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        // rmcp also calls this outside of any request, when a worker has ended.
-        let is_asked = CALLER.try_with(|_| ()).is_ok();
-        if is_asked {
-            // Other callers' sessions do not exist for this one, and closing a missing session is no error.
-            if self.touch(id, &caller()).is_none() {
-                return Ok(());
-            }
-        } else if let Some(session) = self.table().0.get_mut(id)
-            && session.expected_closes > 0
-        {
-            session.expected_closes -= 1;
-            return Ok(());
-        }
-        {
-            let mut table = self.table();
-            table.0.remove(id);
-            self.count.set(table.0.len());
-        }
-        self.local.close_session(id).await
-    }
-
-    async fn create_stream(
-        &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let session = self.touch_own(id)?;
-        Ok(hold_back(keep_active(self.local.create_stream(id, message).await?, session)).await)
-    }
-
-    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
-        self.touch_own(id)?;
-        self.local.accept_message(id, message).await
-    }
-
-    async fn create_standalone_stream(
-        &self,
-        id: &SessionId,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        // Keep it awake until rmcp has opened the stream.
-        let _busy = self.touch_own(id)?;
-        self.listening(id, self.local.create_standalone_stream(id).await?.boxed())
-    }
-
-    async fn resume(
-        &self,
-        id: &SessionId,
-        last_event_id: String,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let session = self.touch_own(id)?;
-        if last_event_id.contains('/') {
-            return Ok(keep_active(self.local.resume(id, last_event_id).await?, session).left_stream());
-        }
-        // rmcp's event ids restart after hibernation.
-        let slept = self.table().0.get(id).is_some_and(|session| session.has_hibernated);
-        let resumed = match slept {
-            true => self.local.create_standalone_stream(id).await?.boxed(),
-            false => self.local.resume(id, last_event_id).await?.boxed(),
-        };
-        Ok(self.listening(id, resumed)?.right_stream())
-    }
-
-    async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
-        let _turning = self.transition.lock().await;
-        // It may have ended since the lookup.
-        match self.table().0.contains_key(&id) {
-            true => {}
-            false => return Ok(RestoreOutcome::NotSupported),
-        }
-        self.local.restore_session(id).await
-    }
-}
-
-/// Lets rmcp restore hibernated sessions from their `initialize` parameters. Other callers' sessions are not found.
-#[async_trait::async_trait]
-impl SessionStore for BoundedSessions {
-    async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
-        let id = SessionId::from(id);
-        if self.touch(&id, &caller()).is_none() {
-            return Ok(None);
-        }
-        Ok(self
-            .table()
-            .0
-            .get(&id)
-            .and_then(|session| session.initialize_params.as_deref().cloned())
-            .map(SessionState::new))
-    }
-
-    async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
-        if let Some(session) = self.table().0.get_mut(&SessionId::from(id)) {
-            session.initialize_params = Some(Arc::new(state.initialize_params.clone()));
-        }
-        Ok(())
-    }
-
-    async fn delete(&self, _: &str) -> Result<(), SessionStoreError> {
-        // `close_session` was called before, with the caller's identity.
-        Ok(())
-    }
 }

@@ -105,6 +105,17 @@ impl SessionTable {
         evicted
     }
 
+    /// Makes a new session one that hibernates: its client began it elsewhere, or before it was evicted.
+    pub fn restore(&mut self, id: &SessionId, client: Arc<InitializeRequestParams>) {
+        let Some(session) = self.0.get_mut(id) else { return };
+        session.initialize_params = Some(client);
+        session.has_hibernated = true;
+        // It may have missed changes.
+        session.has_listened = true;
+        session.changes.mark_changed();
+        session.phase.send_replace(SessionPhase::Hibernated);
+    }
+
     /// Returns the longest-idle session of the caller with the most sessions, so that no caller can evict others' by opening
     /// many.
     fn eviction_candidate(&self) -> Option<SessionId> {
