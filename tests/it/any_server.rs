@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use loggia_postgres::testing::PrivateServer;
 use loggia_tests::{
-    Client, Era, Folder, Kind, Served, Token, eventually, soon,
+    Client, Era, Folder, Kind, Served, Token, eventually, fixture, soon,
     wire::{self, INITIALIZE, Line},
 };
 use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult};
@@ -251,5 +251,54 @@ async fn calls_are_their_callers_own_at_every_server() -> Result<()> {
     ensure!(told["data"] == "kept 2 because ", "{told}");
     let told = hers.envelope("worker", json!({"action": "run_cancel", "run_id": run})).await?;
     ensure!(told["message"] == "the run is being cancelled", "{told}");
+    Ok(())
+}
+
+/// A new version is served once all have loaded it. A server that cannot load it leaves the load balancer.
+#[tokio::test]
+async fn versions_are_served_by_all_or_by_none() -> Result<()> {
+    let Pair { folders, hosts: [one, other], .. } = &Pair::start().await?;
+    let version = async |served: &Served| -> Result<Value> {
+        let told = wire::answered(&served.host, "", "version", &json!({"action": "get"})).await?;
+        Ok(told.envelope()?["data"].clone())
+    };
+    let becomes = async |served: &Served, expected: &str| {
+        eventually(async || match version(served).await {
+            Ok(told) if told == expected => Ok(()),
+            told => Err(format!("{told:?}")),
+        })
+        .await;
+    };
+    for folder in folders {
+        folder.put("version", &fixture("version_one"));
+    }
+    becomes(one, "one").await;
+    becomes(other, "one").await;
+    let loads = "loggia_reloads_total{result=\"loaded\"}";
+    let before = one.figure(loads).await?.context("a figure")?;
+    folders[0].put("version", &fixture("version_two"));
+    one.figures(loads, |loaded| loaded > before).await;
+    ensure!(version(one).await? == "one" && version(other).await? == "one");
+    folders[1].put("version", &fixture("version_two"));
+    becomes(one, "two").await;
+    becomes(other, "two").await;
+
+    std::fs::write(folders[1].path().join("version.wasm"), "no component")?;
+    other.readies(|status, told| status == 200 && told["stale"] == 1).await;
+    folders[0].put("version", &fixture("version_one"));
+    becomes(one, "one").await;
+    let (_, told) = other.readies(|status, _| status == 503).await;
+    ensure!(
+        told["why"] == "the other servers serve newer versions of plugins, which do not load here",
+        "{told}"
+    );
+    ensure!(version(other).await? == "two");
+    folders[1].put("version", &fixture("version_one"));
+    other.readies(|status, _| status == 200).await;
+    becomes(other, "one").await;
+    // What is removed is removed at once.
+    folders[0].remove("version.wasm");
+    one.readies(|_, told| told["serving"] == 2).await;
+    becomes(other, "one").await;
     Ok(())
 }

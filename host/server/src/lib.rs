@@ -25,5 +25,5 @@ mod seal;
 pub mod stdio;
 
 pub use endpoint::{CALLBACK_PATH, PATH as ENDPOINT_PATH};
-pub use fleet::FleetMember;
+pub use fleet::{FleetMember, VersionReport};
 pub use listener::listen;

@@ -1,6 +1,9 @@
 //! Status of the folder's files for operators: written by the catalog loader, read on request.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use arc_swap::ArcSwap;
 use loggia_gate::flow::Counter;
@@ -16,12 +19,28 @@ pub struct LoadStatus {
     pub failed: Counter,
     /// Removed files.
     pub removed: Counter,
+    /// Set while other hosts serve a newer generation that does not load here. Relaxed: it is a value of its own.
+    is_behind: AtomicBool,
 }
 
 impl LoadStatus {
     /// Status as of the last scan.
     pub fn now(&self) -> Arc<LoadStatusReport> {
-        self.now.load_full()
+        let now = self.now.load_full();
+        if now.is_behind == self.is_behind() {
+            return now;
+        }
+        Arc::new(LoadStatusReport { is_behind: self.is_behind(), ..(*now).clone() })
+    }
+
+    /// Returns true while other hosts serve a newer generation that does not load here.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind.load(Ordering::Relaxed)
+    }
+
+    /// Sets whether other hosts serve a newer generation that does not load here.
+    pub fn set_behind(&self, is_behind: bool) {
+        self.is_behind.store(is_behind, Ordering::Relaxed);
     }
 
     pub(super) fn set(&self, report: LoadStatusReport) {
@@ -42,6 +61,8 @@ pub struct LoadStatusReport {
     pub folder_error: Option<String>,
     /// Status of its plugins and workflows, by file.
     pub files: Vec<OfferStatus>,
+    /// True while other hosts serve a newer generation that does not load here.
+    pub is_behind: bool,
 }
 
 /// Status of one offer.

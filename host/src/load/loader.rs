@@ -13,7 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     admit::PluginAdmitter,
+    agreement::SwapAgreement,
     assemble::{CatalogAssembly, LoadCompleteness, assemble, file_claims},
+    generation::CatalogGeneration,
     load_status::{LoadState, LoadStatus, LoadStatusReport},
     names::{NameOwners, NameRecord},
     source::{SourceEvent, SourceSet, folder::FolderSource, upstream::UpstreamSource},
@@ -43,6 +45,12 @@ pub struct CatalogLoader {
     completeness: LoadCompleteness,
     /// Duration of the last publication.
     publishing: Duration,
+    /// The other hosts, if there are any.
+    agreement: Option<Arc<SwapAgreement>>,
+    /// What is served, once the first load is complete.
+    served: Option<CatalogGeneration>,
+    /// Set while a newer generation waits for other hosts.
+    is_waiting: bool,
 }
 
 impl CatalogLoader {
@@ -83,18 +91,32 @@ impl CatalogLoader {
             load_status,
             completeness: LoadCompleteness::Partial,
             publishing: Duration::ZERO,
+            agreement: None,
+            served: None,
+            is_waiting: false,
         }
+    }
+
+    /// Serves new versions once the other hosts have loaded them, too.
+    #[must_use]
+    pub fn with_agreement(self, agreement: Option<Arc<SwapAgreement>>) -> Self {
+        Self { agreement, ..self }
     }
 
     /// Loads the offers of all sources, then follows them until stopped. Requires a multi-threaded runtime.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut due: Option<Instant> = None;
         loop {
+            let agreement = self.agreement.clone().filter(|_| self.is_waiting);
             let event = tokio::select! {
                 // Pending events come first: names are recorded before a host that made one call ends.
                 biased;
                 event = self.source.next_event() => Some(event),
                 () = wait_until(due) => None,
+                () = wait_for_others(agreement) => {
+                    block_in_place(|| self.publish_now());
+                    continue;
+                }
                 () = stop.cancelled() => return self.source.stop().await,
             };
             let is_admission = event == Some(SourceEvent::Admitted);
@@ -129,11 +151,34 @@ impl CatalogLoader {
         }
     }
 
+    /// Publishes what is loaded, unless other hosts are to load it first.
     fn publish(&mut self) {
+        let next = CatalogGeneration::of_offers(self.source.offers());
+        if let (Some(agreement), Some(served)) = (&self.agreement, &self.served)
+            // What is removed, or reaches the catalog in another way, needs no other host.
+            && !next.is_part_of(served)
+            && agreement.propose(&next.digest())
+        {
+            self.is_waiting = true;
+            self.report();
+            return;
+        }
+        self.publish_now();
+    }
+
+    fn publish_now(&mut self) {
         let begun = Instant::now();
+        self.is_waiting = false;
         self.swap();
         self.report();
         self.publishing = begun.elapsed();
+        if self.completeness == LoadCompleteness::Complete {
+            let served = CatalogGeneration::of_offers(self.source.offers());
+            if let Some(agreement) = &self.agreement {
+                agreement.serve(served.digest());
+            }
+            self.served = Some(served);
+        }
     }
 
     /// Reports the status of every offer.
@@ -150,7 +195,12 @@ impl CatalogLoader {
             Some(stands)
         });
         let folder = self.source.unreadable().map(str::to_owned);
-        self.load_status.set(LoadStatusReport { folder_error: folder, files: files.collect() });
+        let report = LoadStatusReport { folder_error: folder, files: files.collect(), is_behind: false };
+        if let Some(agreement) = &self.agreement {
+            let has_failed = report.count(LoadState::Failed) + report.count(LoadState::Stale) > 0;
+            agreement.set_failed(has_failed || report.folder_error.is_some());
+        }
+        self.load_status.set(report);
     }
 
     /// Finds the versions that the fence refuses now, with a sentence each. The result does not depend on the order in
@@ -236,6 +286,14 @@ impl CatalogLoader {
             }
         }
         self.unavailable = unavailable;
+    }
+}
+
+/// Resolves once other hosts have loaded what waits for them, if anything does.
+async fn wait_for_others(agreement: Option<Arc<SwapAgreement>>) {
+    match agreement {
+        Some(agreement) => agreement.agreed().await,
+        None => std::future::pending().await,
     }
 }
 

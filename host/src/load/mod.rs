@@ -14,14 +14,18 @@
 //! | `compiler.rs` | the host's binary as a compiler | |
 //! | `admit/` | checks one version: a component, a workflow file, an API or an upstream | `fence`, `names`, `workflow_bundle` |
 //! | `offer.rs` | offers of sources | `admit` |
+//! | `generation.rs` | what a host serves, as one value | `offer` |
+//! | `agreement.rs` | agreement with other hosts on when it is served | |
 //! | `assemble.rs` | pure: decides what is served | `offer` |
 //! | `source/` | sources of offers | `admit`, `offer` |
 //! | `loader.rs` | keeps the catalog up to date | all |
 
 pub mod admit;
+mod agreement;
 pub mod assemble;
 pub mod compiler;
 mod fence;
+mod generation;
 mod load_status;
 mod loader;
 pub mod names;
@@ -34,6 +38,7 @@ pub use admit::{
     AdmissionFacts, AdmitError, AdmittedPlugin, FacadeStates, LoadMethod, PluginAdmitter, admit_workflows,
     open_folder,
 };
+pub use agreement::{HostGenerations, REPORT_PERIOD, SwapAgreement};
 pub use fence::TrustPlaces;
 pub use load_status::{LoadState, LoadStatus, LoadStatusReport, OfferStatus};
 pub use loader::CatalogLoader;

@@ -19,7 +19,7 @@ use loggia_gate::{
 use loggia_journal::SqliteJournal;
 use loggia_policy::model::PluginLimits;
 use loggia_postgres::{
-    DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresError, PostgresJournal, PostgresMail,
+    DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresError, PostgresJournal,
 };
 use loggia_sandbox::{
     CodeCache, EngineError, SandboxEngine,
@@ -34,9 +34,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     caller_vault::{CallerVault, LoginClients},
-    load::{CatalogLoader, FacadeStates, LoadStatus, PluginAdmitter, TrustPlaces, UpstreamSource, compiler},
+    load::{
+        CatalogLoader, FacadeStates, LoadStatus, PluginAdmitter, SwapAgreement, TrustPlaces, UpstreamSource,
+        compiler,
+    },
     login::CallLogins,
     serve::{
+        fleet::{report_versions, start_fleet},
         runtimes::CallRuntimes,
         starts::{Scheduler, ServiceIdentity, WorkflowHooks},
         vitals,
@@ -123,6 +127,8 @@ pub struct PluginHost {
     shared_journal: Option<Arc<PostgresJournal>>,
     /// Messages to and from other hosts. Locked only to be taken.
     fleet: Mutex<Option<FleetMember>>,
+    /// Agreement with them on what is served.
+    agreement: Option<Arc<SwapAgreement>>,
     /// Tasks that watch folders, with the tokens that stop them. Only `watch_folder` and `drop` lock it, and neither waits
     /// while it holds the lock.
     watchers: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
@@ -152,14 +158,16 @@ impl PluginHost {
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);
-        let (shared, fleet, journal) = match &options.database {
-            _ if !options.journal => (None, None, None),
+        let (shared, journal) = match &options.database {
+            _ if !options.journal => (None, None),
             Some(database) => {
-                let (shared, fleet) = open_database(database)?;
-                (Some(Arc::clone(&shared)), Some(fleet), Some(shared as Arc<dyn Journal>))
+                let (access, shared) = open_database(database)?;
+                (Some((access, Arc::clone(&shared))), Some(shared as Arc<dyn Journal>))
             }
-            None => (None, None, open_journal(&options.state)),
+            None => (None, open_journal(&options.state)),
         };
+        let fleet = shared.as_ref().map(|(access, journal)| start_fleet(access.clone(), journal.host()));
+        let (fleet, agreement) = fleet.transpose()?.unzip();
         let catalog = Arc::new(Catalog::new(options.publisher.clone()));
         let gate = Gate::with_journal(catalog, executor, options.quotas, journal);
         let HostOptions { cache: cached, state, settings, keys, audit, database_password, .. } =
@@ -184,8 +192,9 @@ impl PluginHost {
             upstreams: options.upstreams.clone(),
             upstream_grace: options.upstream_grace,
             runtimes: Some(runtimes),
-            shared_journal: shared,
+            shared_journal: shared.map(|(_, journal)| journal),
             fleet: Mutex::new(fleet),
+            agreement,
             watchers: Mutex::default(),
         })
     }
@@ -267,7 +276,11 @@ impl PluginHost {
             &UpstreamRuntimes { io: Handle::current(), calls: calls.handle().clone() },
             load_status,
         );
+        let loader = loader.with_agreement(self.agreement.clone());
         let stop = stop.child_token();
+        if let Some(agreement) = self.agreement.clone() {
+            calls.spawn(report_versions(agreement, Arc::clone(&self.load_status), stop.clone()));
+        }
         calls.spawn(resume_runs(self.gate.clone(), stop.clone()));
         if let Some(services) = self.services.clone() {
             let scheduler = Scheduler::new(self.gate.clone(), services, self.seal_secret());
@@ -296,15 +309,15 @@ impl Drop for PluginHost {
     }
 }
 
-/// Opens the journal of a database, and the exchange of messages with its other hosts. Whoever names one wants no host without
-/// it.
-fn open_database(database: &DatabaseOptions) -> Result<(Arc<PostgresJournal>, FleetMember), StartError> {
+/// Opens the journal of a database. Whoever names one wants no host without it.
+fn open_database(
+    database: &DatabaseOptions,
+) -> Result<(DatabaseAccess, Arc<PostgresJournal>), PostgresError> {
     let access = DatabaseAccess::new(database)?;
     tracing::info!("runs and the state of plugins are in the {}", access.name());
     let label = HostLabel { name: machine_name(), version: env!("CARGO_PKG_VERSION").to_owned() };
-    let journal = Arc::new(PostgresJournal::open_as(access.clone(), JournalOptions::default(), label)?);
-    let (mail, inbox) = PostgresMail::start(access, journal.host())?;
-    Ok((journal, FleetMember { mail: Arc::new(mail), inbox }))
+    let journal = PostgresJournal::open_as(access.clone(), JournalOptions::default(), label)?;
+    Ok((access, Arc::new(journal)))
 }
 
 /// Name of the machine with the number of this process, for the list of servers.

@@ -3,6 +3,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
+//! | `fleet.rs` | a host as one of several that share a database |
 //! | `admin/` | health, readiness and metrics |
 //! | `signals/` | shutdown signals |
 //! | `starts/` | workflows that start by themselves |
@@ -11,6 +12,7 @@
 //! | `vitals/` | resource usage, logged on SIGUSR1 |
 
 pub mod admin;
+mod fleet;
 mod host;
 pub mod memory;
 mod runtimes;

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     link::{AnswerChannel, FleetLink},
-    message::{FleetMessage, ForwardedRequest, LinkEvent},
+    message::{FleetMessage, ForwardedRequest, LinkEvent, VersionReport},
 };
 
 /// Answers requests that other hosts forward.
@@ -32,6 +32,7 @@ pub(crate) async fn receive_mail(
     mut inbox: MailInbox,
     answers: impl ForwardedAnswers,
     sessions: Option<Arc<dyn SessionMessages>>,
+    versions: Arc<dyn Fn(VersionReport) + Send + Sync>,
     stop: CancellationToken,
 ) {
     loop {
@@ -69,6 +70,7 @@ pub(crate) async fn receive_mail(
                     sessions.accept(session, message).await;
                 }
             }
+            FleetMessage::Versions(report) => versions(report),
             FleetMessage::SessionEnd { session } => {
                 if let Some(sessions) = &sessions {
                     sessions.end(session).await;

@@ -1,6 +1,6 @@
 //! What hosts send each other, as JSON.
 
-use loggia_gate::access::OriginRecord;
+use loggia_gate::{access::OriginRecord, mail::HostMail};
 use rmcp::model::InitializeRequestParams;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,6 +21,8 @@ pub(crate) enum FleetMessage {
     Cancel { from: String, channel: u64 },
     /// A client's message in a session, for calls that another host runs.
     Session { session: String, message: Value },
+    /// What a host serves, and what it could serve.
+    Versions(VersionReport),
     /// A client has ended its session.
     SessionEnd { session: String },
 }
@@ -31,6 +33,26 @@ pub(super) enum LinkEvent {
     Message(Value),
     /// Whether it still answers.
     Pong(bool),
+}
+
+/// What a host serves, and what it could serve: digests of all its files.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct VersionReport {
+    /// Address of the host.
+    pub from: String,
+    /// Served now.
+    pub served: String,
+    /// Loaded, and to be served.
+    pub ready: Option<String>,
+    /// True if a file does not load.
+    pub has_failed: bool,
+}
+
+impl VersionReport {
+    /// Sends it to all other hosts.
+    pub fn send(self, mail: &dyn HostMail) {
+        mail.send_all(FleetMessage::Versions(self).to_bytes());
+    }
 }
 
 /// A request that another host answers.

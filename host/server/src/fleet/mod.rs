@@ -23,6 +23,7 @@ pub(crate) use self::{
     message::{FleetMessage, ForwardedRequest},
     open_request::OpenRequest,
 };
+pub use message::VersionReport;
 
 /// What makes a host one of several.
 pub struct FleetMember {
@@ -30,4 +31,9 @@ pub struct FleetMember {
     pub mail: Arc<dyn HostMail>,
     /// Messages of the others.
     pub inbox: MailInbox,
+    /// Takes what the others serve.
+    pub versions: VersionListener,
 }
+
+/// Takes what another host serves.
+pub type VersionListener = Arc<dyn Fn(VersionReport) + Send + Sync>;

@@ -123,18 +123,18 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
     let meters = Arc::clone(gate.meters());
     let sealer = handler.sealer();
     Arc::clone(&sealer).prepare().await;
-    let (handler, link, inbox) = match fleet {
+    let (handler, link, incoming) = match fleet {
         None => (handler, None, None),
-        Some(FleetMember { mail, inbox }) => {
+        Some(FleetMember { mail, inbox, versions }) => {
             let link = Arc::new(FleetLink::new(mail));
-            (handler.with_fleet(Arc::clone(&link)), Some(link), Some(inbox))
+            (handler.with_fleet(Arc::clone(&link)), Some(link), Some((inbox, versions)))
         }
     };
     let sessions = BoundedSessions::new(&http, handler.list_changes(), &meters.http, sealer);
     let sessions = Arc::new(sessions.with_fleet(link.clone()));
-    if let (Some(link), Some(inbox)) = (link, inbox) {
+    if let (Some(link), Some((inbox, versions))) = (link, incoming) {
         let sessions: Arc<dyn SessionMessages> = Arc::new(Arc::clone(&sessions));
-        tokio::spawn(receive_mail(link, inbox, handler.clone(), Some(sessions), streams.clone()));
+        tokio::spawn(receive_mail(link, inbox, handler.clone(), Some(sessions), versions, streams.clone()));
     }
     let service = mcp_service(handler.clone(), &http, Arc::clone(&sessions), streams.clone());
     let auth = Arc::new(AuthState {

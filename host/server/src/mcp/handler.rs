@@ -137,10 +137,10 @@ impl McpHandler {
     /// Makes the server one of several, without sessions: for stdio. Must be called on a runtime.
     #[must_use]
     pub fn in_fleet(self, member: Option<FleetMember>, stop: CancellationToken) -> Self {
-        let Some(FleetMember { mail, inbox }) = member else { return self };
+        let Some(FleetMember { mail, inbox, versions }) = member else { return self };
         let link = Arc::new(FleetLink::new(mail));
         let handler = self.with_fleet(Arc::clone(&link));
-        tokio::spawn(receive_mail(link, inbox, handler.clone(), None, stop));
+        tokio::spawn(receive_mail(link, inbox, handler.clone(), None, versions, stop));
         handler
     }
 

@@ -249,6 +249,8 @@ impl Readiness {
             Some("plugins are still being loaded".to_owned())
         } else if !keys {
             Some("the keys of the authorization server have not been fetched yet".to_owned())
+        } else if report.is_behind {
+            Some("the other servers serve newer versions of plugins, which do not load here".to_owned())
         } else if serving + stale > 0 {
             None
         } else if let Some(folder) = &report.folder_error {

@@ -8,7 +8,7 @@ fn report(files: &[(&str, load::LoadState)]) -> LoadStatusReport {
         state: *state,
         why: (*state != Serving).then(|| "why".to_owned()),
     });
-    LoadStatusReport { folder_error: None, files: files.collect() }
+    LoadStatusReport { files: files.collect(), ..LoadStatusReport::default() }
 }
 
 #[test]
@@ -33,6 +33,11 @@ fn ready_when_something_serves_or_nothing_failed() {
     );
     assert!(Readiness::new(false, true, true, &folder(&[("a", Serving)])).ready);
     assert!(!Readiness::new(false, true, false, &folder(&[("a", Serving)])).ready, "no keys yet");
+    let behind = LoadStatusReport { is_behind: true, ..report(&[("a", Stale)]) };
+    assert_eq!(
+        Readiness::new(false, true, true, &behind).why.as_deref(),
+        Some("the other servers serve newer versions of plugins, which do not load here")
+    );
 }
 
 #[test]
