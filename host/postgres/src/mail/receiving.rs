@@ -15,6 +15,9 @@ const POLL_PERIOD: Duration = Duration::from_secs(1);
 /// The same, of a server without notifications.
 const SHORT_PERIOD: Duration = Duration::from_millis(100);
 
+/// Time for an answer of the server.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Takes messages: address.
 const TAKE: &str =
     "DELETE FROM @mail WHERE key IN (SELECT key FROM @mail WHERE host = $1 ORDER BY key LIMIT 64)
@@ -26,7 +29,7 @@ pub(crate) async fn receive(access: &DatabaseAccess, own: &str, arrived: mpsc::S
     loop {
         let error = tokio::select! {
             () = arrived.closed() => return,
-            received = receive_connected(access, own, &arrived) => match received {
+            received = receive_connected(access, own, &arrived, &mut is_reported) => match received {
                 Ok(()) => return,
                 Err(error) => error,
             },
@@ -43,16 +46,21 @@ async fn receive_connected(
     access: &DatabaseAccess,
     own: &str,
     arrived: &mpsc::Sender<Vec<u8>>,
+    is_reported: &mut bool,
 ) -> Result<(), PostgresError> {
     let explain = |error: tokio_postgres::Error| access.explain(&error);
-    let session = access.connect(SessionKind::Brief).await?;
+    let silent = |_| access.unreachable("it does not answer");
+    let session = timeout(PATIENCE, access.connect(SessionKind::Brief)).await.map_err(silent)??;
     // The address is ours: letters and digits.
-    let listens = session.client.batch_execute(&format!("LISTEN \"loggia_{own}\"")).await.is_ok();
+    let listen = format!("LISTEN \"loggia_{own}\"");
+    let listens = timeout(PATIENCE, session.client.batch_execute(&listen)).await.map_err(silent)?.is_ok();
     let period = if listens { POLL_PERIOD } else { SHORT_PERIOD };
     let take = session.client.prepare(&access.sql(TAKE)).await.map_err(explain)?;
     loop {
         let params: Params<'_> = &[&own];
-        let mut rows = session.client.query(&take, params).await.map_err(explain)?;
+        let taken = timeout(PATIENCE, session.client.query(&take, params));
+        let mut rows = taken.await.map_err(silent)?.map_err(explain)?;
+        *is_reported = false;
         if rows.is_empty() {
             let _ = timeout(period, session.notified()).await;
             continue;

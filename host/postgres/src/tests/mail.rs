@@ -1,5 +1,7 @@
 //! Messages between hosts.
 
+use std::time::Duration;
+
 use loggia_gate::{
     journal::{
         Journal, RunHolder,
@@ -8,8 +10,14 @@ use loggia_gate::{
     mail::{HostMail, MailInbox},
 };
 
-use super::journal::SchemaPlace;
-use crate::{DatabaseAccess, HostLabel, JournalOptions, PostgresJournal, PostgresMail};
+use tokio::time::timeout;
+
+use super::{
+    eventually,
+    journal::SchemaPlace,
+    proxy::{CutProxy, Forwarding},
+};
+use crate::{DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresJournal, PostgresMail};
 
 /// A server, which has a name.
 fn open(place: &SchemaPlace) -> (PostgresJournal, PostgresMail, MailInbox) {
@@ -43,6 +51,31 @@ async fn messages_arrive_once_and_in_order() {
     assert!(!one_mail.send("missing", Vec::new()).await);
     drop(other);
     assert!(!one_mail.send(other_mail.address(), Vec::new()).await, "it has given its lease up");
+}
+
+#[tokio::test]
+async fn messages_flow_again_after_the_database_was_away() {
+    let place = SchemaPlace::new();
+    let proxy = CutProxy::start(place.server.port());
+    let (one, ..) = open(&place);
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", proxy.port);
+    let behind = DatabaseAccess::new(&DatabaseOptions { url, ..place.options.clone() }).unwrap();
+    let (mail, mut inbox) = PostgresMail::start(behind, one.host()).unwrap();
+    let (_other, other_mail, mut other_inbox) = open(&place);
+    for mode in [Forwarding::Refuse, Forwarding::Freeze] {
+        proxy.set(mode);
+        assert!(!mail.send(other_mail.address(), b"lost".to_vec()).await, "{mode:?}");
+        proxy.set(Forwarding::Pass);
+        eventually("messages are sent again", || mail.send(other_mail.address(), b"after".to_vec())).await;
+        // What was frozen may arrive, too.
+        while other_inbox.recv().await.unwrap() != b"after" {}
+        // What was on its way may be lost.
+        let mut arrived = false;
+        while !arrived {
+            assert!(other_mail.send(one.host(), b"again".to_vec()).await);
+            arrived = timeout(Duration::from_millis(200), inbox.recv()).await.is_ok();
+        }
+    }
 }
 
 #[tokio::test]
