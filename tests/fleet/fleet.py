@@ -7,6 +7,7 @@ Started by `tests/fleet/run`, which builds what it needs. Prints a table, and ex
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import shutil
@@ -44,6 +45,8 @@ class Fleet:
 
     def event(self, kind, **more):
         self.events.append({"kind": kind, "time": now(), **more})
+        with open(self.folder / "events.jsonl", "a") as file:
+            file.write(json.dumps(self.events[-1]) + "\n")
 
     async def start(self):
         ports = hosts.free_ports(2)

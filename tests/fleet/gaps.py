@@ -3,6 +3,9 @@
 A gap is the time between two successful calls of one worker, without that in which it waited for a run. It belongs to what
 happened meanwhile: kills of single servers alone, a failover of the database, or a partition; with a kill or a failover it begins
 there.
+
+A client with a session reads its answers from a stream of events. If that breaks, the SDKs try to resume it, and fail the call by
+their timeout only: that is the client's time, and is counted on its own.
 """
 
 import bisect
@@ -34,8 +37,14 @@ def intervals(events, kind):
     return found
 
 
+def gave_up(line):
+    """Whether the client waited for a stream that had broken."""
+    return line["outcome"] != "ok" and any(word in line.get("why", "") for word in ("imeout", "timed out", "reconnection attempts"))
+
+
 def stretches(lines):
-    """Of each worker: (success, next success, how long it waited for runs meanwhile)."""
+    """Of each worker: (success, next success, how long it waited for runs and broken streams meanwhile)."""
+    with_sessions = {line["worker"] for line in lines if line["kind"] == "connect" and line.get("version", "2026-07-28") < "2026-07-28"}
     workers = defaultdict(list)
     for line in lines:
         workers[line["worker"]].append(line)
@@ -43,7 +52,7 @@ def stretches(lines):
         own.sort(key=lambda line: line["end"])
         last, waited = None, 0
         for line in own:
-            if line["kind"] == "follow":
+            if line["kind"] == "follow" or line["worker"] in with_sessions and line["kind"] != "connect" and gave_up(line):
                 waited += line["end"] - line["start"]
             if line["outcome"] == "ok" and line["kind"] != "connect":
                 if last is not None:
@@ -70,11 +79,17 @@ def measure(events, lines, report):
             over = sum(gap > GOALS[kind] for gap in seconds)
             report.violations.append(f"{name} is {seconds[-1]:.1f} s, more than {GOALS[kind]:.0f} s, {over} of {len(found)} times")
     report.gaps = dict(gaps)
+    calls = [line for line in lines if line["kind"] not in ("connect", "follow")]
+    given_up = [line for line in calls if gave_up(line)]
+    report.figures["calls that clients gave up by their own timeout"] = f"{len(given_up)} of {len(calls)}"
     # Of all clients together: how long nobody was served.
-    served = sorted(line["end"] for line in lines if line["outcome"] == "ok" and line["kind"] != "connect")
+    served = sorted(line["end"] for line in calls if line["outcome"] == "ok")
+    others = [interval for kind in NAMES if kind != "kill" for interval in happened[kind]]
     for kind in ("kill", "failover"):
         longest = 0
         for begin, _ in happened[kind]:
+            if kind == "kill" and any(b - 2e9 <= begin <= e + 2e9 for b, e in others):
+                continue
             place = bisect.bisect(served, begin)
             if place < len(served):
                 longest = max(longest, served[place] - begin)

@@ -2,7 +2,7 @@
 
 A history is linearizable if each operation can be given a moment between its start and its end, so that the operations, one
 after another in the order of these moments, explain all results (Herlihy and Wing 1990). The search is that of Wing and Gong with
-Lowe's memory of configurations (set of operations done, state), as in Porcupine. An operation whose outcome is unknown, as its
+Lowe's memory of configurations (set of operations done, state). An operation whose outcome is unknown, as its
 connection broke, can take effect at any moment after its start, or never.
 
 The model knows what Loggia promises of a key: its value, and its version, which rises with each change.
@@ -75,59 +75,51 @@ class Undecided(Exception):
     """The search took too many steps."""
 
 
-def explain(operations, limit=400_000):
+def explain(operations, limit=300_000):
     """None if the history is linearizable, or the longest prefix found and what could not follow it."""
-    operations = sorted(operations, key=lambda operation: operation.start)
     # A read of unknown outcome says nothing.
     operations = [operation for operation in operations if operation.known or operation.kind != "get"]
-    count = len(operations)
+    # Known ones are tried first: those of unknown outcome mostly explain nothing.
+    operations.sort(key=lambda operation: (operation.end, operation.start))
     known = sum(operation.known for operation in operations)
-    # Calls and returns in the order of time, as a doubly linked list. An entry is 2·n for a call, 2·n+1 for its return.
-    times = [(operation.start, 0, 2 * n) for n, operation in enumerate(operations)]
-    # A return at the same instant comes later: the two then overlap.
-    times += [(operation.end, 1, 2 * n + 1) for n, operation in enumerate(operations)]
-    order = [entry for _, _, entry in sorted(times)]
-    head = 2 * count
-    after, before = [0] * (2 * count + 1), [0] * (2 * count + 1)
-    for entry, following in zip([head, *order], [*order, head]):
-        after[entry], before[following] = following, entry
+    everything_known = (1 << known) - 1
 
-    def lift(n):
-        for entry in (2 * n, 2 * n + 1):
-            after[before[entry]], before[after[entry]] = after[entry], before[entry]
+    def candidates(done):
+        """Those that can come next: none that has not come yet has ended before their start."""
+        first_end = next((operations[n].end for n in range(known) if not done >> n & 1), FOREVER)
+        alike = set()
+        for n, operation in enumerate(operations):
+            if done >> n & 1 or operation.start > first_end:
+                continue
+            if not operation.known:
+                # Of several that do the same, the earliest start comes first.
+                what = (operation.kind, operation.argument)
+                if what in alike:
+                    continue
+                alike.add(what)
+            yield n
 
-    def unlift(n):
-        for entry in (2 * n + 1, 2 * n):
-            after[before[entry]] = before[after[entry]] = entry
-
-    state, done, left = INITIAL, 0, known
-    seen, stack, steps = {(0, INITIAL)}, [], 0
-    best = ([], None)
-    entry = after[head]
-    while left:
-        steps += 1
-        if steps > limit:
-            raise Undecided(f"{count} operations, {count - known} of them unknown")
-        n, returns = divmod(entry, 2)
-        if entry != head and not returns:
+    seen, best = {(0, INITIAL)}, ([], INITIAL)
+    # (done, state, what came last, candidates that are left)
+    stack = [(0, INITIAL, None, candidates(0))]
+    steps = 0
+    while stack:
+        done, state, _, left = stack[-1]
+        if done & everything_known == everything_known:
+            return None
+        for n in left:
+            steps += 1
+            if steps > limit:
+                raise Undecided(f"{len(operations)} operations, {len(operations) - known} of them unknown")
             following = step(state, operations[n])
-            if following is not None and (done | 1 << n, following) not in seen:
-                seen.add((done | 1 << n, following))
-                stack.append((n, state))
-                state, done, left = following, done | 1 << n, left - operations[n].known
-                lift(n)
-                entry = after[head]
-                if len(stack) > len(best[0]):
-                    best = ([n for n, _ in stack], state)
-            else:
-                entry = after[entry]
-            continue
-        # An operation that has returned must come before everything that follows: the last choice was wrong.
-        if not stack:
-            prefix = [operations[n] for n in best[0]]
-            return prefix, best[1], [operation for operation in operations if operation not in prefix][:6]
-        n, state = stack.pop()
-        done, left = done & ~(1 << n), left + operations[n].known
-        unlift(n)
-        entry = after[2 * n]
-    return None
+            after = done | 1 << n
+            if following is not None and (after, following) not in seen:
+                seen.add((after, following))
+                stack.append((after, following, n, candidates(after)))
+                if len(stack) > len(best[0]) + 1:
+                    best = ([n for _, _, n, _ in stack[1:]], following)
+                break
+        else:
+            stack.pop()
+    prefix, state = best
+    return [operations[n] for n in prefix], state, [o for n, o in enumerate(operations) if n not in prefix][:6]

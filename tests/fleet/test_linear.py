@@ -131,7 +131,7 @@ class Simulated(unittest.TestCase):
         self.assertEqual(caught, mutations, "each of these drops is visible")
 
     def test_the_search_is_bounded(self):
-        history = [increment(1, None, 0) for _ in range(40)] + [get(-1, 99, 1, 2)]
+        history = [put(number, None, 0) for number in range(20)] + [get(-1, 99, 1, 2)]
         with self.assertRaises(Undecided):
             explain(history, limit=1000)
 
