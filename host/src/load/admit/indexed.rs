@@ -72,14 +72,15 @@ impl IndexedComponent {
     /// If the file was replaced since it was admitted, the code is that of the version that was, as for a loaded component:
     /// calls are not lost while the new version is admitted.
     async fn read_and_load(&self) -> Result<Option<PluginComponent>, AdmitError> {
-        let artifact = match read_file(&self.path, self.most).and_then(|bytes| Ok(PluginArtifact::new(bytes)?)) {
-            Ok(artifact) if artifact.digest == self.digest => artifact,
-            other if self.is_replaced() => {
-                let kept = self.cache.find(&self.engine, self.digest)?;
-                return if kept.is_some() { Ok(kept) } else { other.map(|_| None) };
-            }
-            other => return other.map(|_| None),
-        };
+        let artifact =
+            match read_file(&self.path, self.most).and_then(|bytes| Ok(PluginArtifact::new(bytes)?)) {
+                Ok(artifact) if artifact.digest == self.digest => artifact,
+                other if self.is_replaced() => {
+                    let kept = self.cache.find(&self.engine, self.digest)?;
+                    return if kept.is_some() { Ok(kept) } else { other.map(|_| None) };
+                }
+                other => return other.map(|_| None),
+            };
         let LoadedComponent { component, compiled } =
             self.cache.load(&self.engine, &artifact, &self.compiler).await?;
         if compiled {
