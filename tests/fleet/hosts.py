@@ -205,7 +205,7 @@ class Balancer:
             folder=self.folder,
             servers=servers,
             port=self.port,
-            affinity="hash $remote_addr$http_authorization consistent;" if affinity else "",
+            affinity="hash $remote_addr$http_authorization consistent;" if affinity else "least_conn;",
         )
         (self.folder / "nginx.conf").write_text(text)
         self.process = None

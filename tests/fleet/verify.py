@@ -123,6 +123,7 @@ async def runs(fleet, report):
     deadline = loop.time() + PATIENCE
 
     async def of(worker):
+        give_up = False
         async with Asking(fleet, worker) as asking:
             for line in acknowledged:
                 if line["worker"] != worker:
@@ -130,9 +131,10 @@ async def runs(fleet, report):
                 while True:
                     status = asking.call("orders", action="run_status", run_id=line["result"], wait=True)
                     try:
-                        told = await asyncio.wait_for(status, 3 if fleet.options.affinity else 50)
+                        left = max(1, deadline - loop.time())
+                        told = await asyncio.wait_for(status, min(left, 3 if fleet.options.affinity else 50))
                     except TimeoutError:
-                        told = await asking.call("orders", action="run_status", run_id=line["result"])
+                        told = await asyncio.wait_for(asking.call("orders", action="run_status", run_id=line["result"]), 30)
                     run = (told.get("data") or {}).get("run") or {}
                     if run.get("status") in ("succeeded", "failed"):
                         report.results[line["key"]] = run["result"]
@@ -143,7 +145,12 @@ async def runs(fleet, report):
                         break
                     if not told.get("ok") or loop.time() > deadline:
                         report.results[line["key"]] = {"lost": told}
+                        # If many do not end, this must.
+                        give_up = loop.time() > deadline + 30
                         break
+                if give_up:
+                    report.violations.append("runs do not end")
+                    return
 
     await asyncio.gather(*[of(worker) for worker in fleet.tokens])
     lost = [(key, result["lost"]) for key, result in report.results.items() if "lost" in result]

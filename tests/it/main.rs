@@ -11,6 +11,7 @@ mod clients;
 mod credentials;
 mod facades;
 mod hostile;
+mod histories;
 mod http;
 mod invoke;
 mod lint;
