@@ -52,6 +52,8 @@ class Worker {
   versions = new Map();
   runs = [];
   waiting = [];
+  // Whether a run may have begun whose handle was lost.
+  lostOne = false;
   failures = 0;
 
   constructor(name, token) {
@@ -96,6 +98,7 @@ class Worker {
       } catch (error) {
         this.record(kind, start, HARMLESS.has(kind) ? "fail" : "unknown", { why: reason(error), ...about });
         this.failures += 1;
+        this.lostOne ||= kind === "approve";
         // The check at the end asks once more.
         this.waiting = this.waiting.filter((run) => run !== about.run);
         if (/session|404|closed/i.test(reason(error)) || this.failures >= 3) return;
@@ -133,6 +136,7 @@ class Worker {
       case "approve":
         return ["orders", { action: kind, id: `${kind}.${unique}`, wait: false }, { key: `${kind}.${unique}` }];
     }
+    if (kind === "follow" && this.lostOne) return ["orders", { action: "run_status" }, { list: true }];
     if (kind === "follow" && this.waiting.length + this.runs.length > 0) {
       const run = this.waiting[0] ?? pick(this.runs.slice(-8));
       return ["orders", { action: "run_status", run_id: run, wait: true }, { run }];
@@ -155,6 +159,11 @@ class Worker {
     } else if (kind === "place" || kind === "approve") {
       seen = data.run.id;
       (kind === "place" ? this.runs : this.waiting).push(seen);
+    } else if (about.list) {
+      const asks = ({ action, status }) => action === "approve" && ["running", "waiting"].includes(status);
+      this.waiting = data.runs.filter(asks).map(({ id }) => id);
+      this.lostOne = false;
+      seen = this.waiting.length;
     } else if (kind === "follow" && about.run) {
       seen = data.run.status;
       if (["succeeded", "failed"].includes(seen)) this.waiting = this.waiting.filter((run) => run !== about.run);

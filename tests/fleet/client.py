@@ -39,6 +39,8 @@ class Worker:
         self.number = 0
         self.versions = {}
         self.runs, self.waiting = [], []
+        # Whether a run may have begun whose handle was lost.
+        self.lost_one = False
         self.failures = 0
 
     def record(self, kind, start, outcome, **more):
@@ -75,6 +77,7 @@ class Worker:
             except Exception as error:
                 self.record(kind, start, "fail" if kind in HARMLESS else "unknown", why=reason(error), **about)
                 self.failures += 1
+                self.lost_one |= kind == "approve"
                 # The check at the end asks once more.
                 self.waiting = [run for run in self.waiting if run != about.get("run")]
                 gone = any(word in reason(error).lower() for word in ("session", "404", "closed"))
@@ -105,6 +108,8 @@ class Worker:
             return "keeps", {"action": "put", "key": f"note.{unique}", "value": unique}, {"key": f"note.{unique}", "argument": unique}
         if kind in ("place", "approve"):
             return "orders", {"action": kind, "id": f"{kind}.{unique}", "wait": False}, {"key": f"{kind}.{unique}"}
+        if kind == "follow" and self.lost_one:
+            return "orders", {"action": "run_status"}, {"list": True}
         if kind == "follow" and (self.waiting or self.runs):
             # Those with a question first, until they end.
             run = self.waiting[0] if self.waiting else self.chance.choice(self.runs[-8:])
@@ -125,6 +130,9 @@ class Worker:
         elif kind in ("place", "approve"):
             result = data["run"]["id"]
             (self.runs if kind == "place" else self.waiting).append(result)
+        elif "list" in about:
+            asking = [run["id"] for run in data["runs"] if run["action"] == "approve" and run["status"] in ("running", "waiting")]
+            self.waiting, self.lost_one, result = asking, False, len(asking)
         elif kind == "follow" and "run" in about:
             result = data["run"]["status"]
             if self.waiting and result in ("succeeded", "failed"):
