@@ -10,6 +10,7 @@ mod cli;
 mod clients;
 mod credentials;
 mod facades;
+mod histories;
 mod hostile;
 mod http;
 mod invoke;

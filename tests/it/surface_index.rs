@@ -133,6 +133,29 @@ async fn an_index_is_not_trusted_over_the_bytes() -> Result<()> {
     Ok(())
 }
 
+/// The version that was admitted serves, as if it had been called before, until the new one is admitted.
+#[tokio::test]
+async fn a_component_that_is_replaced_before_its_first_call_loses_none() -> Result<()> {
+    let (folder, cache) = (Folder::with(&["version_one"]), tempfile::tempdir()?);
+    start(&folder, cache.path()).await?;
+    for round in 0..4 {
+        let (client, log) = Client::stdio_logged(folder.path(), |command| {
+            command.env("LOGGIA_CACHE", cache.path());
+        })
+        .await?;
+        client.names().await?;
+        let (now, next) = if round % 2 == 0 { ("one", "two") } else { ("two", "one") };
+        folder.put("version_one", &fixture(&format!("version_{next}")));
+        let answer = client.envelope("version", json!({"action": "get"})).await?;
+        ensure!(answer["data"] == now || answer["data"] == next, "{round}: {answer}");
+        becomes(&client, next).await;
+        client.end().await?;
+        let log = log.await??;
+        ensure!(log.contains("loaded (indexed"), "{round}: {log}");
+    }
+    Ok(())
+}
+
 /// Gives the only entry of an index the metadata of a file.
 fn forge(index: &Path, meta: &fs::Metadata) -> Result<()> {
     let text = fs::read_to_string(index)?;

@@ -77,6 +77,20 @@ impl CodeCache {
         self.folder()?.write(name, bytes)
     }
 
+    /// Finds the code of a component by its digest alone; `None` if it is missing or damaged.
+    ///
+    /// # Errors
+    ///
+    /// If the cache cannot be opened, or the engine has no room for the code.
+    pub fn find(
+        &self,
+        engine: &SandboxEngine,
+        digest: ArtifactDigest,
+    ) -> Result<Option<PluginComponent>, LoadError> {
+        let folder = self.folder().map_err(LoadError::io("open the cache"))?;
+        find(engine, &folder, &format!("{digest}.code"), &format!("{digest}.sum"))
+    }
+
     /// Loads the component of these bytes from the cache, or compiles it and adds it.
     ///
     /// Processes that load the same bytes at once compile them once: the others wait for the first.

@@ -2,9 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use loggia_gate::journal::{
-    Journal, JournalError,
-    suite::{entries, first, run},
+use loggia_gate::{
+    journal::{
+        Journal, JournalError,
+        suite::{entries, first, run},
+    },
+    mail::HostMail,
 };
 use loggia_state::{
     ChangeCondition, ChangeOperation, StateFolder, StateSpace,
@@ -15,7 +18,8 @@ use tokio_postgres::NoTls;
 
 use super::eventually;
 use crate::{
-    DatabaseAccess, DatabaseOptions, JournalOptions, PostgresJournal, PostgresStores, testing::PrivateServer,
+    DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresJournal, PostgresMail,
+    PostgresStores, testing::PrivateServer,
 };
 
 /// Runs statements, each in a transaction of its own, and returns the number that the last one yields.
@@ -88,6 +92,34 @@ async fn what_is_acknowledged_survives_the_primary() {
     assert_eq!(journal.history("a".into()).await.unwrap(), expected);
     assert_eq!(text(&store, "number").as_deref(), Some("20"));
     store.commit(StateSpace::Shared, vec![put("number", "21")]).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_arrive_after_the_standby_took_over() {
+    let primary = PrivateServer::start(&[], &[]);
+    let standby = primary.standby();
+    ask(&primary, &WAIT_FOR_STANDBYS).await;
+    let synchronous = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+    eventually("the standby follows", async || ask(&primary, &[synchronous]).await == 1).await;
+    let url =
+        format!("postgres://postgres@127.0.0.1:{},127.0.0.1:{}/postgres", primary.port(), standby.port());
+    let options = DatabaseOptions { url, schema: "loggia".into(), password: None };
+    let open = || {
+        let access = DatabaseAccess::new(&options).unwrap();
+        let label = HostLabel { name: "server".into(), version: "1".into() };
+        let journal = PostgresJournal::open_as(access.clone(), JournalOptions::default(), label).unwrap();
+        let (mail, inbox) = PostgresMail::start(access, journal.host()).unwrap();
+        (journal, mail, inbox)
+    };
+    let (_one, one_mail, _one_inbox) = open();
+    let (_other, other_mail, mut other_inbox) = open();
+    assert!(one_mail.send(other_mail.address(), b"before".to_vec()).await);
+    assert_eq!(other_inbox.recv().await.unwrap(), b"before");
+    tokio::task::spawn_blocking(|| primary.crash()).await.unwrap();
+    ask(&standby, &["SELECT pg_promote()"]).await;
+    let after = async || one_mail.send(other_mail.address(), b"after".to_vec()).await;
+    eventually("messages are sent", after).await;
+    assert_eq!(other_inbox.recv().await.unwrap(), b"after");
 }
 
 #[tokio::test(flavor = "multi_thread")]

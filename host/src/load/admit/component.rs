@@ -228,6 +228,7 @@ impl PluginAdmitter {
             index: Arc::clone(&self.index),
             stale: Arc::clone(&self.stale),
             path: found.path.clone(),
+            stamp: found.stamp(),
             digest,
             most,
             facade: contract.surface().name.clone(),

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -16,6 +17,7 @@ use loggia_text::printable;
 use tokio::{runtime::Handle, sync::Notify, task::spawn_blocking};
 
 use super::{error::AdmitError, files::read_file, surface_index::SurfaceIndex};
+use crate::load::plugin_files::FileStamp;
 
 /// Time after which a caller may try again: the file is admitted by then, unless it has to be compiled.
 const RETRY_AFTER_MS: u64 = 1000;
@@ -54,6 +56,8 @@ pub struct IndexedComponent {
     pub stale: Arc<StaleFiles>,
     /// File of the component.
     pub path: PathBuf,
+    /// Its metadata, by which the index knew it.
+    pub stamp: FileStamp,
     /// Digest of the bytes whose surface is published.
     pub digest: ArtifactDigest,
     /// Maximum size of the file.
@@ -64,11 +68,19 @@ pub struct IndexedComponent {
 
 impl IndexedComponent {
     /// Reads the file, verifies its digest and loads its code. `None` if the bytes are others.
+    ///
+    /// If the file was replaced since it was admitted, the code is that of the version that was, as for a loaded component:
+    /// calls are not lost while the new version is admitted.
     async fn read_and_load(&self) -> Result<Option<PluginComponent>, AdmitError> {
-        let artifact = PluginArtifact::new(read_file(&self.path, self.most)?)?;
-        if artifact.digest != self.digest {
-            return Ok(None);
-        }
+        let artifact =
+            match read_file(&self.path, self.most).and_then(|bytes| Ok(PluginArtifact::new(bytes)?)) {
+                Ok(artifact) if artifact.digest == self.digest => artifact,
+                other if self.is_replaced() => {
+                    let kept = self.cache.find(&self.engine, self.digest)?;
+                    return if kept.is_some() { Ok(kept) } else { other.map(|_| None) };
+                }
+                other => return other.map(|_| None),
+            };
         let LoadedComponent { component, compiled } =
             self.cache.load(&self.engine, &artifact, &self.compiler).await?;
         if compiled {
@@ -76,6 +88,11 @@ impl IndexedComponent {
             tracing::info!(%file, "compiled at its first call: its code was missing or damaged");
         }
         Ok(Some(component))
+    }
+
+    /// Whether the file has other metadata than when it was admitted: then the index did not lie.
+    fn is_replaced(&self) -> bool {
+        fs::metadata(&self.path).map_or(true, |meta| FileStamp::from_metadata(&meta) != self.stamp)
     }
 
     /// Has the file admitted again, and returns the failure for the caller.
