@@ -3,6 +3,7 @@
 mod admin;
 mod asks;
 mod author;
+mod callers;
 mod cancelled;
 mod capabilities;
 mod cli;

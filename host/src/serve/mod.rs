@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
 //! | `admin/` | health, readiness and metrics |
+//! | `revocations.rs` | follows the record of revoked tokens |
 //! | `signals/` | shutdown signals |
 //! | `starts/` | workflows that start by themselves |
 //! | `memory.rs` | settings of the allocator |
@@ -13,6 +14,7 @@
 pub mod admin;
 mod host;
 pub mod memory;
+pub mod revocations;
 mod runtimes;
 pub mod signals;
 pub mod starts;

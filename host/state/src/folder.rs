@@ -12,7 +12,9 @@ use crate::{
     StateError, StateStore,
     backend::StateBackend,
     clock::{StateClock, system_time},
-    error, limits, secret,
+    error, limits,
+    records::HostRecords,
+    secret,
     sqlite::SqliteStores,
 };
 
@@ -72,13 +74,21 @@ impl StateFolder {
         Ok(StateStore { name: name.into(), backend: self.backend.open(name), quota })
     }
 
-    /// Returns the names of the stores to which something was committed, sorted.
+    /// Returns a store of the host itself.
+    pub fn records(&self, records: HostRecords) -> StateStore {
+        let (name, quota) = (records.name(), records.quota());
+        StateStore { name: name.into(), backend: self.backend.open(name), quota }
+    }
+
+    /// Returns the names of the plugins' stores to which something was committed, sorted.
     ///
     /// # Errors
     ///
     /// [`StateError::Storage`] if they cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StateError> {
-        self.backend.names()
+        let mut names = self.backend.names()?;
+        names.retain(|name| limits::is_store_name(name));
+        Ok(names)
     }
 
     /// Returns the random secret that all hosts with these stores share; creates it at first use.

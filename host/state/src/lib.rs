@@ -29,6 +29,7 @@ mod line;
 mod list;
 mod pool;
 mod read;
+mod records;
 mod row;
 mod schema;
 mod secret;
@@ -50,4 +51,5 @@ pub use limits::{
     VALUE_BYTES,
 };
 pub use list::{ListedEntry, StoreUsage};
+pub use records::HostRecords;
 pub use store::StateStore;
