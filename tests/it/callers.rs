@@ -1,4 +1,4 @@
-//! Callers of several servers with one record: revoked tokens.
+//! Callers of several servers with one record: revoked tokens, and shared rates.
 
 use anyhow::{Context, Result, ensure};
 use loggia_postgres::testing::PrivateServer;
@@ -83,5 +83,57 @@ async fn a_revoked_token_is_refused_by_running_servers() -> Result<()> {
         let log = served.log.lock().expect("a log").join("\n");
         assert!(!log.contains("sha256:"), "{log}");
     }
+    Ok(())
+}
+
+/// A caller that has used its rate at one server finds it used at another.
+#[tokio::test]
+async fn rates_count_the_requests_of_all_servers() -> Result<()> {
+    const BURST: usize = 300;
+    let server = PrivateServer::shared();
+    let options = server.options();
+    let limits = format!("[http.per-caller]\nrate = 1\nburst = {BURST}\n");
+    let settings = format!("[state]\nurl = '{}'\nschema = '{}'\n{limits}", options.url, options.schema);
+    let [ada, bob] = [Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?];
+    let machine = async || {
+        let folder = Folder::with(&["echo"]);
+        let served = Served::configured(&folder, &settings, &[&ada, &bob]).await?;
+        anyhow::Ok((folder, served))
+    };
+    let (one, two) = (machine().await?, machine().await?);
+    // The second server looks at the counts before the first request.
+    assert_eq!(status(&two.1, &bob).await?, 200);
+    let counted = format!("SELECT coalesce(sum(total), 0) FROM {}.admitted", options.schema);
+    eventually(async || match server.ask(&counted).as_str() {
+        "1" => Ok(()),
+        other => Err(other.to_owned()),
+    })
+    .await;
+    let mut admitted = 0;
+    while status(&one.1, &ada).await? == 200 {
+        admitted += 1;
+    }
+    assert!(admitted >= BURST, "{admitted}");
+    let last = format!("{} requests of all", admitted + 1);
+    eventually(async || match server.ask(&counted).parse::<usize>() {
+        Ok(number) if number > admitted => Ok(()),
+        other => Err(format!("{other:?}, not {last}")),
+    })
+    .await;
+    let elsewhere = std::cell::Cell::new(0);
+    eventually(async || match status(&two.1, &ada).await {
+        Ok(429) => Ok(()),
+        other => {
+            elsewhere.set(elsewhere.get() + 1);
+            Err(format!("{other:?}"))
+        }
+    })
+    .await;
+    // They were admitted before the second server had read the count. Alone, it would have admitted a burst.
+    assert!(elsewhere.get() < BURST, "{}", elsewhere.get());
+    assert_eq!(status(&two.1, &bob).await?, 200);
+    let callers = format!("SELECT count(*) FROM {}.admitted WHERE octet_length(caller) = 16", options.schema);
+    let rows: u32 = server.ask(&callers).parse()?;
+    assert!(rows >= 2, "{rows}");
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs, and the state of plugins.
+//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs, the state of plugins, and counts of callers'
+//! requests.
 //!
 //! | file | concept |
 //! |---|---|
@@ -10,6 +11,7 @@
 //! | `params.rs`, `pipeline.rs` | parameters of statements; statements that are sent together |
 //! | `journal/` | the journal of runs |
 //! | `state/` | the state of plugins |
+//! | `usage.rs` | counts of callers' requests |
 //! | `testing.rs` | a private server, for tests |
 
 #![warn(unreachable_pub)]
@@ -27,9 +29,11 @@ pub mod testing;
 #[cfg(all(unix, test))]
 mod tests;
 mod tls;
+mod usage;
 
 pub use access::{DatabaseAccess, DatabaseOptions, DatabasePassword, SCHEMA};
 pub use database_url::without_password;
 pub use error::PostgresError;
 pub use journal::{HostLabel, HostSummary, JournalOptions, PostgresJournal, list_hosts};
 pub use state::PostgresStores;
+pub use usage::{CallerCount, SharedUsage};

@@ -33,6 +33,10 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     // A command that is no server has no name.
     "ALTER TABLE @hosts ADD COLUMN name TEXT NOT NULL DEFAULT '', ADD COLUMN version TEXT NOT NULL DEFAULT '',
          ADD COLUMN began TIMESTAMPTZ NOT NULL DEFAULT now();",
+    // Free space in each page, so that a counter is changed in place.
+    "CREATE UNLOGGED TABLE @admitted (host TEXT NOT NULL, caller BYTEA NOT NULL, total BIGINT NOT NULL,
+         began TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), at TIMESTAMPTZ NOT NULL, PRIMARY KEY (host, caller))
+         WITH (fillfactor = 50);",
 ];
 
 /// Key of the lock under which tables are created and upgraded: "Loggia" in ASCII.

@@ -39,7 +39,10 @@ use crate::{
     caller_vault::to_login_clients,
     load::to_specs,
     login::{LoginReturns, ReturnPlace, listener_url},
-    serve::{HostOptions, PluginHost, admin, revocations::RevocationFollower, signals, starts::to_services},
+    serve::{
+        HostOptions, PluginHost, admin, rates::share_rates, revocations::RevocationFollower, signals,
+        starts::to_services,
+    },
     telemetry::{logs, trail},
 };
 
@@ -354,6 +357,7 @@ pub async fn serve_http(
         authenticator,
         returns,
         hooks: host.hooks(),
+        shared_rates: share_rates(host.seal_secret(), to_database(&settings.state).as_ref()).await,
         drain: settings.drain.0,
         release_memory: crate::serve::memory::trim,
     };

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
 //! | `admin/` | health, readiness and metrics |
+//! | `rates.rs` | shares the rates of callers with other servers |
 //! | `revocations.rs` | follows the record of revoked tokens |
 //! | `signals/` | shutdown signals |
 //! | `starts/` | workflows that start by themselves |
@@ -14,6 +15,7 @@
 pub mod admin;
 mod host;
 pub mod memory;
+pub mod rates;
 pub mod revocations;
 mod runtimes;
 pub mod signals;

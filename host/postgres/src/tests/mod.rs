@@ -6,6 +6,7 @@ mod journal;
 mod lost;
 mod proxy;
 mod state;
+mod usage;
 
 use std::time::{Duration, Instant};
 
