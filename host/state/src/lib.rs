@@ -15,6 +15,7 @@
 #![warn(unreachable_pub)]
 
 pub mod backend;
+mod changes;
 mod clock;
 mod commit;
 mod connection;
@@ -39,6 +40,7 @@ mod sweep;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use changes::{CHANGED_BYTES, ChangeMark, ChangedKey, SpaceChanges};
 pub use clock::StateClock;
 pub use connection::open_database;
 pub use data::{

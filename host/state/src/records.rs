@@ -5,6 +5,8 @@
 pub enum HostRecords {
     /// Revoked tokens.
     Revocations,
+    /// Changes of state that have started workflows.
+    Starts,
 }
 
 impl HostRecords {
@@ -12,6 +14,7 @@ impl HostRecords {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Revocations => ".revocations",
+            Self::Starts => ".starts",
         }
     }
 
@@ -19,6 +22,7 @@ impl HostRecords {
     pub(crate) fn quota(self) -> u64 {
         match self {
             Self::Revocations => 16 << 20,
+            Self::Starts => 64 << 20,
         }
     }
 }
