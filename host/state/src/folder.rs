@@ -26,6 +26,7 @@ const SECRET: &str = "secret";
 pub struct StateFolder {
     path: PathBuf,
     backend: Arc<dyn StateBackend>,
+    is_shared: bool,
 }
 
 impl StateFolder {
@@ -46,7 +47,7 @@ impl StateFolder {
     pub fn with_clock(path: impl AsRef<Path>, clock: StateClock) -> Result<Self, StateError> {
         let path = ensure(path.as_ref())?;
         let backend = Arc::new(SqliteStores::open(&path, clock)?);
-        Ok(Self { path, backend })
+        Ok(Self { path, backend, is_shared: false })
     }
 
     /// Opens the folder for what is no store: the stores are kept elsewhere, and the secret is that of all hosts with these stores.
@@ -55,12 +56,17 @@ impl StateFolder {
     ///
     /// As [`StateFolder::open`].
     pub fn with_backend(path: impl AsRef<Path>, backend: Arc<dyn StateBackend>) -> Result<Self, StateError> {
-        Ok(Self { path: ensure(path.as_ref())?, backend })
+        Ok(Self { path: ensure(path.as_ref())?, backend, is_shared: true })
     }
 
     /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the stores are kept elsewhere, where other hosts have them, too.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// Returns the store of this name. Its quota counts the bytes of keys and values and [`OVERHEAD`](crate::OVERHEAD) for

@@ -7,6 +7,8 @@ pub enum HostRecords {
     Revocations,
     /// Changes of state that have started workflows.
     Starts,
+    /// Owners of names.
+    Names,
 }
 
 impl HostRecords {
@@ -15,6 +17,7 @@ impl HostRecords {
         match self {
             Self::Revocations => ".revocations",
             Self::Starts => ".starts",
+            Self::Names => ".names",
         }
     }
 
@@ -23,6 +26,7 @@ impl HostRecords {
         match self {
             Self::Revocations => 16 << 20,
             Self::Starts => 64 << 20,
+            Self::Names => 2 << 20,
         }
     }
 }
