@@ -7,10 +7,11 @@
 //! | [`places`] | default folders, and the environment of the operator's files | |
 //! | [`caller_vault`] | credentials of callers, by their names | |
 //! | [`login`] | logins of callers, by a browser | `caller_vault` |
+//! | [`revocations`] | revoked tokens, as recorded | |
 //! | [`telemetry`] | logs, the audit file, metrics | |
 //! | [`load`] | from sources to the catalog | `places`, `caller_vault`, `login` |
 //! | [`build`] | plugin sources to components, by cargo | `places`, `load` |
-//! | [`serve`] | the running host: assembly, the admin listener, shutdown | `load`, `login`, `telemetry` |
+//! | [`serve`] | the running host: assembly, the admin listener, shutdown | `load`, `login`, `revocations`, `telemetry` |
 //! | [`cli`] | one file for each command | all |
 //!
 //! `tests/rules` checks that modules import in one direction only.
@@ -21,5 +22,6 @@ pub mod cli;
 pub mod load;
 pub mod login;
 pub mod places;
+pub mod revocations;
 pub mod serve;
 pub mod telemetry;

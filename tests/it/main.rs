@@ -4,6 +4,7 @@ mod admin;
 mod any_server;
 mod asks;
 mod author;
+mod callers;
 mod cancelled;
 mod capabilities;
 mod cli;

@@ -8,8 +8,8 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use loggia_postgres::testing::PrivateServer;
 use loggia_tests::{
-    Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, binary, cache, eventually, scratch, signal,
-    state,
+    Client, ERAS, Era, Folder, HttpHost, Kind, Raw, accepted, binary, cache, eventually, fixture, scratch,
+    signal, state,
 };
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -322,5 +322,38 @@ async fn a_server_that_ends_gives_its_lease_up() -> Result<()> {
         }
         assert_eq!(server.ask(&hosts), "0", "over HTTP: {is_http}");
     }
+    Ok(())
+}
+
+/// A name belongs to the file that served it first on any server, and the state folder's record counts until then.
+#[tokio::test]
+async fn names_have_one_owner_over_all_servers() -> Result<()> {
+    let server = PrivateServer::shared();
+    let (settings, _) = settings(&server);
+    let names = async |host: &HttpHost| {
+        let client = Client::http(host, Era::Stateful).await?;
+        let names = client.names().await?;
+        client.end().await.map(|()| names)
+    };
+    // Recorded before there was a database.
+    let first = Folder::with(&["echo"]);
+    Client::stdio(first.path(), Era::Stateful).await?.end().await?;
+    let host = HttpHost::configured(&first, &settings).await?;
+    assert_eq!(names(&host).await?, ["echo"]);
+    let second = Folder::new();
+    second.put("other", &fixture("echo"));
+    second.put("keeps", &fixture("keeps"));
+    second.write("keeps.toml", "[grants]\nstore = true\n");
+    let later = HttpHost::configured(&second, &settings).await?;
+    assert_eq!(names(&later).await?, ["keeps"]);
+    let record: Value = serde_json::from_slice(&std::fs::read(state(second.path()).join("names.json"))?)?;
+    assert_eq!(record["names"][0], json!({"name": "echo", "stem": "echo"}), "{record}");
+    // The operator decides, for all.
+    second.write("other.toml", "[expose]\nname = \"echo\"\n");
+    eventually(async || match names(&later).await {
+        Ok(names) if names.len() == 2 => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
     Ok(())
 }

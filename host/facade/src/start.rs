@@ -30,4 +30,13 @@ pub enum StartCause {
         /// Parameter that takes the posted JSON.
         parameter: String,
     },
+    /// When the shared state of a plugin has changed.
+    StateChange {
+        /// Facade of the plugin.
+        facade: String,
+        /// Start of the keys that count.
+        prefix: String,
+        /// Parameter that takes the changed keys.
+        parameter: String,
+    },
 }

@@ -1,4 +1,5 @@
-//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs, the state of plugins, and messages.
+//! What many hosts share, in one schema of a PostgreSQL database: the journal of runs, the state of plugins, messages, and counts
+//! of callers' requests.
 //!
 //! | file | concept |
 //! |---|---|
@@ -11,6 +12,7 @@
 //! | `journal/` | the journal of runs |
 //! | `state/` | the state of plugins |
 //! | `mail/` | messages between hosts |
+//! | `usage.rs` | counts of callers' requests |
 //! | `testing.rs` | a private server, for tests |
 
 #![warn(unreachable_pub)]
@@ -29,6 +31,7 @@ pub mod testing;
 #[cfg(all(unix, test))]
 mod tests;
 mod tls;
+mod usage;
 
 pub use access::{DatabaseAccess, DatabaseOptions, DatabasePassword, SCHEMA};
 pub use database_url::without_password;
@@ -36,3 +39,4 @@ pub use error::PostgresError;
 pub use journal::{HostLabel, HostSummary, JournalOptions, PostgresJournal, list_hosts};
 pub use mail::PostgresMail;
 pub use state::PostgresStores;
+pub use usage::{CallerCount, SharedUsage};

@@ -39,6 +39,10 @@ pub(crate) const MIGRATIONS: &[&str] = &[
      CREATE UNLOGGED TABLE @mail (key BIGINT NOT NULL DEFAULT nextval('@letters') PRIMARY KEY, host TEXT NOT NULL,
          sent TIMESTAMPTZ NOT NULL DEFAULT now(), message BYTEA NOT NULL);
      CREATE INDEX mail_host ON @mail (host, key);",
+    // Free space in each page, so that a counter is changed in place.
+    "CREATE UNLOGGED TABLE @admitted (host TEXT NOT NULL, caller BYTEA NOT NULL, total BIGINT NOT NULL,
+         began TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), at TIMESTAMPTZ NOT NULL, PRIMARY KEY (host, caller))
+         WITH (fillfactor = 50);",
 ];
 
 /// Key of the lock under which tables are created and upgraded: "Loggia" in ASCII.

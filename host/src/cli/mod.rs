@@ -70,6 +70,7 @@ Examples:
   loggia import openapi api.json --name shop         serve an API that OpenAPI describes
   loggia credential set github --caller ada          store a caller's own credential
   loggia token new ada --scope 'notes:*'             create a token for an HTTP caller
+  loggia token revoke ada --config loggia.toml       refuse a token on all servers
 
 Exit codes: 0 success, 1 failure (tokens: also if the list exceeds --budget), 2 invalid command line;
 check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;

@@ -39,7 +39,10 @@ use crate::{
     caller_vault::to_login_clients,
     load::to_specs,
     login::{LoginReturns, ReturnPlace, listener_url},
-    serve::{HostOptions, PluginHost, admin, signals, starts::to_services},
+    serve::{
+        HostOptions, PluginHost, admin, rates::share_rates, revocations::RevocationFollower, signals,
+        starts::to_services,
+    },
     telemetry::{logs, trail},
 };
 
@@ -271,6 +274,24 @@ async fn serve_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) ->
     Ok(())
 }
 
+/// Refuses the tokens that are revoked in the state folder or the database. Only a server with a database does not start without
+/// the list: a folder that cannot be opened has none that this server could have written.
+async fn follow_revocations(
+    host: &PluginHost,
+    authenticator: &Authenticator,
+    stop: CancellationToken,
+    is_required: bool,
+) -> anyhow::Result<()> {
+    let mut follower = RevocationFollower::new(Arc::clone(&host.admitter), authenticator.clone());
+    if let Err(error) = follower.look().await
+        && is_required
+    {
+        return Err(error).context("failed to read the list of revoked tokens");
+    }
+    tokio::spawn(follower.run(stop));
+    Ok(())
+}
+
 /// Address and authentication of an HTTP server.
 pub struct HttpEndpoint {
     /// HTTP settings.
@@ -313,6 +334,7 @@ pub async fn serve_http(
     let stop = signals::delayed(&shutdown, http.drain_delay.0);
     if let Some(authenticator) = &authenticator {
         authenticator.start();
+        follow_revocations(host, authenticator, stop.clone(), settings.state.url.is_some()).await?;
     }
     if let Some(file) = file {
         tokio::spawn(file.run(authenticator.clone()));
@@ -337,6 +359,7 @@ pub async fn serve_http(
         returns,
         hooks: host.hooks(),
         fleet: host.join_fleet(),
+        shared_rates: share_rates(host.seal_secret(), to_database(&settings.state).as_ref()).await,
         drain: settings.drain.0,
         release_memory: crate::serve::memory::trim,
     };

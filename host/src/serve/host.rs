@@ -42,7 +42,7 @@ use crate::{
     serve::{
         fleet::{report_versions, start_fleet},
         runtimes::CallRuntimes,
-        starts::{Scheduler, ServiceIdentity, WorkflowHooks},
+        starts::{Scheduler, ServiceIdentity, StateWatcher, WorkflowHooks},
         vitals,
     },
 };
@@ -283,7 +283,10 @@ impl PluginHost {
         }
         calls.spawn(resume_runs(self.gate.clone(), stop.clone()));
         if let Some(services) = self.services.clone() {
-            let scheduler = Scheduler::new(self.gate.clone(), services, self.seal_secret());
+            let scheduler = Scheduler::new(self.gate.clone(), services.clone(), self.seal_secret());
+            let admitter = Arc::clone(&self.admitter);
+            let states = StateWatcher::new(self.gate.clone(), services, self.seal_secret(), admitter);
+            calls.spawn(states.run(stop.clone()));
             calls.spawn(scheduler.run(stop.clone()));
         }
         let watcher = calls.spawn(loader.run(stop.clone()));

@@ -5,6 +5,8 @@
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
 //! | `fleet.rs` | a host as one of several that share a database |
 //! | `admin/` | health, readiness and metrics |
+//! | `rates.rs` | shares the rates of callers with other servers |
+//! | `revocations.rs` | follows the record of revoked tokens |
 //! | `signals/` | shutdown signals |
 //! | `starts/` | workflows that start by themselves |
 //! | `memory.rs` | settings of the allocator |
@@ -15,6 +17,8 @@ pub mod admin;
 mod fleet;
 mod host;
 pub mod memory;
+pub mod rates;
+pub mod revocations;
 mod runtimes;
 pub mod signals;
 pub mod starts;

@@ -3,9 +3,11 @@
 use std::{fmt, io::Write, sync::Arc};
 
 use crate::{
-    ImportReport, ListedEntry, StateChange, StateEntry, StateError, StatePage, StateSpace, StoreUsage,
+    ImportReport, ListedEntry, SpaceChanges, StateChange, StateEntry, StateError, StatePage, StateSpace,
+    StoreUsage,
 };
 pub use crate::{
+    changes::ChangeRange,
     commit::{CommitCount, OldEntry, check_versions},
     export::ExportWriter,
     import::{StagedEntry, StagedImport},
@@ -56,6 +58,13 @@ pub trait StoreBackend: fmt::Debug + Send + Sync {
     ///
     /// As [`StateStore::scan`](crate::StateStore::scan).
     fn scan(&self, space: StateSpace, range: &ScanRange) -> Result<StatePage, StateError>;
+
+    /// Returns what has changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`StateStore::changes`](crate::StateStore::changes).
+    fn changes(&self, space: StateSpace, range: &ChangeRange) -> Result<SpaceChanges, StateError>;
 
     /// Checks the conditions of changes of which none writes. Returns the revision.
     ///

@@ -12,7 +12,9 @@ use crate::{
     StateError, StateStore,
     backend::StateBackend,
     clock::{StateClock, system_time},
-    error, limits, secret,
+    error, limits,
+    records::HostRecords,
+    secret,
     sqlite::SqliteStores,
 };
 
@@ -24,6 +26,7 @@ const SECRET: &str = "secret";
 pub struct StateFolder {
     path: PathBuf,
     backend: Arc<dyn StateBackend>,
+    is_shared: bool,
 }
 
 impl StateFolder {
@@ -44,7 +47,7 @@ impl StateFolder {
     pub fn with_clock(path: impl AsRef<Path>, clock: StateClock) -> Result<Self, StateError> {
         let path = ensure(path.as_ref())?;
         let backend = Arc::new(SqliteStores::open(&path, clock)?);
-        Ok(Self { path, backend })
+        Ok(Self { path, backend, is_shared: false })
     }
 
     /// Opens the folder for what is no store: the stores are kept elsewhere, and the secret is that of all hosts with these stores.
@@ -53,12 +56,17 @@ impl StateFolder {
     ///
     /// As [`StateFolder::open`].
     pub fn with_backend(path: impl AsRef<Path>, backend: Arc<dyn StateBackend>) -> Result<Self, StateError> {
-        Ok(Self { path: ensure(path.as_ref())?, backend })
+        Ok(Self { path: ensure(path.as_ref())?, backend, is_shared: true })
     }
 
     /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the stores are kept elsewhere, where other hosts have them, too.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// Returns the store of this name. Its quota counts the bytes of keys and values and [`OVERHEAD`](crate::OVERHEAD) for
@@ -72,13 +80,21 @@ impl StateFolder {
         Ok(StateStore { name: name.into(), backend: self.backend.open(name), quota })
     }
 
-    /// Returns the names of the stores to which something was committed, sorted.
+    /// Returns a store of the host itself.
+    pub fn records(&self, records: HostRecords) -> StateStore {
+        let (name, quota) = (records.name(), records.quota());
+        StateStore { name: name.into(), backend: self.backend.open(name), quota }
+    }
+
+    /// Returns the names of the plugins' stores to which something was committed, sorted.
     ///
     /// # Errors
     ///
     /// [`StateError::Storage`] if they cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StateError> {
-        self.backend.names()
+        let mut names = self.backend.names()?;
+        names.retain(|name| limits::is_store_name(name));
+        Ok(names)
     }
 
     /// Returns the random secret that all hosts with these stores share; creates it at first use.

@@ -15,6 +15,7 @@
 #![warn(unreachable_pub)]
 
 pub mod backend;
+mod changes;
 mod clock;
 mod commit;
 mod connection;
@@ -29,6 +30,7 @@ mod line;
 mod list;
 mod pool;
 mod read;
+mod records;
 mod row;
 mod schema;
 mod secret;
@@ -38,6 +40,7 @@ mod sweep;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use changes::{CHANGED_BYTES, ChangeMark, ChangedKey, SpaceChanges};
 pub use clock::StateClock;
 pub use connection::open_database;
 pub use data::{
@@ -50,4 +53,5 @@ pub use limits::{
     VALUE_BYTES,
 };
 pub use list::{ListedEntry, StoreUsage};
+pub use records::HostRecords;
 pub use store::StateStore;

@@ -126,7 +126,11 @@ pub(crate) fn scan(
 }
 
 /// Returns the revision of the last write to a space, or a later one if it has no entries.
-fn last_write(connection: &Connection, space: &StateSpace, meta: &StoreMeta) -> Result<u64, ConnectionError> {
+pub(crate) fn last_write(
+    connection: &Connection,
+    space: &StateSpace,
+    meta: &StoreMeta,
+) -> Result<u64, ConnectionError> {
     let mut statement = connection.prepare_cached("SELECT revision FROM spaces WHERE space = ?1")?;
     let revision = statement.query_row([row::space_key(space)], |row| row.get(0)).optional()?;
     Ok(revision.unwrap_or(meta.floor))

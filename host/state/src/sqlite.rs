@@ -13,8 +13,10 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use crate::{
-    ImportReport, ListedEntry, StateChange, StateEntry, StateError, StatePage, StateSpace, StoreUsage,
-    backend::{ScanRange, StagedImport, StateBackend, StoreBackend, first_revision},
+    ImportReport, ListedEntry, SpaceChanges, StateChange, StateEntry, StateError, StatePage, StateSpace,
+    StoreUsage,
+    backend::{ChangeRange, ScanRange, StagedImport, StateBackend, StoreBackend, first_revision},
+    changes,
     clock::StateClock,
     commit,
     error::{self, ConnectionError},
@@ -129,6 +131,11 @@ impl StoreBackend for SqliteStore {
     fn scan(&self, space: StateSpace, range: &ScanRange) -> Result<StatePage, StateError> {
         let found = self.pool.read(|connection| read::scan(connection, &space, range, self.now()))?;
         found.map_or_else(|| range.page_of_nothing(), Ok)
+    }
+
+    fn changes(&self, space: StateSpace, range: &ChangeRange) -> Result<SpaceChanges, StateError> {
+        let found = self.pool.read(|connection| changes::changes(connection, &space, range, self.now()))?;
+        Ok(found.unwrap_or_else(|| range.list(Vec::new(), 0)))
     }
 
     fn check(&self, space: StateSpace, changes: &[StateChange]) -> Result<u64, StateError> {

@@ -7,9 +7,9 @@ use std::{
 };
 
 use crate::{
-    ChangeOperation, ImportReport, ListedEntry, StateChange, StateEntry, StateError, StatePage, StateSpace,
-    StoreUsage,
-    backend::{ScanRange, StagedImport, StoreBackend},
+    ChangeMark, ChangeOperation, ImportReport, ListedEntry, SpaceChanges, StateChange, StateEntry,
+    StateError, StatePage, StateSpace, StoreUsage,
+    backend::{ChangeRange, ScanRange, StagedImport, StoreBackend},
     limits,
 };
 
@@ -55,6 +55,25 @@ impl StateStore {
         at: Option<u64>,
     ) -> Result<StatePage, StateError> {
         self.backend.scan(space, &ScanRange::new(prefix, after, limit, at)?)
+    }
+
+    /// Returns the keys that begin with `prefix` and were written after a mark, with [`PAGE_ENTRIES`](crate::PAGE_ENTRIES) keys and
+    /// [`CHANGED_BYTES`](crate::CHANGED_BYTES) at most, but at least one, if there is one. Each change is found that a later one
+    /// of its key does not hide, if the next list begins at the mark of this one. Deletions and expiry are not found. Without
+    /// changes, the request is cheap.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Invalid`] for a prefix that is longer than a key; [`StateError::Busy`], [`StateError::Storage`].
+    pub fn changes(
+        &self,
+        space: StateSpace,
+        prefix: &str,
+        after: ChangeMark,
+        limit: u32,
+    ) -> Result<SpaceChanges, StateError> {
+        let ScanRange { from, to, limit, .. } = ScanRange::new(prefix, None, limit, None)?;
+        self.backend.changes(space, &ChangeRange { from, to, after, limit })
     }
 
     /// Commits all of these changes, or none. Returns the version of the written entries once they are on the disk; a commit

@@ -13,6 +13,7 @@
 //! | `killed.rs` | runs and questions survive hosts that are killed |
 //! | `sagas.rs` | runs that undo what they have done; dry runs |
 //! | `starts.rs` | workflows that start by themselves |
+//! | `state_starts.rs` | workflows that start when the state of a plugin has changed |
 //! | `recorded.rs` | the operator's view of recorded runs |
 //! | `reloads.rs` | files that are added, changed, broken and removed |
 //! | `policies.rs` | restrictions by the operator |
@@ -32,4 +33,5 @@ mod sagas;
 mod shown;
 mod stage;
 mod starts;
+mod state_starts;
 mod together;

@@ -18,6 +18,11 @@ impl AddressBlock {
         })
     }
 
+    /// First address of the block.
+    pub fn network(self) -> IpAddr {
+        self.0
+    }
+
     /// Returns true for loopback addresses. Requests from there may come through a local proxy, from many clients.
     pub fn is_loopback(self) -> bool {
         self.0.is_loopback()

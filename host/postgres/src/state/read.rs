@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use loggia_state::{
-    GET_BYTES, ListedEntry, OVERHEAD, StateChange, StateEntry, StateError, StatePage, StateSpace, StoreUsage,
-    backend::{ScanRange, check_versions, space_from_key, space_key},
+    ChangeMark, ChangedKey, GET_BYTES, ListedEntry, OVERHEAD, SpaceChanges, StateChange, StateEntry,
+    StateError, StatePage, StateSpace, StoreUsage,
+    backend::{ChangeRange, ScanRange, check_versions, space_from_key, space_key},
 };
 use tokio_postgres::{Row, Statement};
 
@@ -119,6 +120,38 @@ pub(crate) async fn scan(
         page.items.push(StateEntry { key: text(key)?, value, version: number(row, 3)? });
     }
     Ok(page)
+}
+
+pub(crate) async fn changes(
+    pool: &SessionPool,
+    target: &StoreTarget,
+    space: StateSpace,
+    range: &ChangeRange,
+) -> Result<SpaceChanges, StateError> {
+    let limit = i64::try_from(range.limit).unwrap_or(i64::MAX - 1);
+    let ChangeMark { version, key } = &range.after;
+    let version = i64::try_from(*version).unwrap_or(i64::MAX);
+    let last = key.as_ref().map_or_else(|| vec![0xff], |key| key.as_bytes().to_vec());
+    let params: Params<'_> = &[
+        &&*target.name,
+        &space_key(&space),
+        &range.from,
+        &range.to,
+        &version,
+        &last,
+        &key.is_some(),
+        &limit,
+        &target.now,
+    ];
+    let rows = query(pool, |statements| &statements.changes, params).await?;
+    let mut found = Vec::new();
+    for row in &rows {
+        if let Some(key) = column::<Option<&[u8]>>(row, 1)? {
+            found.push(ChangedKey { key: text(key)?, version: number(row, 2)? });
+        }
+    }
+    let revision = rows.first().map_or(Ok(0), |row| number(row, 0))?;
+    Ok(range.list(found, revision))
 }
 
 pub(crate) async fn check(

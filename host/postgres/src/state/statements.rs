@@ -56,6 +56,16 @@ statements! {
                     ORDER BY key LIMIT $5::bigint + 1) AS first WINDOW every AS (ORDER BY key)) AS counted
             WHERE n <= 2 OR total - size + 128 <= 1048576) e ON TRUE
         WHERE s.name = $1 AND s.live ORDER BY e.key";
+    /// What has changed, with the revision of the store: store, space, first key, key after the last, version and key after which
+    /// changes count, whether keys of this version may be new, keys, time.
+    changes(9) = "SELECT s.revision, e.key, e.version FROM @stores s
+        LEFT JOIN @spaces p ON p.store = s.key AND p.space = $2
+        LEFT JOIN LATERAL (SELECT key, version FROM @state
+            WHERE ($7::bool OR coalesce(p.revision, s.floor) > $5::bigint)
+                AND store = s.key AND space = $2 AND key >= $3 AND key < $4 AND (until IS NULL OR until > $now)
+                AND (version > $5::bigint OR version = $5::bigint AND key > $6::bytea)
+            ORDER BY version, key LIMIT $8::bigint + 1) e ON TRUE
+        WHERE s.name = $1 AND s.live ORDER BY e.version, e.key";
     /// Versions of keys, with the revision of the store: store, space, keys, time.
     versions(4) = "SELECT s.revision, e.key, e.version FROM @stores s
         LEFT JOIN unnest($3::bytea[]) AS k (key) ON TRUE

@@ -3,8 +3,9 @@
 use std::{fmt, io::Write, sync::Arc};
 
 use loggia_state::{
-    ImportReport, ListedEntry, StateChange, StateEntry, StateError, StatePage, StateSpace, StoreUsage,
-    backend::{ScanRange, StagedImport, StoreBackend},
+    ImportReport, ListedEntry, SpaceChanges, StateChange, StateEntry, StateError, StatePage, StateSpace,
+    StoreUsage,
+    backend::{ChangeRange, ScanRange, StagedImport, StoreBackend},
 };
 
 use super::{pool::StoreTarget, read, thread::StoreThread, transfer, write};
@@ -30,6 +31,11 @@ impl StoreBackend for PostgresStore {
     fn scan(&self, space: StateSpace, range: &ScanRange) -> Result<StatePage, StateError> {
         let (pool, target, range) = (self.shared.pool.clone(), self.target(), range.clone());
         self.shared.block(async move { read::scan(&pool, &target, space, &range).await })
+    }
+
+    fn changes(&self, space: StateSpace, range: &ChangeRange) -> Result<SpaceChanges, StateError> {
+        let (pool, target, range) = (self.shared.pool.clone(), self.target(), range.clone());
+        self.shared.block(async move { read::changes(&pool, &target, space, &range).await })
     }
 
     fn check(&self, space: StateSpace, changes: &[StateChange]) -> Result<u64, StateError> {

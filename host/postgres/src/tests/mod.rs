@@ -7,6 +7,7 @@ mod lost;
 mod mail;
 mod proxy;
 mod state;
+mod usage;
 
 use std::time::{Duration, Instant};
 

@@ -6,13 +6,15 @@ use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, Uri, request::Parts};
 use loggia_gate::access::CallOrigin;
 use loggia_policy::settings::Auth;
+use tokio::sync::watch;
 
 use super::{
     bearer::{self, BearerToken, strip_credentials},
-    jwt::JwtValidator,
+    jwt::{JwtValidator, ValidatedToken},
     lifetime::TokenLifetime,
     metadata::ResourceMetadata,
     refusal::{AuthChallenge, AuthRefusal, RefusalReason},
+    revocations::{RevocableToken, RevocationWatch, RevokedTokens},
     settings::{self, AuthError},
     token::{self, TokenSet},
 };
@@ -34,6 +36,8 @@ pub(super) struct AuthenticatorState {
     /// Tokens of the settings file. Requests load the current set without waiting; `token_reload.rs` alone replaces it.
     pub(super) tokens: ArcSwap<TokenSet>,
     pub(super) oauth: Option<OAuthVerifier>,
+    /// What is refused in spite of the settings.
+    revoked: watch::Sender<Arc<RevokedTokens>>,
     challenge: Arc<AuthChallenge>,
 }
 
@@ -68,6 +72,7 @@ impl Authenticator {
         Ok(Some(Self(Arc::new(AuthenticatorState {
             tokens: ArcSwap::from_pointee(tokens),
             oauth,
+            revoked: watch::Sender::default(),
             challenge: Arc::new(challenge),
         }))))
     }
@@ -83,6 +88,11 @@ impl Authenticator {
     /// Returns false until the authorization server's keys have been fetched once.
     pub fn is_ready(&self) -> bool {
         self.0.oauth.as_ref().is_none_or(|oauth| oauth.validator.keys().has_keys())
+    }
+
+    /// Replaces the list of revoked tokens. Streams of those that it adds end.
+    pub fn set_revoked(&self, revoked: RevokedTokens) {
+        self.0.revoked.send_replace(Arc::new(revoked));
     }
 
     /// Authenticates a request.
@@ -127,17 +137,34 @@ impl Authenticator {
                 let tokens = self.0.tokens.load();
                 let known = tokens.find(token, token::now())?;
                 let origin = CallOrigin::named(&known.name, known.rights.clone());
-                let lifetime = TokenLifetime { revoked: Some(known.revoked.clone()), expires: known.expires };
+                let revocations = Some(self.watch(RevocableToken::Own(known.hash))?);
+                let lifetime = TokenLifetime {
+                    removed: Some(known.revoked.clone()),
+                    revocations,
+                    expires: known.expires,
+                };
                 Ok(AuthenticatedCaller { origin, lifetime })
             }
             (BearerToken::Foreign(token), Some(oauth)) => {
-                let (name, rights, expires) = oauth.validator.validate(token).await?;
-                let lifetime = TokenLifetime { revoked: None, expires: Some(expires) };
-                Ok(AuthenticatedCaller { origin: CallOrigin::named(&name, rights), lifetime })
+                let ValidatedToken { name, rights, issued, expires } =
+                    oauth.validator.validate(token).await?;
+                let origin = CallOrigin::named(&name, rights);
+                let revocations = Some(self.watch(RevocableToken::Foreign { caller: name, issued })?);
+                let lifetime = TokenLifetime { removed: None, revocations, expires: Some(expires) };
+                Ok(AuthenticatedCaller { origin, lifetime })
             }
             (BearerToken::Foreign(_), None) => {
                 Err(RefusalReason::Invalid("the token was not issued by this server"))
             }
+        }
+    }
+
+    /// Refuses a revoked token, and watches another one.
+    fn watch(&self, token: RevocableToken) -> Result<RevocationWatch, RefusalReason> {
+        let watch = RevocationWatch { token, list: self.0.revoked.subscribe() };
+        match watch.is_revoked() {
+            true => Err(RefusalReason::Invalid("the token has been revoked")),
+            false => Ok(watch),
         }
     }
 }

@@ -43,6 +43,17 @@ struct Claims {
     scp: Option<ScopeList>,
 }
 
+/// A valid token.
+pub(super) struct ValidatedToken {
+    /// Name of the caller.
+    pub name: String,
+    pub rights: CallerRights,
+    /// Earliest time at which it may have been issued, in seconds since 1970.
+    pub issued: i64,
+    /// Expiry in seconds since 1970.
+    pub expires: i64,
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ScopeList {
@@ -86,8 +97,8 @@ impl JwtValidator {
         &self.keys
     }
 
-    /// Validates a token; returns the caller's name, its rights and the expiry.
-    pub async fn validate(&self, token: &str) -> Result<(String, CallerRights, i64), RefusalReason> {
+    /// Validates a token.
+    pub async fn validate(&self, token: &str) -> Result<ValidatedToken, RefusalReason> {
         let header = decode_header(token)
             .map_err(|_| RefusalReason::Invalid("the token is malformed or not supported"))?;
         self.check_header(&header)?;
@@ -124,7 +135,7 @@ impl JwtValidator {
         token: &str,
         algorithm: Algorithm,
         key: &DecodingKey,
-    ) -> Result<(String, CallerRights, i64), RefusalReason> {
+    ) -> Result<ValidatedToken, RefusalReason> {
         let validation = Validation { algorithms: vec![algorithm], ..self.validation.clone() };
         let TokenData { claims, .. } =
             decode::<Claims>(token, key, &validation).map_err(|error| to_reason(error.kind()))?;
@@ -153,7 +164,16 @@ impl JwtValidator {
         #[allow(clippy::cast_possible_truncation, reason = "what is further away than i64 holds never comes")]
         let expires =
             (claims.exp.and_then(|exp| exp.as_f64()).unwrap_or_default() + self.leeway.as_secs_f64()) as i64;
-        Ok((caller_name(&self.issuer, &subject), CallerRights::from_scopes(scopes), expires))
+        // An issuer's clock may be ahead. A token without a time may be of any.
+        #[allow(clippy::cast_possible_truncation, reason = "it was compared with the time above")]
+        let issued =
+            claims.iat.map_or(i64::MIN, |issued| (issued - self.leeway.as_secs_f64()).floor() as i64);
+        Ok(ValidatedToken {
+            name: caller_name(&self.issuer, &subject),
+            rights: CallerRights::from_scopes(scopes),
+            issued,
+            expires,
+        })
     }
 }
 
@@ -181,7 +201,7 @@ fn to_reason(error: &ErrorKind) -> RefusalReason {
 
 /// Builds the name of a caller. Neither issuers nor names of own tokens contain a `#`, so names cannot collide. The subject is
 /// percent-encoded, so that different subjects have different names and none can forge log lines.
-fn caller_name(issuer: &str, subject: &str) -> String {
+pub fn caller_name(issuer: &str, subject: &str) -> String {
     subject.bytes().fold(format!("{issuer}#"), |mut name, byte| {
         if byte.is_ascii_graphic() && byte != b'%' {
             name.push(char::from(byte));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::token;
+use super::{revocations::RevocationWatch, token};
 
 /// Longest sleep before the wall clock is checked again, since it may be adjusted.
 const MAX_SLEEP: Duration = Duration::from_secs(30);
@@ -12,8 +12,10 @@ const MAX_SLEEP: Duration = Duration::from_secs(30);
 /// Lifetime of a token; unlimited by default.
 #[derive(Debug, Clone, Default)]
 pub struct TokenLifetime {
-    /// Cancelled when the token is revoked.
-    pub(super) revoked: Option<CancellationToken>,
+    /// Cancelled when the settings have the token no more.
+    pub(super) removed: Option<CancellationToken>,
+    /// The list of revoked tokens.
+    pub(super) revocations: Option<RevocationWatch>,
     /// Expiry in seconds since 1970.
     pub(super) expires: Option<i64>,
 }
@@ -21,9 +23,15 @@ pub struct TokenLifetime {
 impl TokenLifetime {
     /// Waits until the token is revoked or has expired.
     pub async fn ended(self) {
+        let removed = async {
+            match &self.removed {
+                Some(removed) => removed.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
         let revoked = async {
-            match &self.revoked {
-                Some(revoked) => revoked.cancelled().await,
+            match self.revocations {
+                Some(revocations) => revocations.revoked().await,
                 None => std::future::pending().await,
             }
         };
@@ -34,6 +42,7 @@ impl TokenLifetime {
             }
         };
         tokio::select! {
+            () = removed => {}
             () = revoked => {}
             () = expired => {}
         }
@@ -48,7 +57,7 @@ mod tests {
     async fn a_lifetime_ends_on_expiry_or_revocation() {
         let revoked = CancellationToken::new();
         revoked.cancel();
-        for (revoked, expires, ends) in [
+        for (removed, expires, ends) in [
             (None, None, false),
             (None, Some(token::now() + 3600), false),
             (Some(CancellationToken::new()), Some(token::now() + 3600), false),
@@ -56,9 +65,9 @@ mod tests {
             (None, Some(i64::MIN), true),
             (Some(revoked), Some(i64::MAX), true),
         ] {
-            let over = TokenLifetime { revoked: revoked.clone(), expires }.ended();
+            let over = TokenLifetime { removed: removed.clone(), expires, revocations: None }.ended();
             let over = tokio::time::timeout(Duration::from_millis(20), over).await.is_ok();
-            assert_eq!(over, ends, "{revoked:?} {expires:?}");
+            assert_eq!(over, ends, "{removed:?} {expires:?}");
         }
     }
 }

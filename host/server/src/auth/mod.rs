@@ -12,6 +12,7 @@
 //! | `source.rs` | sources of keys: a file or a URL |
 //! | `file.rs` | a file that is polled for changes |
 //! | `lifetime.rs` | lifetime of a token |
+//! | `revocations.rs` | tokens that are refused in spite of the settings |
 //! | `token_reload.rs` | reloading of tokens while the server runs |
 //! | `signature.rs` | ring as a crypto provider of `jsonwebtoken` |
 //! | `refusal.rs` | responses to unauthenticated requests |
@@ -27,6 +28,7 @@ mod keys;
 mod lifetime;
 mod metadata;
 mod refusal;
+mod revocations;
 mod settings;
 mod signature;
 mod source;
@@ -43,9 +45,11 @@ use loggia_policy::settings::{Auth, JwksLocation};
 pub use crate::auth::{
     authenticator::{AuthenticatedCaller, Authenticator},
     bearer::strip_credentials,
+    jwt::caller_name,
     lifetime::TokenLifetime,
     metadata::ResourceMetadata,
     refusal::{AuthRefusal, RefusalReason},
+    revocations::RevokedTokens,
     settings::AuthError,
     token_reload::TokenReloader,
 };

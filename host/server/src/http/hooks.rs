@@ -141,7 +141,7 @@ mod tests {
     }
 
     async fn send(method: Method, path: &str, signed: bool, bytes: usize) -> (u16, String) {
-        let router = router(Arc::new(Puppet), Arc::new(CallerLimits::new(PerCaller::default())));
+        let router = router(Arc::new(Puppet), Arc::new(CallerLimits::new(PerCaller::default(), None)));
         let mut request = Request::builder().method(method).uri(format!("/hooks/{path}"));
         if signed {
             request = request.header("signed", "yes");

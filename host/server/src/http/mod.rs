@@ -12,7 +12,7 @@
 //! | host and origin (DNS rebinding) | 400, 403 | `host_check.rs` |
 //! | CORS, if other origins are allowed | | |
 //! | authentication | 401, 403, 503 | `auth_layer.rs`, `auth_failures.rs`, `../auth/` |
-//! | rate limit per caller | 429 | `per_caller.rs` |
+//! | rate limit per caller | 429 | `per_caller.rs`, `rates.rs` |
 //! | body | 400, 408, 413 | `message.rs` |
 //! | concurrency limit per caller | 429 | `per_caller.rs` |
 //! | streams end when their token expires or is revoked | | `auth_layer.rs` |
@@ -38,6 +38,7 @@ mod host_check;
 mod message;
 mod oversize;
 mod per_caller;
+mod rates;
 mod redirects;
 mod request_id;
 mod sessions;
@@ -71,6 +72,7 @@ pub use self::{
     accept::{ConnectionConfig, accept},
     connection_table::ConnectionBounds,
     hooks::{HookAnswer, HookReceiver, HookRequest},
+    rates::{CallerDigest, CallerUsage, SharedRates, UsageExchange},
     redirects::{BrowserReturns, ReturnPage},
     timeouts::ConnectionTimeouts,
 };
@@ -104,6 +106,8 @@ pub struct HttpServer {
     pub hooks: Option<Arc<dyn HookReceiver>>,
     /// The other hosts that share the database; `None` if there is none.
     pub fleet: Option<FleetMember>,
+    /// Lets other servers count the requests of callers; `None` if there are no others.
+    pub shared_rates: Option<SharedRates>,
     /// Time for running calls to finish after the shutdown signal.
     pub drain: Duration,
     /// Returns free memory to the kernel. Blocks.
@@ -116,7 +120,17 @@ pub struct HttpServer {
 ///
 /// If connections cannot be accepted.
 pub async fn serve(server: HttpServer, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
-    let HttpServer { handler, http, authenticator, returns, hooks, fleet, drain, release_memory } = server;
+    let HttpServer {
+        handler,
+        http,
+        authenticator,
+        returns,
+        hooks,
+        fleet,
+        shared_rates,
+        drain,
+        release_memory,
+    } = server;
     let streams = CancellationToken::new();
     let (calls, gate) = (handler.calls(), handler.gate().clone());
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
@@ -143,7 +157,11 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         failures: AuthFailureLog::default(),
     });
     let mcp = McpEndpoint { service, handler, sessions: Arc::clone(&sessions) };
-    let router = layers(mcp, &http, names, auth, OtherRoutes { returns, hooks });
+    let limits = Arc::new(CallerLimits::new(http.per_caller, shared_rates.as_ref()));
+    if let Some((rates, SharedRates { exchange, .. })) = limits.rates().zip(shared_rates) {
+        tokio::spawn(rates::share(rates, exchange, stop.clone()));
+    }
+    let router = layers(mcp, &http, (names, limits), auth, OtherRoutes { returns, hooks });
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
     tokio::spawn(Arc::clone(&sessions).run(release_memory, streams.clone()));
@@ -195,7 +213,7 @@ struct OtherRoutes {
 fn layers<S>(
     mcp: McpEndpoint<S>,
     http: &Http,
-    names: HostAllowlist,
+    (names, limits): (HostAllowlist, Arc<CallerLimits>),
     auth: Arc<AuthState>,
     others: OtherRoutes,
 ) -> Router
@@ -207,7 +225,6 @@ where
         + 'static,
 {
     let bounds = BodyLimits { size: http.body.bytes(), time: http.body_time.0 };
-    let limits = Arc::new(CallerLimits::new(http.per_caller));
     let metadata =
         auth.authenticator.as_ref().and_then(Authenticator::metadata).map(ResourceMetadata::router);
     let cors = cors_layer(http);

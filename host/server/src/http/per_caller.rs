@@ -14,20 +14,17 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use governor::{
-    Quota, RateLimiter,
-    clock::{Clock, DefaultClock},
-    state::keyed::HashMapStateStore,
-};
 use loggia_gate::access::{CallOrigin, Caller, CallerAccount};
 use loggia_policy::settings::PerCaller;
 
-use super::{guarded_body::GuardedBody, message::MessageKind};
+use super::{
+    guarded_body::GuardedBody,
+    message::MessageKind,
+    rates::{CallerRates, SharedRates},
+};
 
 /// Default limits: requests per second, concurrent calls, concurrent streams.
 const DEFAULTS: [u32; 3] = [50, 32, 16];
-/// Number of rate limiters above which those of inactive callers are removed.
-const MAX_IDLE_RATES: usize = 4096;
 
 /// Purpose of a permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,7 +55,7 @@ impl CallerBound {
 /// Limits and usage of all callers.
 pub struct CallerLimits {
     rate: CallerBound,
-    rates: Option<RateLimiter<CallerAccount, HashMapStateStore<CallerAccount>, DefaultClock>>,
+    rates: Option<Arc<CallerRates>>,
     /// Concurrent calls.
     calls: CallerBound,
     streams: CallerBound,
@@ -68,14 +65,14 @@ pub struct CallerLimits {
 }
 
 impl CallerLimits {
-    /// Applies the settings, and the defaults for those that are not set.
-    pub fn new(settings: PerCaller) -> Self {
+    /// Applies the settings, and the defaults for those that are not set. `shared` says how other servers learn of the requests.
+    pub fn new(settings: PerCaller, shared: Option<&SharedRates>) -> Self {
         let [rate, calls, streams] = DEFAULTS;
         let rate = CallerBound::new(settings.rate, rate);
         let rates = rate.most.map(|rate| {
             let twice = rate.saturating_add(rate.get());
             let burst = settings.burst.and_then(NonZero::new).unwrap_or(twice);
-            RateLimiter::hashmap(Quota::per_second(rate).allow_burst(burst))
+            Arc::new(CallerRates::new(rate, burst, shared.map(|shared| shared.secret)))
         });
         Self {
             rate,
@@ -97,13 +94,12 @@ impl CallerLimits {
     /// Checks the rate limit, and counts a request.
     fn check_rate(&self, who: &CallerAccount) -> Result<(), LimitExceeded> {
         let (Some(rates), Some(_)) = (&self.rates, self.rate.applies_to(who)) else { return Ok(()) };
-        if rates.len() > MAX_IDLE_RATES {
-            rates.retain_recent();
-        }
-        rates.check_key(who).map_err(|until| {
-            let wait = until.wait_time_from(DefaultClock::default().now());
-            LimitExceeded { what: "requests", after: wait.as_secs() + 1 }
-        })
+        rates.check(who).map_err(|wait| LimitExceeded { what: "requests", after: wait.as_secs() + 1 })
+    }
+
+    /// Rates of all callers; `None` if they are unlimited.
+    pub(super) fn rates(&self) -> Option<Arc<CallerRates>> {
+        self.rates.clone()
     }
 
     /// Acquires a permit; `None` if there is no limit.
@@ -224,7 +220,7 @@ mod tests {
     #[test]
     fn concurrency_is_limited_per_caller() {
         let accounts =
-            Arc::new(CallerLimits::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }));
+            Arc::new(CallerLimits::new(PerCaller { concurrency: Some(2), ..PerCaller::default() }, None));
         let held = [PermitKind::Call; 2].map(|kind| accounts.acquire(named("ada"), kind).ok().unwrap());
         let refused = accounts.acquire(named("ada"), PermitKind::Call).err();
         assert_eq!(refused, Some(LimitExceeded { what: "calls at once", after: 1 }));
@@ -238,7 +234,7 @@ mod tests {
     #[test]
     fn rates_are_limited_per_caller() {
         let settings = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
-        let accounts = Arc::new(CallerLimits::new(settings));
+        let accounts = Arc::new(CallerLimits::new(settings, None));
         let taken = |who: &CallerAccount| (0..5).filter(|_| accounts.check_rate(who).is_ok()).count();
         let address = |last| CallerAccount::at_address([127, 0, 0, last].into());
         assert_eq!(taken(&address(1)), 3);
@@ -252,7 +248,7 @@ mod tests {
     fn anonymous_callers_share_limits_per_network() {
         let address = |text: &str| CallerAccount::at_address(text.parse().unwrap());
         let bounds = |settings, who: &CallerAccount| {
-            let accounts = CallerLimits::new(settings);
+            let accounts = CallerLimits::new(settings, None);
             (
                 accounts.rate.applies_to(who),
                 accounts.limit(who, PermitKind::Call),
@@ -282,8 +278,10 @@ mod tests {
             ..PerCaller::default()
         };
         assert_eq!(bounds(none, &named("ada")), (None, None, None));
-        let accounts =
-            Arc::new(CallerLimits::new(PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() }));
+        let accounts = Arc::new(CallerLimits::new(
+            PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() },
+            None,
+        ));
         let taken =
             (1..=9).filter(|n| accounts.check_rate(&address(&format!("2001:db8::{n}"))).is_ok()).count();
         assert_eq!(taken, 3, "one network is one caller");

@@ -119,7 +119,7 @@ mod tests {
 
     #[tokio::test]
     async fn pages_are_private_to_the_browser() {
-        let router = router(Arc::new(Known), Arc::new(CallerLimits::new(PerCaller::default())));
+        let router = router(Arc::new(Known), Arc::new(CallerLimits::new(PerCaller::default(), None)));
         let long = "y".repeat(MAX_QUERY + 1);
         for (method, query, status) in [
             (Method::GET, "state=1", 200),
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn returns_are_limited_by_address() {
         let rate = PerCaller { rate: Some(1), burst: Some(3), ..PerCaller::default() };
-        let router = router(Arc::new(Known), Arc::new(CallerLimits::new(rate)));
+        let router = router(Arc::new(Known), Arc::new(CallerLimits::new(rate, None)));
         let mut statuses = Vec::new();
         for _ in 0..4 {
             statuses.push(send(&router, Method::GET, "state=1").await.status().as_u16());

@@ -44,7 +44,7 @@ fn panicky() -> Router {
     layers(
         McpEndpoint { service, handler, sessions },
         &http,
-        names,
+        (names, Arc::new(CallerLimits::new(http.per_caller, None))),
         Arc::new(AuthState { authenticator: None, meters, failures: AuthFailureLog::default() }),
         OtherRoutes { returns: Some(Arc::new(Welcome)), ..OtherRoutes::default() },
     )

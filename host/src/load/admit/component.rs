@@ -36,7 +36,7 @@ use crate::{
     caller_vault::CallerVault,
     load::{
         fence::{ClientRootFence, FenceSurveyor, OpenedDir, TrustPlaces, VersionGrants},
-        names::{NameClaim, NameFile, NameRecord},
+        names::{NameClaim, NameFile, NameRecord, SharedNames},
         plugin_files::{FacadeKind, PluginFiles},
     },
 };
@@ -49,6 +49,8 @@ pub struct PluginAdmitter {
     states: Arc<FacadeStates>,
     compiler: CompilerCommand,
     index: Arc<SurfaceIndex>,
+    /// Owners of names, if servers share them.
+    shared_names: SharedNames,
     stale: Arc<StaleFiles>,
 }
 
@@ -88,20 +90,25 @@ impl PluginAdmitter {
             states: Arc::new(states),
             compiler,
             index,
+            shared_names: SharedNames::default(),
             stale: Arc::default(),
         }
     }
 
     /// Reads the name record.
     pub fn names(&self) -> NameRecord {
-        self.open_state_folder()
-            .map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).read())
+        self.open_state_folder().map_or_else(NameRecord::without_folder, |state| match state.is_shared() {
+            true => self.shared_names.read(&state),
+            false => NameFile::in_folder(state.path()).read(),
+        })
     }
 
     /// Records name owners; returns the resulting record.
     pub fn record_names(&self, claims: &[NameClaim]) -> NameRecord {
-        self.open_state_folder()
-            .map_or_else(NameRecord::without_folder, |state| NameFile::in_folder(state.path()).record(claims))
+        self.open_state_folder().map_or_else(NameRecord::without_folder, |state| match state.is_shared() {
+            true => self.shared_names.record(&state, claims),
+            false => NameFile::in_folder(state.path()).record(claims),
+        })
     }
 
     /// Returns what locates the directories that no plugin may have.

@@ -103,6 +103,26 @@ impl NameRecord {
         Self { owners: BTreeMap::new(), trouble: Some(RecordTrouble::Unwritten(why.to_string())) }
     }
 
+    /// Creates a record whose owners are unknown.
+    pub(super) fn unread(why: &str) -> Self {
+        Self { trouble: Some(RecordTrouble::Unread(why.to_owned())), ..Self::default() }
+    }
+
+    /// Withholds unowned names, which cannot be recorded.
+    pub(super) fn unwritten(self, why: &str) -> Self {
+        Self { trouble: Some(RecordTrouble::Unwritten(why.to_owned())), ..self }
+    }
+
+    /// Lists the owners as claims.
+    pub(super) fn to_claims(&self) -> Vec<NameClaim> {
+        let claim = |owner: &NameOwner| NameClaim {
+            name: owner.name.clone(),
+            stem: owner.stem.clone(),
+            given: false,
+        };
+        self.owners.values().map(claim).collect()
+    }
+
     /// Withholds unowned names until the initial scan is complete.
     pub fn before_complete(self) -> Self {
         let trouble = self.trouble.or(Some(RecordTrouble::TooSoon));
@@ -138,7 +158,7 @@ impl NameRecord {
             .is_some_and(|owner| owner.stem == claim.stem && owner.name == claim.name)
     }
 
-    fn apply(&mut self, claims: &[NameClaim]) {
+    pub(super) fn apply(&mut self, claims: &[NameClaim]) {
         for claim in claims {
             if self.right(&claim.stem, &claim.name, claim.given).is_ok() {
                 let owner = NameOwner { name: claim.name.clone(), stem: claim.stem.clone() };
@@ -147,7 +167,18 @@ impl NameRecord {
         }
     }
 
-    fn parse(text: &[u8]) -> Result<Self, String> {
+    /// Renders the record as its file has it.
+    pub(super) fn to_text(&self) -> io::Result<Vec<u8>> {
+        let written = RecordDocument { version: VERSION, names: self.owners.values().cloned().collect() };
+        let mut text = serde_json::to_vec_pretty(&written)?;
+        text.push(b'\n');
+        if text.len() as u64 > MAX_BYTES {
+            return Err(io::Error::other(format!("it would be larger than {MAX_BYTES} bytes")));
+        }
+        Ok(text)
+    }
+
+    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
         let read: RecordDocument = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if read.version != VERSION {
             return Err(format!("it has version {}, and this host reads version {VERSION}", read.version));
@@ -220,14 +251,14 @@ impl NameFile {
         })
     }
 
+    /// Replaces the record by a copy of another one.
+    pub(super) fn replace(&self, record: &NameRecord) -> io::Result<()> {
+        self.with_lock(|| self.write(record))
+    }
+
     /// Writes the file atomically.
     fn write(&self, record: &NameRecord) -> io::Result<()> {
-        let written = RecordDocument { version: VERSION, names: record.owners.values().cloned().collect() };
-        let mut text = serde_json::to_vec_pretty(&written)?;
-        text.push(b'\n');
-        if text.len() as u64 > MAX_BYTES {
-            return Err(io::Error::other(format!("it would be larger than {MAX_BYTES} bytes")));
-        }
+        let text = record.to_text()?;
         let mut file = tempfile::Builder::new().prefix(".names-").tempfile_in(&self.0)?;
         file.write_all(&text)?;
         file.as_file().sync_all()?;

@@ -10,18 +10,23 @@
 //! | `service.rs` | the identities of the settings |
 //! | `cause.rs` | pure: the request and the handle of a start |
 //! | `scheduler.rs` | starts what is due |
+//! | `cursor.rs` | pure: how far the changes of a state have started a workflow |
+//! | `state_watcher.rs` | starts what follows from changes of state |
 //! | `signature.rs` | pure: signatures of requests to hooks |
 //! | `hooks.rs` | starts what programs of other services ask for |
 
 mod cause;
+mod cursor;
 mod hooks;
 mod schedule;
 mod scheduler;
 mod service;
 mod signature;
+mod state_watcher;
 
 pub use self::{
     hooks::WorkflowHooks,
     scheduler::Scheduler,
     service::{ServiceIdentity, to_services},
+    state_watcher::StateWatcher,
 };

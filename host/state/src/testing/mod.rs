@@ -43,6 +43,10 @@ macro_rules! state_suite {
             $crate::testing::commits::spaces_share_nothing_but_the_counter(&$room);
         }
         #[test]
+        fn each_change_after_a_mark_is_found_once() {
+            $crate::testing::scans::each_change_after_a_mark_is_found_once(&$room);
+        }
+        #[test]
         fn versions_never_repeat() {
             $crate::testing::commits::versions_never_repeat(&$room);
         }

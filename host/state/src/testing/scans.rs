@@ -1,7 +1,7 @@
 //! Content of pages, and consistency with a state.
 
 use super::room::*;
-use crate::{ChangeCondition, StateError, StatePage, StateSpace, StateStore};
+use crate::{ChangeCondition, ChangeMark, KEY_BYTES, StateError, StatePage, StateSpace, StateStore};
 
 fn scan(store: &StateStore, prefix: &str, after: Option<&str>, limit: u32) -> (Vec<String>, bool) {
     let page = store.scan(StateSpace::Shared, prefix, after, limit, None).unwrap();
@@ -129,4 +129,45 @@ pub fn revisions_that_never_were_are_moved(room: RoomSource<'_>) {
     for (at, moved) in [(0, true), (now - 1, true), (now, false), (now + 1, true), (u64::MAX, true)] {
         assert_eq!(store.scan(StateSpace::Shared, "", None, 1, Some(at)).is_err(), moved, "{at}");
     }
+}
+
+pub fn each_change_after_a_mark_is_found_once(room: RoomSource<'_>) {
+    let room = room();
+    let store = room.store();
+    let begin = ChangeMark { version: 0, key: None };
+    let changes = |space, prefix: &str, after: &ChangeMark, limit| {
+        let found = store.changes(space, prefix, after.clone(), limit).unwrap();
+        let keys: Vec<String> = found.keys.into_iter().map(|changed| changed.key).collect();
+        (keys.join(" "), found.mark, found.more)
+    };
+    let shared = |prefix: &str, after: &ChangeMark, limit| changes(StateSpace::Shared, prefix, after, limit);
+    assert_eq!(shared("", &begin, 10), (String::new(), begin.clone(), false), "there is no store");
+    let first =
+        store.commit(StateSpace::Shared, ["c", "a", "b", "x/1"].map(|key| put(key, "1")).into()).unwrap();
+    // In parts, also within one version.
+    let (found, mark, more) = shared("", &begin, 2);
+    assert_eq!((&*found, more), ("a b", true));
+    assert_eq!(mark, ChangeMark { version: first, key: Some("b".into()) });
+    store.commit(StateSpace::Shared, vec![put("a", "2"), put("x/2", "1")]).unwrap();
+    let (found, after, more) = shared("", &mark, 10);
+    assert_eq!((&*found, more), ("c x/1 a x/2", false));
+    assert_eq!(shared("", &after, 10), (String::new(), after.clone(), false));
+    assert_eq!(shared("x/", &begin, 1).0, "x/1");
+    assert_eq!(shared("y", &begin, 10), (String::new(), after.clone(), false));
+    // Neither deletions nor what has expired or belongs to a caller.
+    let caller = StateSpace::Caller([1; 32]);
+    store.commit(caller, vec![put("z", "")]).unwrap();
+    let deleted = store.commit(StateSpace::Shared, vec![delete("c")]).unwrap();
+    assert_eq!(shared("", &after, 10), (String::new(), ChangeMark { version: deleted, key: None }, false));
+    assert_eq!(changes(caller, "", &begin, 10).0, "z");
+    store.commit(StateSpace::Shared, vec![put_until("soon", "", START + 5)]).unwrap();
+    assert_eq!(shared("", &after, 10).0, "soon");
+    room.pass(5);
+    assert_eq!(shared("", &after, 10).0, "");
+    let long = |number: u32| put(&format!("{number}{}", "k".repeat(KEY_BYTES - 8)), "");
+    store.commit(StateSpace::Shared, (0..200).map(long).collect()).unwrap();
+    let found = store.changes(StateSpace::Shared, "", after, 1000).unwrap();
+    assert!(found.more && found.keys.len() < 140, "{}", found.keys.len());
+    let rest = store.changes(StateSpace::Shared, "", found.mark, 1000).unwrap();
+    assert_eq!((found.keys.len() + rest.keys.len(), rest.more), (200, false));
 }

@@ -34,6 +34,7 @@ pub use self::{
     model::{
         ArgumentValue, CompensatingCall, EffectHints, FileForm, ForEach, OnError, PropertySource,
         PropertyType, QuestionStep, RefusalAction, ResultProperty, ResultShape, SagaRules, ScheduleSettings,
-        StartSettings, StepKind, ToolCall, UndoRule, UnknownOutcome, Workflow, WorkflowFile, WorkflowStep,
+        StartSettings, StateTrigger, StepKind, ToolCall, UndoRule, UnknownOutcome, Workflow, WorkflowFile,
+        WorkflowStep,
     },
 };

@@ -87,7 +87,12 @@ fn start_rules(workflow: &Workflow) -> Vec<StartRule> {
         params: schedule.params.clone(),
     });
     let hook = start.hook.clone().map(|parameter| StartCause::Hook { parameter });
-    let causes = schedule.into_iter().chain(hook);
+    let on_state = start.on_state.as_ref().map(|trigger| StartCause::StateChange {
+        facade: trigger.facade.clone(),
+        prefix: trigger.prefix.clone(),
+        parameter: trigger.parameter.clone(),
+    });
+    let causes = schedule.into_iter().chain(hook).chain(on_state);
     causes
         .map(|cause| StartRule { action: workflow.name.clone(), service: start.service.clone(), cause })
         .collect()

@@ -84,3 +84,39 @@ fn no_settings_mean_no_authenticator() {
     let none = Authenticator::new(&Auth::default());
     assert!(none.unwrap().is_none());
 }
+
+#[tokio::test]
+async fn revoked_tokens_are_refused() {
+    let keys = SigningKeys::generate();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("keys.json"), keys.public().to_string()).unwrap();
+    let made = token::generate();
+    let auth = authenticator("keys.json", &[("ci", &made, "2099-01-01")], folder.path());
+    let now = token::now();
+    let issued = |at: Value| keys.token(json!({"iat": at}));
+    let cases = [
+        (made.clone(), false),
+        (issued(json!(now - 200)), false),
+        // The issuer's clock may be ahead by the leeway.
+        (issued(json!(now - 50)), false),
+        (issued(json!(now)), true),
+        (issued(Value::Null), false),
+        (keys.token(json!({"sub": "bob", "iat": now - 200})), true),
+    ];
+    for (token, _) in &cases {
+        assert!(authenticate(&auth, &bearer(token), "/mcp").await.is_ok());
+    }
+    let opened = auth.authenticate(&bearer(&made), &"/mcp".parse().unwrap()).await.unwrap();
+    let mut revoked = RevokedTokens::default();
+    revoked.add_token(token::parse_hash(&token::hash(&made)).unwrap());
+    revoked.add_caller(caller_name(ISSUER, "ada"), now - 100);
+    auth.set_revoked(revoked);
+    opened.lifetime.ended().await;
+    for (number, (token, is_accepted)) in cases.iter().enumerate() {
+        let answered = authenticate(&auth, &bearer(token), "/mcp").await;
+        assert_eq!(answered.is_ok(), *is_accepted, "{number}");
+        if let Err((status, challenge, _)) = answered {
+            assert!(status == 401 && challenge.contains("the token has been revoked"), "{challenge}");
+        }
+    }
+}

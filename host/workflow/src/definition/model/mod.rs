@@ -29,7 +29,7 @@ pub use self::{
     output::{PropertySource, PropertyType, ResultProperty, ResultShape},
     question::{QuestionStep, RefusalAction},
     saga::{CompensatingCall, SagaRules, UndoRule},
-    start::{ScheduleSettings, StartSettings},
+    start::{ScheduleSettings, StartSettings, StateTrigger},
     step::{StepKind, WorkflowStep},
     workflow::{EffectHints, Workflow},
 };

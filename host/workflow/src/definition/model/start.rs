@@ -3,7 +3,7 @@
 use loggia_facade::Object;
 use serde::{Deserialize, Serialize};
 
-/// `runAs`, `schedule` and `hook`.
+/// `runAs`, `schedule`, `hook` and `onState`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StartSettings {
     /// Name of the service identity.
@@ -12,6 +12,19 @@ pub struct StartSettings {
     pub schedule: Option<ScheduleSettings>,
     /// Parameter that takes what is posted to its hook.
     pub hook: Option<String>,
+    /// State whose changes start it.
+    pub on_state: Option<StateTrigger>,
+}
+
+/// `onState`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StateTrigger {
+    /// Facade of the plugin.
+    pub facade: String,
+    /// Start of the keys that count.
+    pub prefix: String,
+    /// Parameter that takes the changed keys.
+    pub parameter: String,
 }
 
 /// `schedule`.

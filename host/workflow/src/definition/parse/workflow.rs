@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Fields of a composite tool.
-pub(crate) const FIELDS: [&str; 14] = [
+pub(crate) const FIELDS: [&str; 15] = [
     "name",
     "description",
     "parameters",
@@ -35,6 +35,7 @@ pub(crate) const FIELDS: [&str; 14] = [
     "runAs",
     "schedule",
     "hook",
+    "onState",
 ];
 /// Maximum length of a name, in bytes.
 const NAME: usize = 64;

@@ -333,6 +333,22 @@ fn starts_are_checked() {
            another by hook: {parameter: NAME})",
         ],
     );
+    let change = "parameters: {type: object, properties: {change: {type: object}}}\nrunAs: reports\n";
+    check(&format!("{change}onState: notes"), &[]);
+    check(&format!("{change}onState: {{facade: notes, prefix: orders/, parameter: change}}"), &[]);
+    for (on_state, expected) in [
+        ("Notes", "line 5: onState \"Notes\" must have 1 to 32"),
+        ("{prefix: a}", "line 5: onState.facade is required (name the plugin whose state it watches"),
+        ("{facade: a b}", "line 5: onState.facade \"a b\" must have 1 to 32"),
+        ("{facade: notes, keys: a}", "line 5: onState"),
+        (
+            "{facade: notes, parameter: x}",
+            "line 5: onState needs the parameter `x`, which takes the changed keys",
+        ),
+    ] {
+        let found = problems(&with(&format!("{change}onState: {on_state}")));
+        assert!(found.len() == 1 && found[0].starts_with(expected), "{on_state}: {found:?}");
+    }
     const HINT: &str = "(minute hour day month weekday: \"0 7 * * 1-5\")";
     for (cron, reason) in [
         ("61 * * * *", "Component error: Number out of bounds"),
@@ -344,6 +360,9 @@ fn starts_are_checked() {
         let expected = format!("line 4: schedule \"{cron}\" is no cron expression of five fields: {reason}");
         assert!(found[0].starts_with(&expected) && found[0].ends_with(HINT), "{found:?}");
     }
-    assert_eq!(warnings(&with("runAs: reports")), ["line 3: runAs has no effect without schedule or hook"]);
+    assert_eq!(
+        warnings(&with("runAs: reports")),
+        ["line 3: runAs has no effect without schedule, hook or onState"]
+    );
     assert_eq!(problems(&with("runAs: A b\nschedule: '0 7 * * *'")).len(), 1);
 }

@@ -1,4 +1,4 @@
-//! `loggia token`.
+//! `loggia token new`.
 
 use std::{
     fs,
@@ -11,27 +11,14 @@ use anyhow::{Context, bail};
 use loggia_policy::model::AccessScope;
 use loggia_server::auth::token;
 
-use super::{replace_file::replace_file, settings, term};
-
-/// Create bearer tokens for HTTP callers.
-#[derive(clap::Args)]
-pub struct TokenCommand {
-    #[command(subcommand)]
-    command: Command,
-}
-
-// Help texts are at the commands' structs.
-#[derive(clap::Subcommand)]
-enum Command {
-    New(NewTokenCommand),
-}
+use crate::cli::{replace_file::replace_file, settings, term};
 
 /// Create a token and print it once.
 ///
 /// Prints only the token on stdout; it is not stored. The entry for loggia.toml (name, hash and scopes) goes to stderr,
-/// or with --file into that file. To revoke the token, remove the entry: a running server reloads the file.
+/// or with --file into that file. To revoke the token, use `loggia token revoke`, or remove the entry: a running server reloads the file.
 #[derive(clap::Args)]
-struct NewTokenCommand {
+pub struct NewTokenCommand {
     /// Name of the caller, for the log and for limits per caller
     #[arg(value_parser = parse_name)]
     name: String,
@@ -61,15 +48,8 @@ fn parse_day(text: &str) -> Result<String, &'static str> {
     }
 }
 
-impl TokenCommand {
-    pub fn run(self) -> anyhow::Result<ExitCode> {
-        let Command::New(new) = self.command;
-        new.run()
-    }
-}
-
 impl NewTokenCommand {
-    fn run(self) -> anyhow::Result<ExitCode> {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
         let made = token::generate();
         let hash = token::hash(&made);
         let toml = self.to_toml(&hash);
