@@ -15,9 +15,9 @@ use super::{
 /// Events that wait for the client.
 const MAX_EVENTS: usize = 256;
 /// Time without an event after which the other host is asked whether it still answers.
-const PING_PERIOD: Duration = Duration::from_secs(1);
+const PING_PERIOD: Duration = Duration::from_millis(500);
 /// Number of pings without an answer after which the other host counts as ended.
-const MAX_PINGS: u32 = 3;
+const MAX_PINGS: u32 = 4;
 
 /// A request that another host answers. Dropping it cancels the request there.
 pub(crate) struct OpenRequest {
