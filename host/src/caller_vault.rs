@@ -11,7 +11,13 @@ use loggia_gate::access::{Caller, CallerKeys};
 use loggia_policy::settings::LoginServer;
 use loggia_state::{StateError, StateFolder};
 
-/// Credentials of a state folder.
+use crate::shared_credentials::SharedCredentials;
+
+/// Why credentials in a database cannot be used. A key of one state folder would make them unreadable for all other servers.
+const NEEDS_KEY: &str = "callers' credentials are in the database, where all servers need the same key: set \
+                         LOGGIA_CREDENTIAL_KEY on each of them (`openssl rand -base64 32`)";
+
+/// Credentials of a state folder, or of its database.
 #[derive(Clone)]
 pub struct CallerVault {
     vault: Arc<CredentialVault>,
@@ -46,13 +52,20 @@ pub enum CredentialError {
 }
 
 impl CallerVault {
-    /// Opens the credentials of a folder. Without a key, that of the folder decrypts them; it is created if it is missing.
+    /// Opens the credentials of a folder. Without a key, that of the folder decrypts them; it is created if it is missing. With a
+    /// database, there must be a key.
     ///
     /// # Errors
     ///
     /// If the folder's secret or key cannot be used.
     pub fn open(folder: &StateFolder, key: Option<VaultKey>) -> Result<Self, StateError> {
         let path = folder.path();
+        if folder.is_shared() {
+            let key = key.ok_or_else(|| StateError::Invalid(NEEDS_KEY.to_owned()))?;
+            let records = Arc::new(SharedCredentials::new(folder));
+            let vault = Arc::new(CredentialVault::with_records(records, key));
+            return Ok(Self { vault, keys: CallerKeys::new(folder.secret()?) });
+        }
         let key = match key {
             Some(key) => key,
             None => VaultKey::read_or_create(path).map_err(|error| {

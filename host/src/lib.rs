@@ -5,7 +5,8 @@
 //! | module | contents | may import |
 //! |---|---|---|
 //! | [`places`] | default folders, and the environment of the operator's files | |
-//! | [`caller_vault`] | credentials of callers, by their names | |
+//! | [`shared_credentials`] | credentials of callers in a database | |
+//! | [`caller_vault`] | credentials of callers, by their names | `shared_credentials` |
 //! | [`login`] | logins of callers, by a browser | `caller_vault` |
 //! | [`revocations`] | revoked tokens, as recorded | |
 //! | [`telemetry`] | logs, the audit file, metrics | |
@@ -24,4 +25,5 @@ pub mod login;
 pub mod places;
 pub mod revocations;
 pub mod serve;
+pub mod shared_credentials;
 pub mod telemetry;

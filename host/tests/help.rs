@@ -33,6 +33,8 @@ fn help_texts_match() {
         &["fleet", "status", "--help"],
         &["token", "--help"],
         &["token", "new", "--help"],
+        &["token", "revoke", "--help"],
+        &["token", "revoked", "--help"],
         &["workflow", "--help"],
         &["workflow", "check", "--help"],
         &["workflow", "graph", "--help"],

@@ -278,8 +278,14 @@ async fn state_migrates_to_the_database_and_back() -> Result<()> {
     };
     let (code, _, notes) = migrate("folder", &[]).await?;
     ensure!(code == 11 && notes.contains("no plugin has stored anything in the schema"), "{code} {notes}");
+    let hash = format!("sha256:{}", "07".repeat(32));
+    let without = format!("[state]\nfolder = '{}'\n", state(folder.path()).display());
+    let (code, _, notes) = loggia(&without, &["token", "revoke", &hash]).await?;
+    ensure!(code == 0, "{code} {notes}");
     let (code, _, notes) = migrate("database", &[]).await?;
     ensure!(code == 0 && notes.contains("copied 1 entry of `keeps` to the schema"), "{code} {notes}");
+    let (_, listed, _) = loggia(&settings, &["token", "revoked"]).await?;
+    ensure!(listed.contains(&hash), "{listed}");
     let (code, _, notes) = migrate("database", &[]).await?;
     ensure!(code == 1 && notes.contains("has keeps already; --replace"), "{code} {notes}");
 

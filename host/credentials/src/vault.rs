@@ -1,24 +1,20 @@
-//! The files of a vault.
+//! Sealed credentials, and their key.
 
 use std::{
-    fs::{self, File},
-    io::{self, ErrorKind, Write},
+    any::Any,
+    fmt, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use loggia_egress::CallerKey;
-use loggia_system::{file::private_options, folder};
 
 use crate::{
     key::VaultKey,
     record::StoredCredential,
     seal::{SealPlace, open, seal},
+    sealed::{FolderRecords, SealedRecords},
 };
-
-/// Subfolder of the state folder.
-const FOLDER: &str = "credentials";
-/// Bytes of the largest file that is read.
-const FILE_BYTES: u64 = 64 << 10;
 
 /// Error of a vault.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +22,7 @@ pub enum VaultError {
     /// A file or folder cannot be used.
     #[error("{path}: {error}")]
     Storage {
-        /// Path of the file or folder.
+        /// Path of the file or folder, or where it is otherwise.
         path: PathBuf,
         /// Cause.
         error: io::Error,
@@ -50,20 +46,30 @@ pub struct ListedCredential {
 }
 
 /// Right to change one credential, until it is dropped.
-#[derive(Debug)]
-pub struct ChangeLock(#[expect(dead_code, reason = "its descriptor holds the lock")] File);
+pub struct ChangeLock(#[expect(dead_code, reason = "it is held, not read")] Box<dyn Any + Send>);
 
-/// Credentials of all facades. Touches no file before it is used.
+impl fmt::Debug for ChangeLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ChangeLock")
+    }
+}
+
+/// Credentials of all facades. Touches nothing before it is used.
 #[derive(Debug, Clone)]
 pub struct CredentialVault {
-    folder: PathBuf,
+    records: Arc<dyn SealedRecords>,
     key: VaultKey,
 }
 
 impl CredentialVault {
-    /// Uses the vault of a state folder.
+    /// Uses the files of a state folder.
     pub fn new(state: &Path, key: VaultKey) -> Self {
-        Self { folder: state.join(FOLDER), key }
+        Self::with_records(Arc::new(FolderRecords::new(state)), key)
+    }
+
+    /// Uses credentials that are kept elsewhere.
+    pub fn with_records(records: Arc<dyn SealedRecords>, key: VaultKey) -> Self {
+        Self { records, key }
     }
 
     /// Reads the credential of a caller.
@@ -72,14 +78,11 @@ impl CredentialVault {
     ///
     /// [`VaultError`] if there is one that cannot be read.
     pub fn read(&self, facade: &str, caller: CallerKey) -> Result<Option<StoredCredential>, VaultError> {
-        let path = self.path(facade, caller);
-        let sealed = match read_file(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            found => found.map_err(|error| VaultError::Storage { path: path.clone(), error })?,
-        };
+        let sealed = self.records.read(facade, caller).map_err(|error| self.failed(facade, caller, error))?;
+        let Some(sealed) = sealed else { return Ok(None) };
         let text = open(&self.key, &SealPlace { facade, caller: &caller.0 }, &sealed);
         let credential = text.ok().and_then(|text| serde_json::from_slice(&text).ok());
-        credential.map(Some).ok_or(VaultError::Sealed(path))
+        credential.map(Some).ok_or_else(|| VaultError::Sealed(self.records.place(facade, caller)))
     }
 
     /// Stores the credential of a caller, in place of another one.
@@ -93,20 +96,13 @@ impl CredentialVault {
         caller: CallerKey,
         credential: &StoredCredential,
     ) -> Result<(), VaultError> {
-        let path = self.path(facade, caller);
         let store = || {
-            let within = self.create_folder(facade)?;
             let text = serde_json::to_vec(credential)?;
             let sealed = seal(&self.key, &SealPlace { facade, caller: &caller.0 }, &text)
                 .map_err(|_| io::Error::other("it cannot be encrypted"))?;
-            // Temporary files are readable by their owner only.
-            let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&within)?;
-            file.write_all(&sealed)?;
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            folder::sync(&within)
+            self.records.write(facade, caller, &sealed)
         };
-        store().map_err(|error| VaultError::Storage { path: path.clone(), error })
+        store().map_err(|error| self.failed(facade, caller, error))
     }
 
     /// Locks the credential of a caller against other changes until the result is dropped: by refreshes, commands and
@@ -117,20 +113,12 @@ impl CredentialVault {
     ///
     /// [`VaultError::Storage`] if the lock's file cannot be used.
     pub fn lock(&self, facade: &str, caller: CallerKey) -> Result<ChangeLock, VaultError> {
-        let path = self.path(facade, caller).with_extension("lock");
-        let open = || {
-            self.create_folder(facade)?;
-            let file = private_options().create(true).truncate(false).write(true).open(&path)?;
-            file.lock()?;
-            Ok(ChangeLock(file))
-        };
-        open().map_err(|error| VaultError::Storage { path: path.clone(), error })
+        let lock = self.records.lock(facade, caller);
+        lock.map(ChangeLock).map_err(|error| self.failed(facade, caller, error))
     }
 
-    fn create_folder(&self, facade: &str) -> io::Result<PathBuf> {
-        let within = self.folder.join(facade);
-        folder::create_private(&within)?;
-        Ok(within)
+    fn failed(&self, facade: &str, caller: CallerKey, error: io::Error) -> VaultError {
+        VaultError::Storage { path: self.records.place(facade, caller), error }
     }
 
     /// Removes the credential of a caller; returns whether there was one.
@@ -139,12 +127,7 @@ impl CredentialVault {
     ///
     /// [`VaultError::Storage`] if it cannot be removed.
     pub fn remove(&self, facade: &str, caller: CallerKey) -> Result<bool, VaultError> {
-        let path = self.path(facade, caller);
-        match fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(VaultError::Storage { path, error }),
-        }
+        self.records.remove(facade, caller).map_err(|error| self.failed(facade, caller, error))
     }
 
     /// Lists the credentials of all facades, by facade and key.
@@ -153,68 +136,20 @@ impl CredentialVault {
     ///
     /// [`VaultError::Storage`] if a folder cannot be read.
     pub fn list(&self) -> Result<Vec<ListedCredential>, VaultError> {
-        let mut listed = Vec::new();
-        for facade in names(&self.folder)? {
-            for name in names(&self.folder.join(&facade))? {
-                let Some(key) = parse_hex(&name) else { continue };
-                let credential = self.read(&facade, key).transpose();
-                listed.extend(credential.map(|credential| ListedCredential {
-                    facade: facade.clone(),
-                    key,
-                    credential,
-                }));
-            }
-        }
-        Ok(listed)
+        let owners =
+            self.records.list().map_err(|error| VaultError::Storage { path: self.records.root(), error })?;
+        let listed = owners.into_iter().filter_map(|(facade, key)| {
+            let credential = self.read(&facade, key).transpose()?;
+            Some(ListedCredential { facade, key, credential })
+        });
+        Ok(listed.collect())
     }
-
-    fn path(&self, facade: &str, caller: CallerKey) -> PathBuf {
-        self.folder.join(facade).join(to_hex(&caller.0))
-    }
-}
-
-/// Reads a file that a vault may have written.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let meta = fs::metadata(path)?;
-    // Reading a pipe would block until something is written to it.
-    if !meta.is_file() || meta.len() > FILE_BYTES {
-        return Err(io::Error::new(ErrorKind::InvalidData, "not a file of a vault"));
-    }
-    fs::read(path)
-}
-
-/// Names in a folder, sorted; none without a folder.
-fn names(folder: &Path) -> Result<Vec<String>, VaultError> {
-    let read = || {
-        let entries = match fs::read_dir(folder) {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Ok(Vec::new());
-            }
-            entries => entries?,
-        };
-        let names = entries.map(|entry| Ok(entry?.file_name().into_string().ok()));
-        let mut names: Vec<String> = names.filter_map(Result::transpose).collect::<io::Result<_>>()?;
-        names.sort_unstable();
-        Ok(names)
-    };
-    read().map_err(|error| VaultError::Storage { path: folder.to_owned(), error })
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn parse_hex(text: &str) -> Option<CallerKey> {
-    let byte = |pair: &[u8]| {
-        let text = std::str::from_utf8(pair).ok()?;
-        (!text.starts_with('+')).then(|| u8::from_str_radix(text, 16).ok())?
-    };
-    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
-    bytes?.try_into().ok().map(CallerKey)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+
     use super::*;
     use crate::record::CallerName;
 
@@ -255,7 +190,7 @@ mod tests {
         let vault = CredentialVault::new(state.path(), VaultKey([1; 32]));
         let (ada, bob) = (CallerKey([1; 32]), CallerKey([2; 32]));
         let is_free = |caller| {
-            let file = File::open(vault.path("shop", caller).with_extension("lock")).unwrap();
+            let file = File::open(vault.records.place("shop", caller).with_extension("lock")).unwrap();
             file.try_lock().is_ok()
         };
         let lock = vault.lock("shop", ada).unwrap();
@@ -272,7 +207,7 @@ mod tests {
         let vault = CredentialVault::new(state.path(), VaultKey([1; 32]));
         let (ada, bob) = (CallerKey([1; 32]), CallerKey([2; 32]));
         vault.write("shop", ada, &credential("ada", "value-of-ada")).unwrap();
-        fs::copy(vault.path("shop", ada), vault.path("shop", bob)).unwrap();
+        fs::copy(vault.records.place("shop", ada), vault.records.place("shop", bob)).unwrap();
         assert!(matches!(vault.read("shop", bob), Err(VaultError::Sealed(_))));
         let other = CredentialVault::new(state.path(), VaultKey([2; 32]));
         assert!(matches!(other.read("shop", ada), Err(VaultError::Sealed(_))));

@@ -68,8 +68,8 @@ impl RevocationFollower {
                 _ = looks.tick() => {}
             }
             let failed = match self.look().await {
-                // Others wrote meanwhile, or hold it: the next look finds it.
-                Ok(()) | Err(StateError::Moved | StateError::Busy) => None,
+                // Others wrote meanwhile: the next look finds it.
+                Ok(()) | Err(StateError::Moved) => None,
                 Err(error) => Some(error.to_string()),
             };
             match (&failed, &self.reported) {

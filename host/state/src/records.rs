@@ -9,6 +9,8 @@ pub enum HostRecords {
     Starts,
     /// Owners of names.
     Names,
+    /// Credentials of callers, encrypted.
+    Credentials,
 }
 
 impl HostRecords {
@@ -18,6 +20,7 @@ impl HostRecords {
             Self::Revocations => ".revocations",
             Self::Starts => ".starts",
             Self::Names => ".names",
+            Self::Credentials => ".credentials",
         }
     }
 
@@ -27,6 +30,7 @@ impl HostRecords {
             Self::Revocations => 16 << 20,
             Self::Starts => 64 << 20,
             Self::Names => 2 << 20,
+            Self::Credentials => 1 << 30,
         }
     }
 }

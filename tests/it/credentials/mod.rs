@@ -2,6 +2,7 @@
 
 mod from_calls;
 mod login;
+mod shared;
 
 use std::{
     fs,

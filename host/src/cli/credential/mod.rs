@@ -31,7 +31,8 @@ use crate::{
 /// Store, list or remove the credentials of callers.
 ///
 /// A policy whose `secrets` are `per-caller` sends each caller's own credential. They are encrypted in the state folder, with
-/// the key of LOGGIA_CREDENTIAL_KEY (`openssl rand -base64 32`), or else the folder's own. Running servers use changes at once.
+/// the key of LOGGIA_CREDENTIAL_KEY (`openssl rand -base64 32`), or else the folder's own; with a database (`state.url`), in the database,
+/// with LOGGIA_CREDENTIAL_KEY alone. Running servers use changes at once.
 #[derive(Args)]
 pub struct CredentialCommand {
     #[command(subcommand)]
@@ -45,7 +46,7 @@ pub struct CredentialCommand {
         global = true
     )]
     state: Option<PathBuf>,
-    /// Settings file whose state folder to use
+    /// Settings file whose database (`state.url`) or state folder to use
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }

@@ -6,15 +6,15 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use loggia_state::{StateFolder, StateSpace, StateStore};
+use loggia_state::{HostRecords, StateFolder, StateSpace, StateStore};
 
 use super::stores::{StorePlace, count_entries};
 use crate::cli::{common::UsageError, exit, term};
 
 /// Copy all stores between the state folder and the database of the settings.
 ///
-/// Stop the servers first: what they write meanwhile is not copied. The copied stores stay where they were. Runs are not
-/// copied: let them end before.
+/// Stop the servers first: what they write meanwhile is not copied. The copied stores stay where they were. Revoked tokens are copied,
+/// too. Runs are not copied: let them end before. Nor are callers' credentials: store them again.
 #[derive(clap::Args)]
 pub struct MigrateCommand {
     /// Where to copy the stores: to the database of the settings, or to the state folder
@@ -46,6 +46,11 @@ impl MigrateCommand {
         };
         let source = from.open()?;
         let names = source.as_ref().map(StateFolder::names).transpose()?.unwrap_or_default();
+        let revoked =
+            source.as_ref().map(|source| copy_revocations(source, to)).transpose()?.unwrap_or(false);
+        if revoked && names.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
         let Some(source) = source.filter(|_| !names.is_empty()) else {
             term::note(&format!("no plugin has stored anything in {}", from.name()));
             return Ok(ExitCode::from(exit::NOTHING));
@@ -63,12 +68,24 @@ impl MigrateCommand {
         let stores = names.iter().map(|name| source.store(name, u64::MAX)).collect::<Result<Vec<_>, _>>()?;
         check_secrets(&source, &target, &stores)?;
         for store in &stores {
-            let copied = copy(store, &target.store(store.name(), u64::MAX)?)
+            let copied = copy(store, &target.store(store.name(), u64::MAX)?, true)
                 .with_context(|| format!("failed to copy `{}`; those before it are copied", store.name()))?;
             term::note(&format!("copied {} of `{}` to {}", count_entries(copied), store.name(), to.name()));
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Copies the list of revoked tokens, beside those that are revoked there; returns whether there are any.
+fn copy_revocations(source: &StateFolder, to: &StorePlace) -> anyhow::Result<bool> {
+    let from = source.records(HostRecords::Revocations);
+    if from.usage()?.entries == 0 {
+        return Ok(false);
+    }
+    let copied = copy(&from, &to.create()?.records(HostRecords::Revocations), false)
+        .context("failed to copy the revoked tokens")?;
+    term::note(&format!("copied {} of the revoked tokens to {}", count_entries(copied), to.name()));
+    Ok(true)
 }
 
 /// Refuses to copy callers' entries to where nobody would find them: their keys are made of the secret.
@@ -88,10 +105,10 @@ fn check_secrets(source: &StateFolder, target: &StateFolder, stores: &[StateStor
     Ok(())
 }
 
-/// Copies all entries of a store, in place of what the other one holds. Returns their number.
-fn copy(from: &StateStore, to: &StateStore) -> anyhow::Result<u64> {
+/// Copies all entries of a store. Returns their number.
+fn copy(from: &StateStore, to: &StateStore, replace: bool) -> anyhow::Result<u64> {
     let mut file = tempfile::tempfile()?;
     from.export(&mut file)?;
     file.rewind()?;
-    Ok(to.import(BufReader::new(file), true)?.entries)
+    Ok(to.import(BufReader::new(file), replace)?.entries)
 }

@@ -27,6 +27,9 @@ const LOOK_PERIOD: Duration = Duration::from_secs(1);
 /// Keys of one start, at most.
 const MAX_KEYS: u32 = 500;
 
+/// Reasons that are remembered, at most.
+const MAX_REPORTED: usize = 256;
+
 /// Watches the state of plugins for the workflows that are served.
 pub struct StateWatcher {
     gate: Gate,
@@ -131,6 +134,9 @@ impl StateWatcher {
     fn report(&mut self, reason: String) {
         if !self.reported.contains(&reason) {
             tracing::warn!("{reason}");
+            if self.reported.len() >= MAX_REPORTED {
+                self.reported.clear();
+            }
             self.reported.insert(reason);
         }
     }
