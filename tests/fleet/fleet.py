@@ -207,7 +207,7 @@ class Fleet:
 
     async def go(self):
         kills = self.options.kills
-        seconds = kills * 1.2
+        seconds = kills * 1.0
         self.failovers, parts = max(1, kills // 50), max(2, kills // 30)
         begun = time.monotonic()
         await self.start()
