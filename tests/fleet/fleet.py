@@ -78,7 +78,9 @@ class Fleet:
             host.balanced.cut()
             if self.ends.is_set():
                 return
-            if code != -9:
+            if code == 0 and host.upgrades:
+                host.upgrades = False
+            elif code != -9:
                 self.event("ended", host=host.number, code=code)
                 # Without its database a server does not start.
                 self.refused += not was_up
@@ -125,6 +127,20 @@ class Fleet:
             await postgres.eventually(loaded, 60, "a new version is not loaded")
             await asyncio.sleep(1)
         self.event("calm ends")
+
+    async def restart_calmly(self):
+        """Ends one server after another by SIGTERM, as for an upgrade, and starts it again."""
+        self.event("restarts")
+        for host in self.hosts:
+            host.upgrades = True
+            host.process.terminate()
+            host.balanced.drain()
+
+            async def is_back():
+                return not host.upgrades and await host.serves()
+
+            await postgres.eventually(is_back, 60, f"server {host.number} is not back")
+        self.event("restarts end")
 
     async def kill_hosts(self):
         """Kills one server, or now and then all of them. Otherwise one that serves is left."""
@@ -191,13 +207,14 @@ class Fleet:
 
     async def go(self):
         kills = self.options.kills
-        seconds = kills * 1.2
+        seconds = kills * 1.0
         self.failovers, parts = max(1, kills // 50), max(2, kills // 30)
         begun = time.monotonic()
         await self.start()
         self.start_clients()
         await asyncio.sleep(3)
         await self.reload_calmly(max(3, min(20, kills // 20)))
+        await self.restart_calmly()
         told(f"{time.monotonic() - begun:.0f} s: began; now {kills} kills, {self.failovers} failovers, {parts} partitions")
         self.event("chaos")
         reloads = asyncio.create_task(self.reload(11))

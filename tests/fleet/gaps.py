@@ -44,7 +44,7 @@ def gave_up(line):
 
 def stretches(lines):
     """Of each worker: (success, next success, how long it waited for runs and broken streams meanwhile)."""
-    with_sessions = {line["worker"] for line in lines if line["kind"] == "connect" and line.get("version", "2026-07-28") < "2026-07-28"}
+    with_sessions = {line["worker"] for line in lines if line["kind"] == "connect" and line.get("version", "2026-07-28") != "2026-07-28"}
     workers = defaultdict(list)
     for line in lines:
         workers[line["worker"]].append(line)

@@ -95,7 +95,7 @@ class Host:
         self.log = self.folder / "log"
         self.starts = []
         # Cut off from the database or from the load balancer.
-        self.parted = self.listens = False
+        self.parted = self.listens = self.upgrades = False
         self.since = 0
 
     async def open(self) -> None:

@@ -26,6 +26,12 @@ class Proxy:
         self.has_target = False
         self.refuse()
 
+    def drain(self) -> None:
+        """The target takes no new connections. Those that are open go on."""
+        if self.server is not None:
+            self.server.close()
+            self.server = None
+
     def part(self, stalls: bool) -> None:
         """Cuts the way: all connections are aborted and new ones refused, or, if it stalls, nothing moves and nothing is closed."""
         if stalls:
@@ -45,9 +51,7 @@ class Proxy:
             self.server = await asyncio.start_server(self.accept, "127.0.0.1", self.port)
 
     def refuse(self) -> None:
-        if self.server is not None:
-            self.server.close()
-            self.server = None
+        self.drain()
         for writer in list(self.writers):
             writer.transport.abort()
 

@@ -104,6 +104,11 @@ def calm(fleet, report):
     for client in "abcd":
         if not any(line["worker"].startswith(client) and line["kind"] == "ask" for line in asked):
             report.violations.append(f"client {client} was asked nothing")
+    [begun], [ended] = ([e["time"] for e in fleet.events if e["kind"] == kind] for kind in ("restarts", "restarts end"))
+    during = [line for line in report.lines if line["end"] >= begun and line["start"] <= ended]
+    lost = [line for line in during if line["outcome"] != "ok"]
+    report.violated("calls failed during restarts by SIGTERM alone", lost)
+    report.figures["servers stopped by SIGTERM and started again, alone"] = f"{len(fleet.hosts)}, {len(during)} calls, {len(lost)} failed"
     report.figures["reloads alone"] = f"{len(reloads)}, {len(lines)} calls, {len(failed)} failed"
 
 
