@@ -103,7 +103,7 @@ fn resume_run(gate: &Arc<GateState>, claimed: ClaimedRun) {
         (false, true) => tracing::info!(run = id, facade, action, "making an interrupted call again"),
         (false, false) => tracing::info!(run = id, facade, action, "beginning a recorded run"),
     }
-    let state = Arc::new(state.with_start(head.began()).with_recorder(Some(Arc::clone(&recorder))));
+    let state = Arc::new(state.resumed(head.began()).with_recorder(Some(Arc::clone(&recorder))));
     gate.runs.note_recorded(&state);
     gate.runs.register(Arc::clone(&state), true);
     let call = run_again(Arc::clone(gate), Arc::clone(&state), recorder, head, confirmed);

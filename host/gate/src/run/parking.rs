@@ -51,6 +51,24 @@ impl ParkedCalls {
     /// Parks a branch of a call.
     pub(crate) fn park(&self, call: &Arc<CallState>) -> Result<ParkedGuard, Failure> {
         let mut parked = self.lock();
+        // The host that admitted a resumed call had room for its question. A host that takes over many such calls keeps them all:
+        // else the question would be lost with its host.
+        if !call.is_resumed {
+            self.check_room(&parked, call)?;
+        }
+        let count = parked.entry(call.account.clone()).or_default();
+        count.questions += 1;
+        count.calls += usize::from(call.park());
+        drop(parked);
+        Ok(ParkedGuard { parking: self.clone(), call: Arc::clone(call) })
+    }
+
+    /// Checks the limits for one more question of a call.
+    fn check_room(
+        &self,
+        parked: &HashMap<Option<CallerAccount>, ParkedCount>,
+        call: &CallState,
+    ) -> Result<(), Failure> {
         let all: usize = parked.values().map(|count| count.questions).sum();
         let ParkedCount { calls, questions } = parked.get(&call.account).copied().unwrap_or_default();
         let busy = |reason: String| Err(failures::busy(reason).hint("answer or cancel one of them first"));
@@ -68,11 +86,7 @@ impl ParkedCalls {
             let failure = failures::busy("too many calls wait for an answer");
             return Err(Failure { retry_after_ms: Some(10_000), ..failure });
         }
-        let count = parked.entry(call.account.clone()).or_default();
-        count.questions += 1;
-        count.calls += usize::from(call.park());
-        drop(parked);
-        Ok(ParkedGuard { parking: self.clone(), call: Arc::clone(call) })
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Option<CallerAccount>, ParkedCount>> {

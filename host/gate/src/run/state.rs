@@ -67,6 +67,8 @@ pub(crate) struct CallState {
     recorder: OnceLock<Arc<RunRecorder>>,
     /// Start time.
     pub(crate) began: SystemTime,
+    /// True if it began in another process, which admitted it.
+    pub(crate) is_resumed: bool,
     /// Number of handles that follow the call. The follower that takes it to zero cancels the call, unless it was detached;
     /// `AcqRel` on the way down makes what the other followers did visible to that one. Nothing waits for it.
     followers: AtomicUsize,
@@ -127,9 +129,9 @@ impl CallState {
         Self { inputs: planned.inputs.clone(), ..run.with_long_running(planned.action().long_running) }
     }
 
-    /// Sets the start time of a call that began in an earlier process.
-    pub(crate) fn with_start(self, began: SystemTime) -> Self {
-        Self { began, ..self }
+    /// Makes it a call that began in another process, at this time.
+    pub(crate) fn resumed(self, began: SystemTime) -> Self {
+        Self { began, is_resumed: true, ..self }
     }
 
     /// Sets what records the call.
@@ -197,6 +199,7 @@ impl CallState {
             repeat: None,
             recorder: OnceLock::new(),
             began: SystemTime::now(),
+            is_resumed: false,
             followers: AtomicUsize::new(0),
             became_run: AtomicBool::new(false),
             leaves_io: AtomicBool::new(false),

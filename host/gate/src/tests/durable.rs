@@ -217,6 +217,40 @@ steps:
   - {id: mail, tool: a.smash, dependsOn: [inner]}
 ";
 
+/// A host takes over more questions than callers may open at one host.
+#[tokio::test(start_paused = true)]
+async fn a_host_keeps_all_questions_that_it_takes_over() {
+    let text = "name: order\ndescription: Asks.\nsteps:\n  - {id: sure, type: elicitation, message: Sure?, timeout: 720h, \
+                schema: {type: object, properties: {yes: {type: boolean}}}}\n";
+    let (runs, made) = (MemoryRuns::default(), MadeCalls::default());
+    let mut all = 0;
+    for host in 0..25 {
+        let gate = stage(text, &made, MemoryJournal::new(&runs, host, usize::MAX));
+        for _ in 0..4 {
+            let mut exec = gate.start(person(), request("flow", "order"));
+            loop {
+                match exec.next().await {
+                    CallEvent::Asks(_) => break,
+                    CallEvent::Done(envelope) => panic!("{:?}", json_of(*envelope)),
+                    CallEvent::Progress(_) => {}
+                }
+            }
+            exec.persist().await;
+            drop(exec.detach_as_run());
+            all += 1;
+        }
+    }
+    assert_eq!(all, 100);
+    let heir = stage(text, &made, MemoryJournal::new(&runs, 99, usize::MAX));
+    assert_eq!(heir.resume_runs().await.unwrap(), 100);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let ids: Vec<_> = runs.lock().unwrap().iter().map(|run| RunId::from_client(&run.run.id)).collect();
+    for id in ids {
+        let run = heir.find_run(&id, &person()).unwrap();
+        assert_eq!(run.status(), RunStatus::Waiting);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_workflow_within_a_workflow_survives_its_host() {
     let interrupted = AtomicUsize::new(0);
