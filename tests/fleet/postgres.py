@@ -150,7 +150,7 @@ class Pair:
         await self.follow()
 
     async def copy(self) -> None:
-        """Makes the standby's data folder anew from the primary's."""
+        """Makes the standby's data folder from the primary's."""
         shutil.rmtree(self.standby.data, ignore_errors=True)
         source = ["--host", self.primary.folder, "--port", str(self.primary.port), "--username=postgres"]
         await run_aside(self.standby.bin / "pg_basebackup", "--pgdata", self.standby.data, *source, "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
