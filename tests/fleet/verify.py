@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 import statistics
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -158,6 +159,11 @@ async def runs(fleet, report):
                     return
 
     await asyncio.gather(*[of(worker) for worker in fleet.tokens])
+    taken_over = set()
+    for host in fleet.hosts:
+        with open(host.log, errors="replace") as log:
+            taken_over.update(re.findall(r'resuming a run run="([^"]+)"', log.read()))
+    report.taken_over = {line["key"] for line in acknowledged if line["result"] in taken_over}
     lost = [(key, result["lost"]) for key, result in report.results.items() if "lost" in result]
     report.violated("acknowledged runs are lost", lost)
     report.lost = len(lost)
@@ -168,7 +174,7 @@ def steps(report, entries):
     made = {key: int(value) for key, (value, _) in entries.items() if key.split(".")[0] in STEPS}
     repeated = [(key, count) for key, count in made.items() if count > 1]
     report.violated("steps are repeated", repeated)
-    wrong, given_up, outcomes = [], [], Counter()
+    wrong, given_up, refused, outcomes = [], [], 0, Counter()
     for key, result in report.results.items():
         names = STEPS[key.split(".")[0]]
         present = {name for name in names if f"{key}.{name}" in made}
@@ -180,13 +186,18 @@ def steps(report, entries):
             outcomes["interrupted"] += 1
             completed = {step for step in (result.get("details") or {}).get("completed", []) if step in names}
             text = json.dumps(result)
-            if "too many calls wait" in text or "questions to you are open" in text:
-                given_up.append((key, result))
+            if "too many calls wait" in text or "questions to you are open" in text or "wait for an answer already" in text:
+                # A server refuses a question beyond its limits. It may not do that to a question of a run that it takes over.
+                if key in report.taken_over:
+                    given_up.append((key, result))
+                else:
+                    refused += 1
             elif not completed <= present or "interrupted" not in text and "unavailable" not in text:
                 wrong.append((key, sorted(present), result))
     report.violated("runs end wrongly", wrong)
-    # The question was asked, and the server that took the run over had no room for it.
     report.violated("questions of runs are given up", given_up)
+    report.figures["runs that another server took over"] = f"{len(report.taken_over)}, {len(given_up)} questions of these given up"
+    report.figures["runs whose first server had no room for a question"] = refused
     asked = sum(key.startswith("approve") for key in report.results)
     report.figures["acknowledged runs"] = (
         f"{len(report.results)}, {outcomes['completed']} completed, {outcomes['interrupted']} interrupted as a kill left a step's end unknown, {report.lost} lost"
