@@ -6,7 +6,10 @@ use loggia_tests::{
     Client, Era, Folder, Kind, Served, Token, eventually, fixture, soon,
     wire::{self, INITIALIZE, Line},
 };
-use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, InputRequiredResult,
+    TaskPayload, TaskStatus, UpdateTaskParams,
+};
 use serde_json::{Value, json};
 
 /// A workflow that survives its server while it waits.
@@ -300,5 +303,37 @@ async fn versions_are_served_by_all_or_by_none() -> Result<()> {
     folders[0].remove("version.wasm");
     one.readies(|_, told| told["serving"] == 2).await;
     becomes(other, "one").await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_task_is_followed_answered_and_cancelled_at_any_server() -> Result<()> {
+    let Pair { hosts: [one, other], .. } = &Pair::start().await?;
+    let at_one = Client::http_as(&one.host, Era::Stateless, Kind::person([]).tasks()).await?;
+    let at_other = Client::http_as(&other.host, Era::Stateless, Kind::person([]).tasks()).await?;
+    let peer = at_other.service.peer();
+    let begin = async |arguments: Value| match once(&at_one, request("worker", arguments)).await? {
+        CallToolResponse::Task(created) => Ok(created.task.task_id),
+        told => anyhow::bail!("no task but {told:?}"),
+    };
+    let becomes = async |id: &str| {
+        eventually(async || {
+            let told = peer.get_task(GetTaskParams::new(id)).await.map_err(|error| error.to_string())?;
+            if told.task.status() == TaskStatus::Working { Err("working".to_owned()) } else { Ok(told.task) }
+        })
+        .await
+    };
+    let id = begin(json!({"action": "clean_all"})).await?;
+    let TaskPayload::InputRequired { input_requests } = becomes(&id).await.payload else {
+        anyhow::bail!("it asks")
+    };
+    let (key, _) = input_requests.first_key_value().context("a question")?;
+    let answer = json!({"action": "accept", "content": {}});
+    peer.update_task(UpdateTaskParams::new(&id, [(key.clone(), answer)].into())).await?;
+    let id = begin(json!({"action": "work", "steps": 100_000, "ms": 5})).await?;
+    peer.cancel_task(CancelTaskParams::new(&id)).await?;
+    ensure!(becomes(&id).await.status() == TaskStatus::Cancelled);
+    let unknown = peer.get_task(GetTaskParams::new("run_x")).await.err().context("no such task")?;
+    ensure!(unknown.to_string().contains("Unknown task"), "{unknown}");
     Ok(())
 }

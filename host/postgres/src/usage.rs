@@ -28,7 +28,7 @@ const ADD: &str = "INSERT INTO @admitted AS a (host, caller, total, at)
 /// from one that was removed.
 const READ: &str = "SELECT host, caller, (extract(epoch FROM began) * 1000000)::bigint, total FROM @admitted
     WHERE host <> $1 AND at > clock_timestamp() - interval '10 seconds' ORDER BY at DESC LIMIT 20000";
-/// Removes the counters that nobody adds to.
+/// Removes the counters that are no longer updated.
 const FORGET: &str = "DELETE FROM @admitted WHERE at < clock_timestamp() - interval '60 seconds'";
 /// Exchanges between two removals.
 const FORGET_EVERY: u64 = 10;

@@ -54,7 +54,7 @@ impl ValueSealer {
     }
 }
 
-/// Returns bytes that nobody can guess.
+/// Returns unpredictable bytes.
 pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut random = [0; N];
     getrandom::fill(&mut random).unwrap_or_else(|e| unreachable!("the kernel gave no random bits: {e}"));

@@ -15,7 +15,7 @@ const BATCH: u64 = 256;
 const TURN: &str =
     "UPDATE @format SET swept = now() WHERE swept <= now() - $1::float8 * interval '1 millisecond'";
 
-/// Removes the rows of hosts that ended long ago without giving their leases up, and messages that nobody has taken.
+/// Removes the rows of hosts that ended long ago without giving their leases up, and messages that no host has taken.
 const HOSTS: &str = "DELETE FROM @hosts WHERE expires < now() - interval '1 hour';
     DELETE FROM @mail WHERE sent < now() - interval '5 minutes'";
 

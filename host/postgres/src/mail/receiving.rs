@@ -23,7 +23,7 @@ const TAKE: &str =
     "DELETE FROM @mail WHERE key IN (SELECT key FROM @mail WHERE host = $1 ORDER BY key LIMIT 64)
     RETURNING key, message";
 
-/// Takes the messages of a host until nobody handles them.
+/// Takes the messages of a host until its inbox is dropped.
 pub(crate) async fn receive(access: &DatabaseAccess, own: &str, arrived: mpsc::Sender<Vec<u8>>) {
     let mut is_reported = false;
     loop {

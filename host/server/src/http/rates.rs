@@ -64,7 +64,7 @@ pub(super) struct CallerRates {
     full: u64,
     key: hmac::Key,
     began: Instant,
-    /// Locked to count a request or a report; nobody waits for anything while it is held.
+    /// Locked to count a request or a report; it is never held across an await.
     buckets: Mutex<BucketTable>,
 }
 

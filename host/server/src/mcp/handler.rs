@@ -311,28 +311,21 @@ impl ServerHandler for McpHandler {
         request: GetTaskParams,
         context: McpContext,
     ) -> Result<GetTaskResult, ErrorData> {
-        let task = self.find_task(&request.task_id, &context);
-        if task.is_err()
-            && let Some(answer) =
-                self.ask_host(task_reference(&request.task_id), "tasks/get", &request, &context).await
-        {
+        let call = task_reference(&request.task_id);
+        if let Some(answer) = self.ask_host(call, "tasks/get", &request, &context).await {
             return answer;
         }
-        let (id, run) = task?;
+        let (id, run) = self.find_task(&request.task_id, &context)?;
         let opens_links = ElicitationSupport::of_client(&context).links;
         Ok(tasks::to_task_result(&id, &run, &self.shared.gate.catalog().snapshot(), opens_links))
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        let task = self.find_task(&request.task_id, &context);
-        if task.is_err()
-            && let Some(answer) = self
-                .ask_host::<Value>(task_reference(&request.task_id), "tasks/update", &request, &context)
-                .await
-        {
+        let call = task_reference(&request.task_id);
+        if let Some(answer) = self.ask_host::<Value>(call, "tasks/update", &request, &context).await {
             return answer.map(drop);
         }
-        let (_, run) = task?;
+        let (_, run) = self.find_task(&request.task_id, &context)?;
         let sent = request.input_responses.len();
         let answers: Vec<_> = elicitation::parse_answers(request.input_responses).collect();
         if answers.len() < sent {
@@ -350,15 +343,11 @@ impl ServerHandler for McpHandler {
     }
 
     async fn cancel_task(&self, request: CancelTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        let task = self.find_task(&request.task_id, &context);
-        if task.is_err()
-            && let Some(answer) = self
-                .ask_host::<Value>(task_reference(&request.task_id), "tasks/cancel", &request, &context)
-                .await
-        {
+        let call = task_reference(&request.task_id);
+        if let Some(answer) = self.ask_host::<Value>(call, "tasks/cancel", &request, &context).await {
             return answer.map(drop);
         }
-        let (_, run) = task?;
+        let (_, run) = self.find_task(&request.task_id, &context)?;
         run.cancel();
         Ok(())
     }
