@@ -330,6 +330,13 @@ async fn a_task_is_followed_answered_and_cancelled_at_any_server() -> Result<()>
     let (key, _) = input_requests.first_key_value().context("a question")?;
     let answer = json!({"action": "accept", "content": {}});
     peer.update_task(UpdateTaskParams::new(&id, [(key.clone(), answer)].into())).await?;
+    // Its result is found wherever it ended, and again.
+    for _ in 0..2 {
+        let TaskPayload::Completed { result } = becomes(&id).await.payload else {
+            anyhow::bail!("completed")
+        };
+        ensure!(result["structuredContent"]["data"] == "all gone", "{result:?}");
+    }
     let id = begin(json!({"action": "work", "steps": 100_000, "ms": 5})).await?;
     peer.cancel_task(CancelTaskParams::new(&id)).await?;
     ensure!(becomes(&id).await.status() == TaskStatus::Cancelled);

@@ -21,7 +21,7 @@ use crate::{
     catalog::{Catalog, CatalogSnapshot},
     failures,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
-    journal::{Journal, JournalError, RunHolder},
+    journal::{EndedRun, Journal, JournalError, RunEnd, RunHead, RunHolder},
     plan,
     run::{ParkedCalls, RunHandle, RunId, RunRegistry, RunStatus},
     schedule::{Executor, run_cpu_bound},
@@ -209,6 +209,15 @@ impl Gate {
             tracing::error!("{error}");
             RunHolder::Unknown
         })
+    }
+
+    /// Finds the outcome of a run of this caller in the journal.
+    pub async fn ended_run(&self, id: &RunId, who: &CallOrigin) -> Option<EndedRun> {
+        let loaded = self.state.journal.as_ref()?.load(id.to_string()).await;
+        let stored = loaded.inspect_err(|error| tracing::error!("{error}")).ok()??;
+        let head = RunHead::from_bytes(&stored.run.head).ok().filter(|head| head.is_visible_to(who))?;
+        let RunEnd { envelope, .. } = RunEnd::from_bytes(&stored.end?.1).ok()?;
+        Some(EndedRun { facade: head.facade().to_owned(), began: head.began(), outcome: envelope })
     }
 
     /// Refuses new calls, waits for runs to end, and cancels those that are left after `patience`. Durable runs are left to the

@@ -1,8 +1,20 @@
 //! The end of a run, as the journal keeps it.
 
+use std::time::SystemTime;
+
 use loggia_facade::Envelope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// A run that has ended, at this host or another one.
+pub struct EndedRun {
+    /// Facade that was called.
+    pub facade: String,
+    /// Start time.
+    pub began: SystemTime,
+    /// Outcome.
+    pub outcome: Envelope,
+}
 
 /// End of a run.
 #[derive(Serialize, Deserialize)]

@@ -24,6 +24,7 @@ mod scope;
 pub mod suite;
 mod summary;
 
+pub use end::EndedRun;
 pub(crate) use end::RunEnd;
 pub(crate) use head::{KeptCall, RunHead};
 pub use port::{

@@ -315,9 +315,17 @@ impl ServerHandler for McpHandler {
         if let Some(answer) = self.ask_host(call, "tasks/get", &request, &context).await {
             return answer;
         }
-        let (id, run) = self.find_task(&request.task_id, &context)?;
+        let gate = &self.shared.gate;
+        let (id, run) = match self.find_task(&request.task_id, &context) {
+            Ok(found) => found,
+            Err(unknown) => {
+                let (id, origin) = (RunId::from_client(&request.task_id), self.origin(&context.extensions));
+                let ended = gate.ended_run(&id, &origin).await.ok_or(unknown)?;
+                return Ok(tasks::to_ended_task(&id, ended, &gate.catalog().snapshot()));
+            }
+        };
         let opens_links = ElicitationSupport::of_client(&context).links;
-        Ok(tasks::to_task_result(&id, &run, &self.shared.gate.catalog().snapshot(), opens_links))
+        Ok(tasks::to_task_result(&id, &run, &gate.catalog().snapshot(), opens_links))
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {

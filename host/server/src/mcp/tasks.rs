@@ -3,9 +3,10 @@
 use std::time::SystemTime;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use loggia_facade::{Progress, QuestionKind};
+use loggia_facade::{Envelope, Progress, QuestionKind};
 use loggia_gate::{
     catalog::CatalogSnapshot,
+    journal::EndedRun,
     run::{RUN_TTL, RunHandle, RunId, RunStatus},
 };
 use rmcp::{
@@ -39,18 +40,28 @@ pub fn to_task_result(
             TaskPayload::InputRequired { input_requests: elicitation::to_input_requests(&asks) }
         }
         RunStatus::Cancelled => TaskPayload::Cancelled,
-        // A failure is a result with `isError`.
-        RunStatus::Succeeded | RunStatus::Failed => {
-            let result = run
-                .outcome()
-                .map(|envelope| serde_json::to_value(to_result(envelope, snapshot, run.facade())));
-            match result {
-                Some(Ok(Value::Object(result))) => TaskPayload::Completed { result },
-                _ => TaskPayload::Cancelled,
-            }
-        }
+        RunStatus::Succeeded | RunStatus::Failed => run
+            .outcome()
+            .map_or(TaskPayload::Cancelled, |outcome| to_ended_payload(outcome, snapshot, run.facade())),
     };
     GetTaskResult::new(DetailedTask::new(to_task(id, payload.status(), run.began(), run.progress()), payload))
+}
+
+/// Converts a run that has ended, at this server or another one, to the state of its task.
+pub fn to_ended_task(id: &RunId, run: EndedRun, snapshot: &CatalogSnapshot) -> GetTaskResult {
+    let payload = to_ended_payload(run.outcome, snapshot, &run.facade);
+    GetTaskResult::new(DetailedTask::new(to_task(id, payload.status(), run.began, None), payload))
+}
+
+/// Converts an outcome. A failure is a result with `isError`.
+fn to_ended_payload(outcome: Envelope, snapshot: &CatalogSnapshot, facade: &str) -> TaskPayload {
+    if RunStatus::from_envelope(&outcome) == RunStatus::Cancelled {
+        return TaskPayload::Cancelled;
+    }
+    match serde_json::to_value(to_result(outcome, snapshot, facade)) {
+        Ok(Value::Object(result)) => TaskPayload::Completed { result },
+        _ => TaskPayload::Cancelled,
+    }
 }
 
 fn to_task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<Progress>) -> Task {
@@ -67,8 +78,5 @@ fn to_task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<P
 
 /// Error for a task that does not exist, or belongs to another caller.
 pub fn unknown_task() -> ErrorData {
-    ErrorData::invalid_params(
-        "Unknown task: ended tasks are kept for an hour, and until the server stops",
-        None,
-    )
+    ErrorData::invalid_params("Unknown task: ended tasks are kept for an hour at least", None)
 }
