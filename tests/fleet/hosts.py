@@ -87,7 +87,7 @@ class Host:
         self.settings.write_text(
             f"folder = '{plugins.folder}'\ncache = '{self.folder / 'cache'}'\n"
             f"[state]\nfolder = '{self.folder / 'state'}'\nurl = '{url}'\n"
-            f"[http]\nlisten = '127.0.0.1:{self.port}'\n"
+            f"[http]\nlisten = '127.0.0.1:{self.port}'\ndrain-delay = '2s'\n"
             "[http.per-caller]\nrate = 0\nconcurrency = 0\nstreams = 0\nruns = 0\nquestions = 16\n"
             f"[admin]\nlisten = '127.0.0.1:{self.admin}'\n[auth]\n{tokens}\n"
         )

@@ -360,6 +360,7 @@ pub async fn serve_http(
         hooks: host.hooks(),
         fleet: host.join_fleet(),
         shared_rates: share_rates(host.seal_secret(), to_database(&settings.state).as_ref()).await,
+        leaving: shutdown,
         drain: settings.drain.0,
         release_memory: crate::serve::memory::trim,
     };

@@ -20,6 +20,10 @@ async fn a_draining_server_accepts_connections_until_the_delay() -> Result<()> {
     let mut served = Served::configured(&folder, settings, &[]).await?;
     let host = &served.host;
     let own = host.authority().to_owned();
+    let add = json!({"action": "add", "a": 1, "b": 2});
+    let mut idle = Line::open(&own).await?;
+    idle.write(wire::call(host, "", 1, "echo", &add)).await?;
+    assert_eq!(idle.answer().await?.header("connection"), None);
     let mut before = Line::open(&own).await?;
     before.write(wire::call(host, "", 1, "lingers", &wait("before"))).await?;
     runs(&data, "before").await;
@@ -27,8 +31,10 @@ async fn a_draining_server_accepts_connections_until_the_delay() -> Result<()> {
     let (status, told) = served.readies(|_, told| told["draining"] == true).await;
     assert_eq!((status, &told["ready"]), (503, &json!(false)), "{told}");
     // Clients that are still sent here are answered, in calls and sessions that begin only now.
-    let add = json!({"action": "add", "a": 1, "b": 2});
     assert_eq!(wire::answered(host, "", "echo", &add).await?.envelope()?["data"], 3.0);
+    // Connections that a proxy keeps open end with an answer, before they would be closed while it sends a request.
+    idle.write(wire::call(host, "", 2, "echo", &add)).await?;
+    assert_eq!(idle.rest().await?.envelope()?["data"], 3.0);
     let session = wire::session(host, "", wire::INITIALIZE).await?;
     let told = wire::ask(host, &session, &wire::in_session(2, "echo", &add)).await?;
     assert_eq!(told.envelope()?["data"], 3.0);

@@ -12,6 +12,7 @@ use std::{
 };
 
 use axum::{Router, body::Body, extract::ConnectInfo};
+use futures_util::FutureExt;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::TokioIo,
@@ -37,6 +38,8 @@ use super::{
 const PER_ADDRESS: usize = 64;
 /// Pause after a failed accept, when descriptors or memory run out.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
+/// How long requests are still read once the listener has closed: a proxy sends them on idle connections until it notices.
+const LINGER: Duration = Duration::from_millis(200);
 
 /// Limits of the connections of a listener.
 #[derive(Debug, Clone)]
@@ -76,29 +79,16 @@ pub async fn accept(
     let table = ConnectionTable::new(bounds);
     let open = GracefulShutdown::new();
     let was_logged = AtomicBool::new(false);
-    loop {
-        let accepted = async {
-            let (stream, peer) = listener.accept().await?;
-            let clock = ConnectionClock::new(times);
-            let place = table.admit(peer.ip(), &clock).await;
-            Ok::<_, io::Error>((stream, peer, clock, place))
+    let next = async || {
+        let (stream, peer) = listener.accept().await?;
+        let clock = ConnectionClock::new(times);
+        let Some(place) = table.admit(peer.ip(), &clock).await else {
+            log_rejected(&was_logged, peer);
+            return Ok(None);
         };
-        let connection = tokio::select! {
-            () = stop.cancelled() => break,
-            accepted = accepted => match accepted {
-                Ok((stream, peer, clock, Some(place))) => AcceptedConnection { stream, peer, clock, place },
-                Ok((_, peer, _, None)) => {
-                    log_rejected(&was_logged, peer);
-                    continue;
-                }
-                Err(error) if is_client_error(&error) => continue,
-                Err(error) => {
-                    tracing::warn!("failed to accept connections: {error}");
-                    tokio::time::sleep(ACCEPT_BACKOFF).await;
-                    continue;
-                }
-            },
-        };
+        Ok::<_, io::Error>(Some(AcceptedConnection { stream, peer, clock, place }))
+    };
+    let start = |connection: AcceptedConnection| {
         connection.clock.start();
         let serving = serve_connection(connection, router.clone(), head, times.write, open.watcher());
         let counted = count.track();
@@ -106,8 +96,28 @@ pub async fn accept(
             serving.await;
             drop(counted);
         });
+    };
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => break,
+            accepted = next() => accepted,
+        };
+        match accepted {
+            Ok(Some(connection)) => start(connection),
+            Ok(None) => {}
+            Err(error) if is_client_error(&error) => {}
+            Err(error) => {
+                tracing::warn!("failed to accept connections: {error}");
+                tokio::time::sleep(ACCEPT_BACKOFF).await;
+            }
+        }
+    }
+    // A proxy may already have sent requests on connections that wait in the kernel's backlog, which closing would reset.
+    while let Some(Ok(connection)) = next().now_or_never() {
+        connection.into_iter().for_each(&start);
     }
     drop(listener);
+    tokio::time::sleep(LINGER).await;
     open.shutdown().await;
     Ok(())
 }
@@ -178,5 +188,32 @@ async fn serve_connection(
             None => tracing::debug!("closed a connection: its request timed out"),
         },
         () = place.close.cancelled() => tracing::debug!("evicted an unauthenticated connection"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn requests_that_wait_in_the_backlog_are_answered_when_the_server_stops() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.unwrap();
+        let stop = CancellationToken::new();
+        stop.cancel();
+        let router = Router::new().route("/", get(async || "fine"));
+        let config = ConnectionConfig::from_settings(&Http::default(), Arc::default());
+        let mut answer = String::new();
+        let (served, read) =
+            tokio::join!(accept(listener, router, config, stop), client.read_to_string(&mut answer));
+        served.unwrap();
+        read.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("fine"), "{answer}");
     }
 }

@@ -51,9 +51,9 @@ use std::{convert::Infallible, io, sync::Arc, time::Duration};
 use axum::{
     Router,
     body::HttpBody,
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
-    middleware::{from_fn, from_fn_with_state, map_response},
+    middleware::{from_fn, from_fn_with_state, map_response, map_response_with_state},
     response::{IntoResponse, Response},
 };
 use loggia_policy::settings::Http;
@@ -108,13 +108,16 @@ pub struct HttpServer {
     pub fleet: Option<FleetMember>,
     /// Lets other servers count the requests of callers; `None` if there are no others.
     pub shared_rates: Option<SharedRates>,
+    /// Cancelled at the shutdown signal. From then on each response closes its connection, so that few idle ones are left
+    /// on which a proxy could send a request while the server closes them.
+    pub leaving: CancellationToken,
     /// Time for running calls to finish after the shutdown signal.
     pub drain: Duration,
     /// Returns free memory to the kernel. Blocks.
     pub release_memory: fn(),
 }
 
-/// Serves clients until `stop` is cancelled, then drains their calls.
+/// Serves clients until `stop` is cancelled, then drains their calls. `server.leaving` is cancelled by then.
 ///
 /// # Errors
 ///
@@ -128,6 +131,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         hooks,
         fleet,
         shared_rates,
+        leaving,
         drain,
         release_memory,
     } = server;
@@ -162,6 +166,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         tokio::spawn(rates::share(rates, exchange, stop.clone()));
     }
     let router = layers(mcp, &http, (names, limits), auth, OtherRoutes { returns, hooks });
+    let router = router.layer(map_response_with_state(leaving, close_if_leaving));
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
     tokio::spawn(Arc::clone(&sessions).run(release_memory, streams.clone()));
@@ -268,6 +273,14 @@ async fn set_content_type(mut response: Response) -> Response {
     if (status.is_client_error() || status.is_server_error()) && !response.body().is_end_stream() {
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().entry(header::CONTENT_TYPE).or_insert(plain);
+    }
+    response
+}
+
+/// Closes the connection after the response, once the server leaves.
+async fn close_if_leaving(State(leaving): State<CancellationToken>, mut response: Response) -> Response {
+    if leaving.is_cancelled() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
