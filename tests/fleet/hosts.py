@@ -1,7 +1,9 @@
 """Servers of the fleet, and the load balancer before them."""
 
 import asyncio
+import contextlib
 import os
+import random
 import re
 import socket
 import subprocess
@@ -34,11 +36,18 @@ compositeTools:
 POLICIES = {"keeps": "[grants]\nstore = true\n[limits]\nconcurrency = 40\n", "worker": "[grants]\nelicit = true\n[limits]\nconcurrency = 40\n"}
 
 
+# Ports below those of outgoing connections, one of which could take the port of a server while it is down. Each is used once.
+EPHEMERAL = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+CANDIDATES = iter(random.sample(range(max(1024, EPHEMERAL - 12_000), EPHEMERAL), 1000))
+
+
 def free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    ports = []
+    while len(ports) < count:
+        port = next(CANDIDATES)
+        with contextlib.suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            ports.append(port)
     return ports
 
 
