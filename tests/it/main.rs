@@ -3,6 +3,7 @@
 mod admin;
 mod any_server;
 mod asks;
+mod audiences;
 mod author;
 mod callers;
 mod cancelled;

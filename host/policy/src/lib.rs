@@ -9,10 +9,12 @@
 //! | [`limits`] | the section `[limits]`, one table |
 //! | [`mod@file`] | whole policy files |
 //! | [`settings`] | `loggia.toml` |
+//! | [`clients`] | how each MCP client is served |
 //! | [`words`] | words that settings and the command line share |
 
 #![warn(unreachable_pub)]
 
+pub mod clients;
 pub mod document;
 pub mod file;
 pub mod grants;

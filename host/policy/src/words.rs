@@ -6,6 +6,8 @@ use loggia_schema::{SchemaForm, ToolSplit};
 /// Form of the input schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FormWord {
+    /// The form that serves the client best, by what is known of it
+    Auto,
     /// All parameters once, each with the actions that use it
     Flat,
     /// One signature per action
@@ -29,16 +31,18 @@ pub enum SplitWord {
     Effect,
 }
 
-impl From<FormWord> for SchemaForm {
-    fn from(word: FormWord) -> Self {
-        match word {
-            FormWord::Flat => Self::Flat,
-            FormWord::Signatures => Self::Signatures,
-            FormWord::Names => Self::Names,
-            FormWord::Union => Self::Union,
-            FormWord::Raw => Self::Raw,
-            FormWord::Granular => Self::Granular,
-        }
+impl FormWord {
+    /// Returns the form. `None`: each client has its own.
+    pub fn form(self) -> Option<SchemaForm> {
+        Some(match self {
+            Self::Auto => return None,
+            Self::Flat => SchemaForm::Flat,
+            Self::Signatures => SchemaForm::Signatures,
+            Self::Names => SchemaForm::Names,
+            Self::Union => SchemaForm::Union,
+            Self::Raw => SchemaForm::Raw,
+            Self::Granular => SchemaForm::Granular,
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use loggia_gate::catalog::{HIDDEN_REASON, UNSERVED_REASON, index_tools};
+use loggia_gate::catalog::{HIDDEN_REASON, ToolList, UNSERVED_REASON};
+use loggia_policy::clients::client_table;
 use loggia_policy::settings::Level;
 use loggia_schema::lint;
 use loggia_text::printable;
@@ -75,7 +76,8 @@ impl CheckCommand {
 
     /// Lints the tools as they would be published.
     fn lint_tools(&self, plugins: &[LoadedPlugin]) -> anyhow::Result<Vec<[String; 2]>> {
-        let (publisher, slots) = (self.publishing.publisher(&self.common)?, catalog_slots(plugins));
+        let (publisher, slots) =
+            (self.publishing.publisher(&self.common, &client_table().unknown)?, catalog_slots(plugins));
         let shown = publisher.publish(&slots);
         let hidden = shown.iter().flat_map(|shown| shown.hidden.iter().map(|tool| (&shown.facade, tool)));
         let hidden = hidden.map(|(facade, tool)| {
@@ -84,8 +86,8 @@ impl CheckCommand {
         });
         let unserved = publisher.unserved_names(&slots);
         let unserved = unserved.map(|name| [printable(name).into_owned(), UNSERVED_REASON.to_owned()]);
-        let tools = index_tools(&shown);
-        let findings = tools.iter().filter(|(_, tool)| tool.listed).flat_map(|(name, tool)| {
+        let list = ToolList::new(&shown);
+        let findings = list.listed().flat_map(|(name, tool)| {
             let findings = lint(&tool.published).into_iter();
             findings.map(|finding| [name.clone(), printable(&finding.to_string()).into_owned()])
         });

@@ -7,7 +7,11 @@ use clap::{
     Args,
     builder::{OsStr, Resettable},
 };
-use loggia_gate::{catalog::ToolPublisher, flow::CallerQuotas, schedule::InlinePolicy};
+use loggia_gate::{
+    catalog::{ListPlan, ToolPublisher},
+    flow::CallerQuotas,
+    schedule::InlinePolicy,
+};
 use loggia_policy::{
     model::ceilings::{STACK_CEILING, STACK_FLOOR},
     settings::Settings,
@@ -175,7 +179,7 @@ impl LoadOptions {
             inline,
             stack: self.wasm_stack.unwrap_or(STACK),
             instances: self.instances,
-            publisher: ToolPublisher::default(),
+            lists: ListPlan::new(ToolPublisher::default()),
             quotas: CallerQuotas::default(),
         })
     }

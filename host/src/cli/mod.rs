@@ -5,6 +5,7 @@
 mod build;
 mod call;
 mod check;
+mod clients;
 mod columns;
 mod common;
 mod completions;
@@ -65,6 +66,7 @@ Examples:
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        export a plugin's state
   loggia runs list                                   list runs of workflows
+  loggia clients                                     how each MCP client is served
   loggia fleet status --config loggia.toml           list servers that share a database
   loggia upstream import .mcp.json                   settings for the MCP servers of a client
   loggia import openapi api.json --name shop         serve an API that OpenAPI describes
@@ -93,6 +95,7 @@ enum Command {
     Call(call::CallCommand),
     State(state::StateCommand),
     Runs(runs::RunsCommand),
+    Clients(clients::ClientsCommand),
     Fleet(fleet::FleetCommand),
     Credential(credential::CredentialCommand),
     Token(token::TokenCommand),
@@ -147,6 +150,7 @@ impl Cli {
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
             Command::Runs(command) => command.run(),
+            Command::Clients(command) => command.run(),
             Command::Fleet(command) => command.run(),
             Command::Credential(command) => command.run(),
             Command::Token(command) => command.run(),

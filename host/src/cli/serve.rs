@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use loggia_gate::{
     access::{CallOrigin, CallerRights},
     flow::CallerQuotas,
@@ -20,11 +20,11 @@ use loggia_server::{
     ENDPOINT_PATH, auth,
     auth::{Authenticator, TokenReloader},
     http,
-    http::BrowserReturns,
-    mcp::McpHandler,
+    http::{BrowserReturns, ServedPaths},
+    mcp::{McpHandler, ServedEndpoint},
     stdio,
 };
-use loggia_text::units;
+use loggia_text::{printable, units};
 use loggia_upstream::TransportSpec;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     common::{LoadOptions, Threads, UsageError, io_runtime, shared_io_runtime},
     database::{password_file, to_database},
-    publishing::{PublishOptions, to_publisher},
+    publishing::{PublishOptions, PublishPlan},
     settings, term,
 };
 use crate::{
@@ -82,6 +82,9 @@ pub struct ServeCommand {
     /// Newest MCP revision to offer clients [default: the newest supported]
     #[arg(long, value_name = "REVISION")]
     max_protocol_version: Option<Revision>,
+    /// Serve only the tools of this profile of the settings file (`[profile.NAME]`), over stdio. Over HTTP, each has its path
+    #[arg(long, value_name = "NAME", requires = "config", conflicts_with = "http")]
+    profile: Option<String>,
     #[command(flatten)]
     publishing: PublishOptions,
     #[command(flatten)]
@@ -122,14 +125,28 @@ impl ServeCommand {
                 folder.display()
             );
         }
+        if settings.http.is_some() && self.profile.is_some() {
+            bail!(UsageError(
+                "--profile is for stdio; over HTTP, each profile is served at its own path, as in /mcp/NAME"
+                    .into()
+            ));
+        }
+        let PublishPlan { lists, paths } = PublishPlan::new(&settings);
         let options = self.host_options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
+        let options = HostOptions { lists, ..options };
         let runtime = self.start_io(&settings, &options)?;
         let host = PluginHost::new(&options)?;
         let served = runtime.block_on(async {
             match settings.http.clone() {
-                None => serve_stdio(&host, folder, &settings).await,
+                None => {
+                    let endpoint = match &self.profile {
+                        None => paths.main,
+                        Some(name) => find_profile(paths, name)?,
+                    };
+                    serve_stdio(&host, folder, endpoint, &settings).await
+                }
                 Some(http) => {
-                    let door = HttpEndpoint { http, authenticator, file };
+                    let door = HttpEndpoint { http, authenticator, paths, file };
                     serve_http(&host, folder, door, &settings, |_| {}).await
                 }
             }
@@ -198,7 +215,6 @@ impl ServeCommand {
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),
             stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
-            publisher: to_publisher(settings.publish.clone()),
             quotas: settings.http.as_ref().map_or(usual.quotas, |http| caller_quotas(http.per_caller)),
             ..usual
         })
@@ -250,7 +266,24 @@ async fn start_admin(
 const TERMINAL_NOTE: &str = "waiting for an MCP client on stdin, which is a terminal. MCP clients start this command \
                              themselves; --http 127.0.0.1:8080 serves over HTTP. Ctrl-D or Ctrl-C exits";
 
-async fn serve_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) -> anyhow::Result<()> {
+/// Finds what `--profile` names.
+fn find_profile(mut paths: ServedPaths, name: &str) -> anyhow::Result<Arc<ServedEndpoint>> {
+    let known = paths.profiles.keys().cloned().collect::<Vec<_>>().join(", ");
+    paths.profiles.remove(name).ok_or_else(|| {
+        let known = if known.is_empty() { "none".to_owned() } else { known };
+        anyhow!(UsageError(format!(
+            "there is no profile `{}` in the settings file; profiles: {known}",
+            printable(name)
+        )))
+    })
+}
+
+async fn serve_stdio(
+    host: &PluginHost,
+    folder: PathBuf,
+    endpoint: Arc<ServedEndpoint>,
+    settings: &Settings,
+) -> anyhow::Result<()> {
     host.log_vitals_on_signal()?;
     if stdin().is_terminal() {
         term::note(TERMINAL_NOTE);
@@ -267,7 +300,7 @@ async fn serve_stdio(host: &PluginHost, folder: PathBuf, settings: &Settings) ->
         Some(host.seal_secret()),
     );
     let handler = handler.with_newest_revision(settings.max_protocol_version);
-    let handler = handler.in_fleet(host.join_fleet(), stop.clone());
+    let handler = handler.with_endpoint(endpoint).in_fleet(host.join_fleet(), stop.clone());
     if let Err(error) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {error}");
     }
@@ -298,6 +331,8 @@ pub struct HttpEndpoint {
     pub http: Http,
     /// `None` if callers are not authenticated.
     pub authenticator: Option<Authenticator>,
+    /// What each path serves.
+    pub paths: ServedPaths,
     /// The settings file, to follow changes of its tokens.
     pub file: Option<TokenReloader>,
 }
@@ -321,7 +356,7 @@ fn start_logins(
 pub async fn serve_http(
     host: &PluginHost,
     folder: PathBuf,
-    HttpEndpoint { http, authenticator, file }: HttpEndpoint,
+    HttpEndpoint { http, authenticator, paths, file }: HttpEndpoint,
     settings: &Settings,
     ready: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
@@ -354,6 +389,7 @@ pub async fn serve_http(
     ready(address);
     let serving = http::HttpServer {
         handler,
+        paths,
         http,
         authenticator,
         returns,

@@ -121,6 +121,7 @@ pub fn check(settings: &Settings) -> anyhow::Result<()> {
 fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     let mut wrong = Vec::new();
     wrong.extend(database_conflict(settings));
+    wrong.extend(profile_conflict(settings));
     let Some(http) = &settings.http else { return wrong };
     wrong.extend(anonymous_conflict(http, settings));
     if let Some(admin) = settings.admin.as_ref().filter(|admin| addresses_collide(http.listen, admin.listen))
@@ -138,6 +139,17 @@ fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
 fn database_conflict(settings: &Settings) -> Option<SettingsConflict> {
     let Err(error) = DatabaseAccess::new(&to_database(&settings.state)?) else { return None };
     Some(SettingsConflict { keys: &["state.url", "state"], message: format!("`state.url`: {error}") })
+}
+
+/// Finds a token that is bound to a profile that does not exist.
+fn profile_conflict(settings: &Settings) -> Option<SettingsConflict> {
+    let bound = settings.auth().tokens.iter().filter_map(|token| Some((token, token.profile.as_ref()?)));
+    let (token, profile) = bound.into_iter().find(|(_, name)| !settings.profile.contains_key(*name))?;
+    let message = format!(
+        "the token {:.80?} is bound to the profile `{profile}`, but there is no [profile.{profile}]",
+        token.name
+    );
+    Some(SettingsConflict { keys: &["auth.tokens", "profile"], message })
 }
 
 /// Finds settings that would serve unauthenticated callers without explicit permission.

@@ -11,7 +11,7 @@ use std::{
 
 use loggia_facade::{Failure, code};
 use loggia_gate::catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot, FacadeExposure};
-use loggia_policy::model::{Exposed, FacadeRules, InvokeRule, Policy};
+use loggia_policy::model::{FacadeRules, InvokeRule, Policy};
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
 use loggia_workflow::{
@@ -75,8 +75,7 @@ impl WorkflowBundle {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
         let contract = Contract::new(Arc::clone(&surface))?.with_policy(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
-        let Exposed { form, split, output_schema, .. } = self.policy.expose;
-        let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
+        let exposure = FacadeExposure::new(&self.policy.expose).with_own_names();
         let origin = format!("sha256:{}", self.digest);
         Ok(CatalogEntry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin))
     }

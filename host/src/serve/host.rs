@@ -11,7 +11,7 @@ use std::{
 use loggia_credentials::VaultKey;
 use loggia_gate::{
     call::Gate,
-    catalog::{Catalog, ToolPublisher},
+    catalog::{Catalog, ListPlan},
     flow::CallerQuotas,
     journal::{Journal, RetentionLimits},
     schedule::{Executor, InlinePolicy, RuntimeHandles},
@@ -88,8 +88,8 @@ pub struct HostOptions {
     pub stack: usize,
     /// Instances of guests that can live at once.
     pub instances: u32,
-    /// Default form of published facades.
-    pub publisher: ToolPublisher,
+    /// The lists of tools.
+    pub lists: ListPlan,
     /// Quotas of unfinished calls per caller.
     pub quotas: CallerQuotas,
 }
@@ -168,7 +168,7 @@ impl PluginHost {
         };
         let fleet = shared.as_ref().map(|(access, journal)| start_fleet(access.clone(), journal.host()));
         let (fleet, agreement) = fleet.transpose()?.unzip();
-        let catalog = Arc::new(Catalog::new(options.publisher.clone()));
+        let catalog = Arc::new(Catalog::with_lists(options.lists.clone()));
         let gate = Gate::with_journal(catalog, executor, options.quotas, journal);
         let HostOptions { cache: cached, state, settings, keys, audit, database_password, .. } =
             options.clone();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loggia_facade::RootSource;
 
-use super::{address::AddressBlock, request_ids::RequestIds, rights::CallerRights};
+use super::{address::AddressBlock, list_id::ListId, request_ids::RequestIds, rights::CallerRights};
 
 /// Owner of calls, runs and state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -65,6 +65,8 @@ pub struct CallOrigin {
     pub rights: CallerRights,
     /// Ids of the request, for the audit log.
     pub request_ids: RequestIds,
+    /// The list of tools that the client sees, by which its calls are named.
+    pub list: ListId,
     /// Supplies the roots of the client. `None` if the client is not a program of the local user.
     pub roots: Option<Arc<dyn RootSource>>,
 }
@@ -78,6 +80,7 @@ impl CallOrigin {
             can_open_links: false,
             rights,
             request_ids: RequestIds::default(),
+            list: ListId::default(),
             roots: None,
         }
     }
@@ -131,6 +134,13 @@ impl CallOrigin {
     #[must_use]
     pub fn with_request_ids(mut self, ids: RequestIds) -> Self {
         self.request_ids = ids;
+        self
+    }
+
+    /// Sets the list that the client sees.
+    #[must_use]
+    pub fn with_list(mut self, list: ListId) -> Self {
+        self.list = list;
         self
     }
 

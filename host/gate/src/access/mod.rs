@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `call_origin.rs` | the caller of a request, and where the request came from |
 //! | `origin_record.rs` | the same as other hosts read it |
+//! | `list_id.rs` | which list of tools a client sees |
 //! | `address.rs` | the part of an address that identifies an anonymous caller |
 //! | `request_ids.rs` | the ids of a request: its own and its trace's |
 //! | `rights.rs` | the scopes of a token |
@@ -14,6 +15,7 @@ mod address;
 mod call_origin;
 mod caller_keys;
 mod caller_logins;
+mod list_id;
 mod origin_record;
 mod request_ids;
 mod rights;
@@ -22,6 +24,7 @@ pub use address::AddressBlock;
 pub use call_origin::{CallOrigin, Caller, CallerAccount};
 pub use caller_keys::CallerKeys;
 pub use caller_logins::{CallerLogins, LoginPreview, LoginRefusal, LoginStep, PendingLogin};
+pub use list_id::ListId;
 pub use origin_record::OriginRecord;
 pub use request_ids::RequestIds;
 pub use rights::CallerRights;

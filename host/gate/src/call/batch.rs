@@ -40,7 +40,7 @@ pub(super) async fn run_batch(gate: Arc<GateState>, state: Arc<CallState>, batch
         let mut result = json!({ "index": index });
         result.as_object_mut().into_iter().for_each(|result| result.extend(fields.clone()));
         if let Some(next) = next {
-            result["next"] = gate.catalog.snapshot().address_next(&next);
+            result["next"] = gate.catalog.snapshot().address_next(state.list, &next);
         }
         bytes += text_size(&result) + blocks.iter().map(content_size).sum::<usize>();
         if bytes > MAX_RESULTS {

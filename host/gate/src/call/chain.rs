@@ -194,7 +194,7 @@ impl ChainWalk<'_> {
             &self.gate.catalog.snapshot(),
             request,
             &ToolView::all_actions(),
-            &self.state.rights,
+            (&self.state.rights, self.state.list),
         ) {
             CallPlan::Run(planned) => PlannedCall { confirmed: false, login_code: None, ..*planned },
             CallPlan::Answer(envelope) | CallPlan::Description(_, envelope) => {

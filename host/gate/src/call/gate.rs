@@ -92,13 +92,14 @@ impl Gate {
     pub fn call_tool(&self, origin: CallOrigin, tool: &str, arguments: Object) -> Option<Exec> {
         let snapshot = self.state.catalog.snapshot();
         let input = Input::Arguments(arguments);
-        let target = match snapshot.tools.get(tool) {
+        let target = match snapshot.list(origin.list).tools.get(tool) {
             Some(tool) => {
                 snapshot.visible_view(tool, &origin.rights).map(|_| (tool.facade.as_str(), Some(tool.view())))
             }
             None => {
-                let facade =
-                    snapshot.facade_of(tool).filter(|facade| snapshot.reaches(facade, &origin.rights));
+                let facade = snapshot
+                    .facade_of(origin.list, tool)
+                    .filter(|facade| snapshot.reaches(facade, &origin.rights));
                 facade.map(|facade| (facade, None))
             }
         };
@@ -107,7 +108,7 @@ impl Gate {
             return None;
         };
         if view.is_none()
-            && let Some(envelope) = snapshot.no_longer_published(tool, facade, &origin.rights)
+            && let Some(envelope) = snapshot.no_longer_published(origin.list, (tool, facade), &origin.rights)
         {
             return Some(Exec::answered(envelope));
         }
@@ -130,7 +131,9 @@ impl Gate {
             Exec::answered(envelope)
         };
         let long = plan::has_large_arguments(&request.input);
-        let planned = run_cpu_bound(long, || plan::plan_request(snapshot, request, view, &origin.rights));
+        let planned = run_cpu_bound(long, || {
+            plan::plan_request(snapshot, request, view, (&origin.rights, origin.list))
+        });
         let draining = self.state.draining.load(Ordering::Relaxed);
         if let (true, plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (draining, &planned) {
             let failure = failures::unavailable("the server is shutting down");

@@ -102,7 +102,7 @@ impl CallFrame {
         }
         let view = self.peer_view(entry)?;
         let planned = run_cpu_bound(has_large_arguments(&request.input), || {
-            plan_request(&snapshot, request, &view, &self.state.rights)
+            plan_request(&snapshot, request, &view, (&self.state.rights, self.state.list))
         });
         match planned {
             CallPlan::Answer(envelope) | CallPlan::Description(_, envelope) => {

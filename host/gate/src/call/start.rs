@@ -42,13 +42,14 @@ pub enum StartOutcome {
 pub(super) async fn start_call(gate: &Arc<GateState>, start: CallStart) -> Result<StartOutcome, Failure> {
     let CallStart { origin, request, id, may_overlap } = start;
     let snapshot = gate.catalog.snapshot();
-    let planned = match plan_request(&snapshot, request, &ToolView::all_actions(), &origin.rights) {
-        CallPlan::Run(planned) => *planned,
-        CallPlan::Answer(envelope) | CallPlan::Description(_, envelope) => {
-            return Err(envelope.outcome.err().unwrap_or_else(|| failures::denied("it is no call")));
-        }
-        CallPlan::AboutRun(_) | CallPlan::Batch(_) => return Err(failures::denied("it is no call")),
-    };
+    let planned =
+        match plan_request(&snapshot, request, &ToolView::all_actions(), (&origin.rights, origin.list)) {
+            CallPlan::Run(planned) => *planned,
+            CallPlan::Answer(envelope) | CallPlan::Description(_, envelope) => {
+                return Err(envelope.outcome.err().unwrap_or_else(|| failures::denied("it is no call")));
+            }
+            CallPlan::AboutRun(_) | CallPlan::Batch(_) => return Err(failures::denied("it is no call")),
+        };
     let Some(journal) = gate.journal.clone().filter(|_| planned.entry.facade.is_durable()) else {
         Exec::begin_call(gate, origin, planned).detach();
         return Ok(StartOutcome::Started);

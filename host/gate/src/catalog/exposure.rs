@@ -1,8 +1,14 @@
 //! Published tools, and the settings of a policy for them.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
+use loggia_policy::model::Exposed;
 use loggia_schema::{ExposeOptions, PublishedTool, SchemaForm, ToolSplit, ToolView};
+
+use crate::{access::CallerRights, tokens::measure_tools};
 
 /// One tool as clients see it.
 #[derive(Debug, Clone)]
@@ -56,16 +62,19 @@ pub struct FacadeExposure {
     pub split: Option<ToolSplit>,
     /// Publishes output schemas.
     pub output_schema: bool,
+    /// Clients that load tools on demand are to load it at once.
+    pub always_load: bool,
     /// Names granular tools by their action alone, without the facade's name.
     pub(super) short_names: bool,
-    /// Candidate forms. Computed once per version of a facade, on which alone they depend.
-    pub(super) forms: OnceLock<Vec<PublishedForm>>,
+    /// Its tools in the forms that were needed.
+    pub(super) forms: FormCache,
 }
 
 impl FacadeExposure {
-    /// Creates the settings.
-    pub fn new(form: Option<SchemaForm>, split: Option<ToolSplit>, output_schema: bool) -> Self {
-        Self { form, split, output_schema, short_names: false, forms: OnceLock::new() }
+    /// Takes the settings of a policy.
+    pub fn new(policy: &Exposed) -> Self {
+        let Exposed { form, split, output_schema, always_load, .. } = *policy;
+        Self { form, split, output_schema, always_load, short_names: false, forms: FormCache::default() }
     }
 
     /// Names granular tools by their action alone.
@@ -75,11 +84,33 @@ impl FacadeExposure {
     }
 }
 
+/// What decides on the published tools of a facade: the form, the split, and the actions that a list shows.
+type FormKey = (SchemaForm, ToolSplit, Option<CallerRights>);
+
+/// Tools of a facade in the forms that were needed. They depend on the version of the facade alone, so each is rendered once.
+#[derive(Debug, Default)]
+pub(super) struct FormCache(Mutex<HashMap<FormKey, Arc<PublishedForm>>>);
+
+impl FormCache {
+    /// Returns a form, and renders it if it is not there.
+    pub(super) fn get(&self, form: FormKey, render: impl FnOnce() -> PublishedForm) -> Arc<PublishedForm> {
+        let mut forms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(forms.entry(form).or_insert_with(|| Arc::new(render())))
+    }
+}
+
 /// Tools of a facade in one form.
 #[derive(Debug)]
 pub(super) struct PublishedForm {
     pub form: SchemaForm,
     pub tools: Vec<Arc<PublishedTool>>,
-    /// Token count; zero unless there is a budget.
-    pub tokens: usize,
+    /// Token count, once a budget needs it.
+    pub tokens: OnceLock<usize>,
+}
+
+impl PublishedForm {
+    /// Counts the tokens of its tools.
+    pub(super) fn tokens(&self) -> usize {
+        *self.tokens.get_or_init(|| measure_tools(self.tools.iter().map(|tool| &**tool)).tokens)
+    }
 }

@@ -1,16 +1,15 @@
 //! The current snapshot, and notifications of its changes.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use loggia_text::printable;
 use tokio::sync::watch;
 
-use super::{entry::CatalogSlot, lint, publish, publish::ToolPublisher, snapshot::CatalogSnapshot};
+use super::{
+    entry::CatalogSlot, lint, list_plan::ListPlan, publish, publish::ToolPublisher, snapshot::CatalogSnapshot,
+};
+use crate::access::ListId;
 
 /// Time that a client waits for facades that may still be loading.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -19,8 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(8);
 pub struct Catalog {
     /// Current snapshot. Readers load an `Arc` without a lock and keep it as long as they need; a swap waits for none of them.
     current: ArcSwap<CatalogSnapshot>,
-    /// Chooses the published forms.
-    publisher: ToolPublisher,
+    /// Chooses the published forms, for each list. Never empty.
+    publishers: Arc<[ToolPublisher]>,
     /// Generation of the published list. MCP sessions wait for it to change; the sender never waits.
     generations: watch::Sender<u64>,
     /// True once the first admission has ended, whatever its result. Also notified at every swap, so that those who wait for
@@ -35,11 +34,18 @@ impl Default for Catalog {
 }
 
 impl Catalog {
-    /// Creates an empty catalog with these publishing settings.
+    /// Creates an empty catalog whose one list is published by these settings.
     pub fn new(publisher: ToolPublisher) -> Self {
+        Self::with_lists(ListPlan::new(publisher))
+    }
+
+    /// Creates an empty catalog with the lists of a plan.
+    pub fn with_lists(plan: ListPlan) -> Self {
+        let publishers: Arc<[ToolPublisher]> = plan.into_publishers().into();
+        let empty = CatalogSnapshot::published_by(BTreeMap::new(), Arc::clone(&publishers));
         Self {
-            current: ArcSwap::default(),
-            publisher,
+            current: ArcSwap::from_pointee(empty),
+            publishers,
             generations: watch::Sender::new(0),
             admission: watch::Sender::new(false),
         }
@@ -55,29 +61,34 @@ impl Catalog {
         self.current.load().slots.get(name).cloned()
     }
 
-    /// Replaces all slots atomically. Notifies subscribers only if the published list changed.
+    /// Replaces all slots atomically. Notifies subscribers only if a published list changed.
     pub fn swap(&self, slots: BTreeMap<String, CatalogSlot>) {
         let old = self.current.load();
-        let shown = self.publisher.publish(&slots);
-        let tools = publish::index_tools(&shown);
-        let hidden: BTreeSet<(String, String)> = shown
-            .iter()
-            .flat_map(|shown| shown.hidden.iter().map(|tool| (shown.facade.clone(), tool.clone())))
-            .collect();
-        for (facade, tool) in hidden.difference(&old.hidden) {
+        let mut new = CatalogSnapshot::published_by(slots, Arc::clone(&self.publishers));
+        let (before, now) = (old.default_list(), new.default_list());
+        for (facade, tool) in now.hidden.difference(&before.hidden) {
             tracing::warn!(facade, "the tool `{tool}` {}", publish::HIDDEN_REASON);
         }
-        let listed = || tools.iter().filter(|(_, tool)| tool.listed);
-        for (_, tool) in listed().filter(|(name, tool)| old.tools.get(*name) != Some(*tool)) {
+        for (_, tool) in now.listed().filter(|(name, tool)| before.tools.get(*name) != Some(*tool)) {
             lint::log_findings(tool);
         }
-        let changed = !old.listed_tools().eq(listed());
-        let generation = old.generation + u64::from(changed);
+        let mut changed = !before.listed().eq(now.listed());
         let mut former = old.former.clone();
-        former.extend(old.tools.iter().map(|(name, tool)| (name.clone(), tool.facade.clone())));
-        former.retain(|name, _| !tools.contains_key(name));
+        // A list that no client has asked for cannot have changed for one.
+        for (id, published) in old
+            .lists
+            .iter()
+            .enumerate()
+            .filter_map(|(at, list)| Some((ListId(u16::try_from(at).ok()?), list.get()?)))
+        {
+            former.extend(published.tools.iter().map(|(name, tool)| (name.clone(), tool.facade.clone())));
+            changed |= !published.listed().eq(new.list(id).listed());
+        }
+        former.retain(|name, _| !now.tools.contains_key(name));
+        let generation = old.generation + u64::from(changed);
         drop(old);
-        self.current.store(Arc::new(CatalogSnapshot { slots, tools, hidden, former, generation }));
+        (new.former, new.generation) = (former, generation);
+        self.current.store(Arc::new(new));
         if changed {
             self.generations.send_replace(generation);
         }
@@ -91,7 +102,7 @@ impl Catalog {
 
     /// Marks the end of the first admission.
     pub fn mark_admitted(&self) {
-        for name in self.publisher.unserved_names(&self.current.load().slots) {
+        for name in self.publishers[0].unserved_names(&self.current.load().slots) {
             tracing::warn!("`{}` {}", printable(name), publish::UNSERVED_REASON);
         }
         self.admission.send_replace(true);
@@ -108,10 +119,10 @@ impl Catalog {
         tokio::time::timeout(PATIENCE, admitted.wait_for(|done| *done)).await.is_ok()
     }
 
-    /// Waits until a tool exists or the first admission has ended, but no longer than a client waits.
-    pub async fn wait_for_tool(&self, tool: &str) {
+    /// Waits until a list has a tool or the first admission has ended, but no longer than a client waits.
+    pub async fn wait_for_tool(&self, list: ListId, tool: &str) {
         let mut admitted = self.admission.subscribe();
-        let arrived = admitted.wait_for(|done| *done || self.snapshot().has_tool(tool));
+        let arrived = admitted.wait_for(|done| *done || self.snapshot().has_tool(list, tool));
         let _ = tokio::time::timeout(PATIENCE, arrived).await;
     }
 
@@ -148,8 +159,10 @@ mod tests {
             |name: &str| BTreeMap::from([(name.to_owned(), CatalogSlot::Unavailable("broken".to_owned()))]);
         let catalog = Catalog::default();
         type Waits<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
-        let mut waits: [Waits<'_>; 2] =
-            [Box::pin(catalog.wait_for_slot("notes")), Box::pin(catalog.wait_for_tool("notes"))];
+        let mut waits: [Waits<'_>; 2] = [
+            Box::pin(catalog.wait_for_slot("notes")),
+            Box::pin(catalog.wait_for_tool(ListId::default(), "notes")),
+        ];
         let mut context = Context::from_waker(Waker::noop());
         let mut over = || waits.each_mut().map(|waits| waits.as_mut().poll(&mut context).is_ready());
         assert_eq!(over(), [false, false]);
@@ -159,7 +172,7 @@ mod tests {
         assert_eq!(over(), [true, true]);
 
         let catalog = Catalog::default();
-        let waits = (catalog.wait_for_slot("notes"), catalog.wait_for_tool("notes"));
+        let waits = (catalog.wait_for_slot("notes"), catalog.wait_for_tool(ListId::default(), "notes"));
         catalog.mark_admitted();
         tokio::join!(waits.0, waits.1);
     }

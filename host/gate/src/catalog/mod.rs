@@ -4,20 +4,29 @@
 //! |---|---|
 //! | `entry.rs` | one facade being served |
 //! | `exposure.rs` | tools, and how a policy publishes a facade |
-//! | `snapshot.rs` | an immutable set of facades and tools |
-//! | `publish.rs` | from a snapshot to the tool list |
+//! | `publish.rs` | from facades to their published tools |
+//! | `tool_list.rs` | the tools as some clients see them |
+//! | `snapshot.rs` | an immutable set of facades, with its lists |
+//! | `list_plan.rs` | which list each client sees |
+//! | `narrowed.rs` | a list for limited rights |
 //! | `lint.rs` | client compatibility warnings in the log |
 //! | `live.rs` | the current snapshot and its change notifications |
 
 mod entry;
 mod exposure;
 mod lint;
+mod list_plan;
 mod live;
+mod narrowed;
 mod publish;
 mod snapshot;
+mod tool_list;
 
 pub use entry::{CatalogEntry, CatalogSlot};
 pub use exposure::{FacadeExposure, PublishedFacade};
+pub use list_plan::{ClientLists, ListPlan};
 pub use live::Catalog;
-pub use publish::{HIDDEN_REASON, ToolPublisher, UNSERVED_REASON, index_tools, list_tools};
+pub use narrowed::list_tools;
+pub use publish::{HIDDEN_REASON, ToolPublisher, UNSERVED_REASON};
 pub use snapshot::CatalogSnapshot;
+pub use tool_list::ToolList;

@@ -2,17 +2,16 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
-use loggia_schema::{ExposeOptions, FormLadder, PublishedTool, SchemaForm, ToolSplit, fit_budget};
+use loggia_schema::{ExposeOptions, FormLadder, SchemaForm, ToolSplit, fit_budget};
 
 use super::{
     entry::{CatalogEntry, CatalogSlot},
-    exposure::{CatalogTool, PublishedFacade, PublishedForm},
-    snapshot::CatalogSnapshot,
+    exposure::{PublishedFacade, PublishedForm},
 };
-use crate::{access::CallerRights, tokens};
+use crate::access::CallerRights;
 
 /// Reason for a warning about a listed name. Follows the name.
 pub const UNSERVED_REASON: &str =
@@ -22,7 +21,7 @@ pub const UNSERVED_REASON: &str =
 pub const HIDDEN_REASON: &str = "is not published: another facade or tool has its name; rename one of them";
 
 /// Settings of the server for the tools of all facades. Policies override them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolPublisher {
     /// Form of the input schemas.
     pub form: SchemaForm,
@@ -32,32 +31,8 @@ pub struct ToolPublisher {
     pub budget: Option<usize>,
     /// Facades that are listed to clients. `None`: all. The others can be called by their names.
     pub listed: Option<Arc<BTreeSet<String>>>,
-}
-
-/// Indexes published tools by name.
-pub fn index_tools(facades: &[PublishedFacade]) -> BTreeMap<String, CatalogTool> {
-    let tools = facades.iter().flat_map(|shown| shown.tools.iter().map(move |tool| (shown, tool)));
-    let named = tools.map(|(shown, published)| {
-        let (facade, published) = (shown.facade.clone(), Arc::clone(published));
-        (
-            published.name.clone(),
-            CatalogTool { facade, published, expose: shown.expose, listed: shown.listed },
-        )
-    });
-    named.collect()
-}
-
-/// Lists the tools that a caller with these rights sees, in the order of their names.
-pub fn list_tools(snapshot: &CatalogSnapshot, rights: &CallerRights) -> Vec<PublishedTool> {
-    let mut facades: BTreeMap<&str, Vec<PublishedTool>> = BTreeMap::new();
-    let visible = snapshot.listed_tools().filter_map(|(name, CatalogTool { facade, expose, .. })| {
-        let Some(CatalogSlot::Serving(entry)) = snapshot.slots.get(facade) else { return None };
-        let own = facades
-            .entry(facade)
-            .or_insert_with(|| entry.contract.publish_for(expose, |action| rights.allows(facade, action)));
-        own.iter().find(|tool| tool.name == *name).cloned()
-    });
-    visible.collect()
+    /// The actions that clients see and call. `None`: all. The others do not exist for them.
+    pub scope: Option<CallerRights>,
 }
 
 /// Logs that a facade is not published in the requested form: a warning if its policy asks for that form.
@@ -70,11 +45,6 @@ fn log_fallback(facade: &str, reason: &str, is_from_policy: bool) {
 }
 
 impl ToolPublisher {
-    /// Publishes facades and indexes their tools by name.
-    pub fn publish_tools(&self, slots: &BTreeMap<String, CatalogSlot>) -> BTreeMap<String, CatalogTool> {
-        index_tools(&self.publish(slots))
-    }
-
     /// Publishes each of these facades, in the order of their names.
     pub fn publish(&self, slots: &BTreeMap<String, CatalogSlot>) -> Vec<PublishedFacade> {
         let entries: Vec<&CatalogEntry> = slots
@@ -83,14 +53,17 @@ impl ToolPublisher {
                 CatalogSlot::Serving(entry) => Some(&**entry),
                 CatalogSlot::Unavailable(_) => None,
             })
+            .filter(|entry| self.scope.as_ref().is_none_or(|scope| scope.reaches(&entry.surface().name)))
             .collect();
         // Listed facades choose their names first, and only they count against the budget.
         let (listed, unlisted): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| self.lists(&entry.surface().name));
-        let ladders: Vec<&[PublishedForm]> = listed.iter().map(|entry| self.candidate_forms(entry)).collect();
+        let ladders: Vec<Vec<Arc<PublishedForm>>> =
+            listed.iter().map(|entry| self.candidate_forms(entry)).collect();
         let chosen = ladders.iter().zip(self.choose_forms(&ladders)).map(|(rungs, chosen)| &rungs[chosen]);
-        let richest = unlisted.iter().filter_map(|entry| self.candidate_forms(entry).first());
-        let forms: Vec<&PublishedForm> = chosen.chain(richest).collect();
+        let richest: Vec<_> =
+            unlisted.iter().filter_map(|entry| self.candidate_forms(entry).into_iter().next()).collect();
+        let forms: Vec<&PublishedForm> = chosen.chain(&richest).map(|form| &**form).collect();
         let mut names = BTreeSet::new();
         let mut out = Vec::new();
         for (entry, PublishedForm { form, tools, .. }) in listed.iter().chain(&unlisted).zip(forms) {
@@ -136,40 +109,43 @@ impl ToolPublisher {
         }
     }
 
-    fn render(&self, entry: &CatalogEntry, expose: ExposeOptions) -> Vec<Arc<PublishedTool>> {
-        entry.contract.publish(&expose).into_iter().map(Arc::new).collect()
-    }
-
     /// Renders a facade in its candidate forms, the richest first.
-    fn candidate_forms<'a>(&self, entry: &'a CatalogEntry) -> &'a [PublishedForm] {
-        entry.exposure.forms.get_or_init(|| {
-            let expose = self.expose(entry);
-            let forms = match (self.budget, entry.exposure.form) {
-                (Some(_), None) => expose.form.fallbacks(),
-                // A form that the policy sets is never changed to save tokens.
-                _ => vec![expose.form],
-            };
-            if let Some(reason) = entry.contract.form_fallback(expose.form) {
-                log_fallback(&entry.surface().name, &reason, entry.exposure.form.is_some());
-            }
-            let mut forms: Vec<SchemaForm> =
-                forms.into_iter().map(|form| entry.contract.effective_form(form)).collect();
-            forms.dedup();
-            let rung = |form| {
-                let tools = self.render(entry, ExposeOptions { form, ..expose });
-                let tokens =
-                    self.budget.map_or(0, |_| tokens::measure_tools(tools.iter().map(|tool| &**tool)).tokens);
-                PublishedForm { form, tools, tokens }
-            };
-            forms.into_iter().map(rung).collect()
-        })
+    fn candidate_forms(&self, entry: &CatalogEntry) -> Vec<Arc<PublishedForm>> {
+        let expose = self.expose(entry);
+        let forms = match (self.budget, entry.exposure.form) {
+            (Some(_), None) => expose.form.fallbacks(),
+            // A form that the policy sets is never changed to save tokens.
+            _ => vec![expose.form],
+        };
+        let mut forms: Vec<SchemaForm> =
+            forms.into_iter().map(|form| entry.contract.effective_form(form)).collect();
+        forms.dedup();
+        let render = |form| {
+            entry.exposure.forms.get((form, expose.split, self.scope.clone()), || {
+                // Once for each version of a facade.
+                if let Some(reason) = entry.contract.form_fallback(expose.form) {
+                    log_fallback(&entry.surface().name, &reason, entry.exposure.form.is_some());
+                }
+                let (facade, expose) = (&entry.surface().name, ExposeOptions { form, ..expose });
+                let tools = match &self.scope {
+                    None => entry.contract.publish(&expose),
+                    Some(scope) => entry.contract.publish_for(&expose, |action| scope.allows(facade, action)),
+                };
+                PublishedForm {
+                    form,
+                    tools: tools.into_iter().map(Arc::new).collect(),
+                    tokens: OnceLock::new(),
+                }
+            })
+        };
+        forms.into_iter().map(render).collect()
     }
 
     /// Chooses one of the candidate forms of each facade.
-    fn choose_forms(&self, ladders: &[&[PublishedForm]]) -> Vec<usize> {
+    fn choose_forms(&self, ladders: &[Vec<Arc<PublishedForm>>]) -> Vec<usize> {
         let Some(budget) = self.budget else { return vec![0; ladders.len()] };
-        let costs = |rungs: &&[PublishedForm]| {
-            FormLadder(rungs.iter().map(|rung| (rung.form, rung.tokens)).collect())
+        let costs = |rungs: &Vec<Arc<PublishedForm>>| {
+            FormLadder(rungs.iter().map(|rung| (rung.form, rung.tokens())).collect())
         };
         let fitted = fit_budget(&ladders.iter().map(costs).collect::<Vec<_>>(), budget);
         if !fitted.fits {
@@ -178,7 +154,7 @@ impl ToolPublisher {
                 fitted.tokens
             );
         }
-        let place = |(rungs, form): (&&[PublishedForm], &SchemaForm)| {
+        let place = |(rungs, form): (&Vec<Arc<PublishedForm>>, &SchemaForm)| {
             rungs.iter().position(|rung| rung.form == *form)
         };
         ladders.iter().zip(&fitted.forms).map(|pair| place(pair).unwrap_or(0)).collect()

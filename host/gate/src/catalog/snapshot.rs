@@ -2,8 +2,8 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
 };
 
 use loggia_facade::{Action, Command, Envelope, Failure, Next, code};
@@ -13,28 +13,65 @@ use serde_json::Value;
 use super::{
     entry::{CatalogEntry, CatalogSlot},
     exposure::CatalogTool,
+    publish::ToolPublisher,
+    tool_list::ToolList,
 };
-use crate::{access::CallerRights, failures::facade_unavailable};
+use crate::{
+    access::{CallerRights, ListId},
+    failures::facade_unavailable,
+};
 
 /// Facades and tools at one moment, ordered by name.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct CatalogSnapshot {
     /// Slots by the name of the facade.
     pub slots: BTreeMap<String, CatalogSlot>,
-    /// Tools by name, listed or not. Most facades are one tool of the same name.
-    pub tools: BTreeMap<String, CatalogTool>,
-    /// Facades and names of tools that are hidden because another has the name.
-    pub(super) hidden: BTreeSet<(String, String)>,
+    /// The publisher of each list.
+    pub(super) publishers: Arc<[ToolPublisher]>,
+    /// The lists, each published when it is first needed.
+    pub(super) lists: Box<[OnceLock<ToolList>]>,
     /// Tools that were published before, with their facades: clients keep stale lists.
     pub(super) former: BTreeMap<String, String>,
-    /// Increases with every change of the published list.
+    /// Increases with every change of a published list.
     pub generation: u64,
 }
 
+impl Default for CatalogSnapshot {
+    fn default() -> Self {
+        Self::from_slots(BTreeMap::new())
+    }
+}
+
 impl CatalogSnapshot {
-    /// Creates a snapshot without tools.
+    /// Creates a snapshot whose tools are published by default settings.
     pub fn from_slots(slots: BTreeMap<String, CatalogSlot>) -> Self {
-        Self { slots, ..Self::default() }
+        Self::published_by(slots, Arc::new([ToolPublisher::default()]))
+    }
+
+    /// Creates a snapshot with a list of each publisher.
+    pub(super) fn published_by(
+        slots: BTreeMap<String, CatalogSlot>,
+        publishers: Arc<[ToolPublisher]>,
+    ) -> Self {
+        let lists = publishers.iter().map(|_| OnceLock::new()).collect();
+        Self { slots, publishers, lists, former: BTreeMap::new(), generation: 0 }
+    }
+
+    /// Returns a list, and publishes it if nobody needed it before. An unknown id is that of the default.
+    pub fn list(&self, id: ListId) -> &ToolList {
+        static EMPTY: OnceLock<ToolList> = OnceLock::new();
+        let at = usize::from(id.0).min(self.lists.len().saturating_sub(1));
+        match (self.lists.get(at), self.publishers.get(at)) {
+            (Some(list), Some(publisher)) => {
+                list.get_or_init(|| ToolList::new(&publisher.publish(&self.slots)))
+            }
+            _ => EMPTY.get_or_init(ToolList::default),
+        }
+    }
+
+    /// Returns the default list.
+    pub fn default_list(&self) -> &ToolList {
+        self.list(ListId::default())
     }
 
     /// Finds an action of a facade.
@@ -56,16 +93,6 @@ impl CatalogSnapshot {
             _ => "it is not served now",
         };
         facade_unavailable(format_args!("{facade:.80}"), reason)
-    }
-
-    /// Returns true if clients see a tool of this facade in their list.
-    pub fn is_listed(&self, facade: &str) -> bool {
-        self.tools.values().any(|tool| tool.listed && tool.facade == facade)
-    }
-
-    /// Iterates over the tools that clients see in their lists, in the order of their names.
-    pub fn listed_tools(&self) -> impl Iterator<Item = (&String, &CatalogTool)> {
-        self.tools.iter().filter(|(_, tool)| tool.listed)
     }
 
     /// Finds an action for a step of a workflow. The failure is for the operator and suggests the nearest name.
@@ -96,9 +123,9 @@ impl CatalogSnapshot {
         })
     }
 
-    /// Lists the tools that a caller with these rights sees, for messages.
-    pub fn tool_names(&self, rights: &CallerRights) -> String {
-        let visible = self.listed_tools().filter(|(_, tool)| self.visible_view(tool, rights).is_some());
+    /// Names the tools of a list that a caller with these rights sees, for messages.
+    pub fn tool_names(&self, list: ListId, rights: &CallerRights) -> String {
+        let visible = self.list(list).listed().filter(|(_, tool)| self.visible_view(tool, rights).is_some());
         let names: Vec<&str> = visible.map(|(name, _)| name.as_str()).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
@@ -129,26 +156,38 @@ impl CatalogSnapshot {
             }
     }
 
-    /// Returns true if a tool of this name is or was published.
-    pub fn has_tool(&self, tool: &str) -> bool {
-        self.tools.contains_key(tool) || self.facade_of(tool).is_some()
+    /// Returns true if a list has a tool of this name, or if one was published.
+    pub fn has_tool(&self, list: ListId, tool: &str) -> bool {
+        self.list(list).tools.contains_key(tool) || self.facade_of(list, tool).is_some()
     }
 
-    /// Finds the facade of a name that is not a published tool: its own name, or that of a former tool.
-    pub fn facade_of<'a>(&'a self, tool: &'a str) -> Option<&'a str> {
+    /// Finds the facade of a name that is not a tool of the list: its own name, or that of a former tool. `None` if it is outside
+    /// of what the list shows.
+    pub fn facade_of<'a>(&'a self, list: ListId, tool: &'a str) -> Option<&'a str> {
         let former = self.former.get(tool).map(String::as_str);
-        if self.slots.contains_key(tool) { Some(tool) } else { former }
+        let facade = if self.slots.contains_key(tool) { Some(tool) } else { former };
+        facade.filter(|facade| self.scope(list).is_none_or(|scope| scope.reaches(facade)))
+    }
+
+    /// Returns what a list shows, if it does not show everything.
+    pub(super) fn scope(&self, list: ListId) -> Option<&CallerRights> {
+        self.publishers.get(usize::from(list.0))?.scope.as_ref()
     }
 
     /// Answers a call to a former tool of a facade that is now published differently.
-    pub fn no_longer_published(&self, tool: &str, facade: &str, rights: &CallerRights) -> Option<Envelope> {
+    pub fn no_longer_published(
+        &self,
+        list: ListId,
+        (tool, facade): (&str, &str),
+        rights: &CallerRights,
+    ) -> Option<Envelope> {
         if !matches!(self.slots.get(facade), Some(CatalogSlot::Serving(_))) {
             return None;
         }
         let own = |published: &CatalogTool| {
             published.facade == facade && self.visible_view(published, rights).is_some()
         };
-        let now = self.tools.iter().filter(|(_, published)| own(published));
+        let now = self.list(list).tools.iter().filter(|(_, published)| own(published));
         let now: Vec<&str> = now.map(|(name, _)| name.as_str()).collect();
         let message = format!("the tool `{tool}` is no longer published");
         let failure = Failure::new(code::UNAVAILABLE, message);
@@ -156,11 +195,11 @@ impl CatalogSnapshot {
         Some(Envelope::new(Command { key: "action", name: None }, Err(failure)))
     }
 
-    /// Renders a follow-up call as a client has to make it: under the tool that publishes the action.
-    pub fn address_next(&self, next: &Next) -> Value {
+    /// Renders a follow-up call as a client of this list has to make it: under the tool that publishes the action.
+    pub fn address_next(&self, list: ListId, next: &Next) -> Value {
         let Some(CatalogSlot::Serving(entry)) = self.slots.get(&next.facade) else { return next.to_json() };
         let takes = |tool: &CatalogTool| entry.contract.offers(&next.action, tool.view());
-        let own = self.tools.iter().filter(|(_, tool)| tool.facade == next.facade);
+        let own = self.list(list).tools.iter().filter(|(_, tool)| tool.facade == next.facade);
         let Some((name, is_meant)) = own.filter_map(|(name, tool)| Some((name, takes(tool)?))).next() else {
             return next.to_json();
         };

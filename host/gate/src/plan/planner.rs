@@ -11,19 +11,20 @@ use serde_json::Value;
 
 use super::planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
 use crate::{
-    access::CallerRights,
+    access::{CallerRights, ListId},
     catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot},
     failures,
 };
 
 /// Plans a request: routes it, resolves its action and validates its parameters. Every call passes here, nested ones too.
 ///
-/// `view` is the tool that was called. `rights` are those of the root caller, through any number of nested calls.
+/// `view` is the tool that was called. `rights` are those of the root caller, through any number of nested calls; `list` is what its
+/// client sees.
 pub(crate) fn plan_request(
     snapshot: &CatalogSnapshot,
     request: Request,
     view: &ToolView,
-    rights: &CallerRights,
+    (rights, list): (&CallerRights, ListId),
 ) -> CallPlan {
     let refuse = |command, failure| CallPlan::Answer(Box::new(Envelope::new(command, Err(failure))));
     let entry = match snapshot.slots.get(&request.facade).filter(|_| rights.reaches(&request.facade)) {
@@ -31,13 +32,15 @@ pub(crate) fn plan_request(
         Some(CatalogSlot::Unavailable(reason)) => {
             return refuse(
                 echo_command(&request.input),
-                unavailable(snapshot, &request.facade, reason, rights),
+                unavailable(snapshot, &request.facade, reason, (rights, list)),
             );
         }
-        None => return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, rights)),
+        None => {
+            return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, (rights, list)));
+        }
     };
     let Some(view) = rights.narrow(&entry.contract, view) else {
-        return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, rights));
+        return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, (rights, list)));
     };
     let view = &*view;
     if let Some(failure) = check_size(&request.input, &entry.rules) {
@@ -259,15 +262,20 @@ fn echo_command(input: &Input) -> Command {
     }
 }
 
-fn unavailable(snapshot: &CatalogSnapshot, facade: &str, reason: &str, rights: &CallerRights) -> Failure {
+fn unavailable(
+    snapshot: &CatalogSnapshot,
+    facade: &str,
+    reason: &str,
+    (rights, list): (&CallerRights, ListId),
+) -> Failure {
     failures::facade_unavailable(facade, reason)
-        .hint(format!("available facades: {}", snapshot.tool_names(rights)))
+        .hint(format!("available facades: {}", snapshot.tool_names(list, rights)))
 }
 
-fn unknown(snapshot: &CatalogSnapshot, facade: &str, rights: &CallerRights) -> Failure {
+fn unknown(snapshot: &CatalogSnapshot, facade: &str, (rights, list): (&CallerRights, ListId)) -> Failure {
     let facade: String = facade.chars().take(80).collect();
     failures::not_found(format_args!("there is no facade `{facade}`"))
-        .hint(format!("available facades: {}", snapshot.tool_names(rights)))
+        .hint(format!("available facades: {}", snapshot.tool_names(list, rights)))
 }
 
 /// Checks that a nested call does no more than the effect of the action that makes it.

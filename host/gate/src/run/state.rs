@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{cleanup::CleanupTime, parked_clock::ParkedClock, status::RunStatus, trace::RunTrace, weight};
 use crate::{
-    access::{CallOrigin, Caller, CallerAccount, CallerRights, RequestIds},
+    access::{CallOrigin, Caller, CallerAccount, CallerRights, ListId, RequestIds},
     catalog::CatalogEntry,
     flow::PermitHolder,
     journal::{Journal, JournalError, KeptCall, RunHead, RunRecorder},
@@ -49,6 +49,8 @@ pub(crate) struct CallState {
     pub(crate) can_open_links: bool,
     /// Ids of its request, for the audit log.
     pub(crate) request_ids: RequestIds,
+    /// List of tools that its client sees.
+    pub(crate) list: ListId,
     /// Supplies the roots of its client.
     pub(crate) roots: Option<Arc<dyn RootSource>>,
     /// Name of the facade.
@@ -190,6 +192,7 @@ impl CallState {
             can_ask: origin.can_ask,
             can_open_links: origin.can_open_links,
             request_ids: origin.request_ids,
+            list: origin.list,
             roots: origin.roots,
             facade: entry.surface().name.clone(),
             actions,

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use loggia_schema::{Contract, ExposeOptions, SchemaForm, ToolSplit, testing::api_surface};
 
+use loggia_policy::model::Exposed;
+
 use super::*;
 use crate::{catalog::ToolPublisher, tokens};
 
@@ -163,7 +165,8 @@ fn forms_of_large_facades_fall_back() {
         [(SchemaForm::Granular, None), (SchemaForm::Flat, Some(10)), (SchemaForm::Flat, Some(9_000))]
     {
         let publisher = ToolPublisher { form, budget, ..ToolPublisher::default() };
-        let exposure = FacadeExposure::new(budget.is_none().then_some(form), None, false);
+        let exposure =
+            FacadeExposure::new(&Exposed { form: budget.is_none().then_some(form), ..Exposed::default() });
         let shown = publisher.publish(&slots(100, exposure));
         assert_eq!(shown[0].expose.form, SchemaForm::Names);
         assert_eq!(shown[0].tools.len(), 1);

@@ -4,8 +4,13 @@ use std::collections::BTreeSet;
 
 use loggia_schema::ToolSplit;
 
+use loggia_policy::{clients::client_table, model::Exposed};
+
 use super::*;
-use crate::catalog::{ToolPublisher, list_tools};
+use crate::{
+    access::{CallerRights, ListId},
+    catalog::{ListPlan, ToolPublisher, list_tools},
+};
 
 fn works(name: &str) -> PuppetFacade {
     puppet(name, async |call: Call| Ok(Reply::data(call.action)))
@@ -45,12 +50,15 @@ async fn only_listed_facades_are_shown() {
     ] {
         let gate = gate_listing(publisher(listed), &["a", "b", "c"]);
         let (snapshot, rights) = (gate.catalog().snapshot(), some_rights(scopes));
-        let names: Vec<String> = list_tools(&snapshot, &rights).into_iter().map(|tool| tool.name).collect();
+        let names: Vec<String> = list_tools(&snapshot, ListId::default(), &rights)
+            .into_iter()
+            .map(|(_, tool)| tool.name.clone())
+            .collect();
         assert_eq!(names, expected, "{listed:?} {scopes}");
         let text = if expected.is_empty() { "none".to_owned() } else { expected.join(", ") };
-        assert_eq!(snapshot.tool_names(&rights), text, "{listed:?} {scopes}");
+        assert_eq!(snapshot.tool_names(ListId::default(), &rights), text, "{listed:?} {scopes}");
         for name in ["a", "b", "c"] {
-            assert_eq!(snapshot.is_listed(name), listed.contains(&name), "{listed:?} {name}");
+            assert_eq!(snapshot.default_list().shows(name), listed.contains(&name), "{listed:?} {name}");
         }
     }
 }
@@ -81,7 +89,7 @@ async fn unlisted_changes_are_not_announced() {
     let before = gate.catalog().snapshot().generation;
     gate.catalog().swap(slots(&["a", "b"]));
     assert_eq!(gate.catalog().snapshot().generation, before);
-    assert!(gate.catalog().snapshot().tools.contains_key("b"));
+    assert!(gate.catalog().snapshot().default_list().tools.contains_key("b"));
     gate.catalog().swap(slots(&["b"]));
     assert_eq!(gate.catalog().snapshot().generation, before + 1);
 }
@@ -114,8 +122,11 @@ fn listed_tools_take_their_names_first() {
     surface.actions.retain(|action| action.name == "look");
     surface.actions[0].name = "a_write".to_owned();
     let other = PuppetFacade { surface: Arc::new(surface), ..other };
-    let exposure =
-        FacadeExposure::new(Some(loggia_schema::SchemaForm::Granular), None, false).with_own_names();
+    let exposure = FacadeExposure::new(&Exposed {
+        form: Some(loggia_schema::SchemaForm::Granular),
+        ..Exposed::default()
+    })
+    .with_own_names();
     let other = CatalogEntry { exposure, ..entry(other, FacadeRules::default()) };
     all.insert("b".to_owned(), CatalogSlot::Serving(Arc::new(other)));
     for (listed, hidden) in [(["a"], ["", "a_write"]), (["b"], ["a_write", ""])] {
@@ -132,4 +143,48 @@ fn listed_names_without_a_facade_are_found() {
     let publisher = publisher(&["a", "broken", "nothing"]);
     assert_eq!(publisher.unserved_names(&all).collect::<Vec<_>>(), ["broken", "nothing"]);
     assert_eq!(ToolPublisher::default().unserved_names(&all).count(), 0);
+}
+
+#[test]
+fn a_change_is_announced_if_a_list_that_a_client_asked_for_changes() {
+    let mut plan = ListPlan::new(publisher(&["a"]));
+    let all = plan.add(&ToolPublisher::default(), false).list_of(client_table().named("zed").unwrap());
+    let catalog = Catalog::with_lists(plan);
+    catalog.swap(slots(&["a"]));
+    let generation = || catalog.snapshot().generation;
+    let before = generation();
+    catalog.swap(slots(&["a", "b"]));
+    assert_eq!(generation(), before, "nobody has seen the list that shows `b`");
+    assert_eq!(catalog.snapshot().list(all).tools.len(), 2);
+    catalog.swap(slots(&["a"]));
+    assert_eq!(generation(), before + 1);
+    catalog.swap(slots(&["a"]));
+    assert_eq!(generation(), before + 1);
+}
+
+#[tokio::test]
+async fn a_list_of_some_actions_hides_the_others() {
+    let scope = CallerRights::from_scopes(["b:look".parse().unwrap()]);
+    let part = ToolPublisher { scope: Some(scope), ..ToolPublisher::default() };
+    let mut plan = ListPlan::new(ToolPublisher::default());
+    let list = plan.add(&part, false).list_of(&client_table().unknown);
+    let catalog = Arc::new(Catalog::with_lists(plan));
+    catalog.swap(slots(&["a", "b"]));
+    let gate = Gate::new(Arc::clone(&catalog), Executor::new(lanes(), InlinePolicy::Slots(1)));
+    let origin = CallOrigin::local().with_list(list);
+    let call = |tool: &str, action: &str| {
+        let Value::Object(arguments) = json!({"action": action}) else { unreachable!() };
+        gate.call_tool(origin.clone(), tool, arguments)
+    };
+    assert!(call("a", "look").is_none());
+    assert_eq!(finish(call("b", "look").unwrap()).await["data"], "look");
+    let hidden = finish(call("b", "smash").unwrap()).await;
+    assert_eq!(hidden["code"], "invalid_params", "{hidden}");
+    assert_eq!(hidden["error"], "Unknown action: \"smash\". Available actions: look, describe.", "{hidden}");
+    let narrowed = list_tools(
+        &catalog.snapshot(),
+        list,
+        &CallerRights::from_scopes(["*:x".parse(), "b:smash".parse()].into_iter().flatten()),
+    );
+    assert!(narrowed.is_empty(), "rights do not widen what a list shows");
 }

@@ -6,7 +6,7 @@ use loggia_facade::Next;
 use loggia_schema::ToolSplit;
 
 use super::{workflows::beside, *};
-use crate::catalog::ToolPublisher;
+use crate::{access::ListId, catalog::ToolPublisher};
 
 fn holder(scopes: &str) -> CallOrigin {
     let scopes = scopes.split_whitespace().map(|scope| scope.parse().unwrap());
@@ -107,7 +107,7 @@ async fn a_tool_needs_one_callable_action() {
     };
     catalog.swap(slots());
     let gate = Gate::new(Arc::clone(&catalog), Executor::new(lanes(), InlinePolicy::Slots(4)));
-    let names = |scopes: &str| catalog.snapshot().tool_names(&holder(scopes).rights);
+    let names = |scopes: &str| catalog.snapshot().tool_names(ListId::default(), &holder(scopes).rights);
     let got = [names("*"), names("a:look"), names("a:smash"), names("a:look a:touch"), names("b:*")];
     assert_eq!(got, ["a, a_write", "a", "a_write", "a, a_write", "none"]);
     let call = async |scopes: &str, tool: &str, action: &str| {

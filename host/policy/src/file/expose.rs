@@ -51,6 +51,15 @@ pub(super) const EXPOSE: Section = Section {
             example: "true",
             inner: &[],
         },
+        Key {
+            name: "always_load",
+            kind: "true or false",
+            default: Some("false"),
+            means: "whether clients that load tools on demand load this one at once (`anthropic/alwaysLoad`), and the \
+                    server's instructions name it first: for the few that nearly every conversation needs",
+            example: "true",
+            inner: &[],
+        },
     ],
 };
 
@@ -65,6 +74,8 @@ pub(super) fn read(field: &Field<'_>, problems: &mut Problems) -> Exposed {
     exposed.split = fields.get("split").and_then(|field| field.word(&splits, problems));
     exposed.output_schema =
         fields.get("output_schema").and_then(|field| field.flag(problems)).unwrap_or_default();
+    exposed.always_load =
+        fields.get("always_load").and_then(|field| field.flag(problems)).unwrap_or_default();
     exposed
 }
 

@@ -13,4 +13,6 @@ pub struct Exposed {
     pub split: Option<ToolSplit>,
     /// True if tools publish an output schema.
     pub output_schema: bool,
+    /// True if clients that load tools on demand are to load its tools at once.
+    pub always_load: bool,
 }

@@ -51,6 +51,16 @@ table! {
         scopes: Vec<AccessScope>, scopes;
         /// The day from which the token is rejected (UTC), such as `2027-06-30`.
         expires: Option<TokenExpiry> = None;
+        /// The only profile (`[profile.NAME]`) that it may use. At `/mcp`, too, the token is served that profile.
+        profile: Option<String> = None, text(profile);
+    }
+}
+
+fn profile(text: &Text) -> Result<String, &'static str> {
+    if super::upstream::is_name(&text.value) {
+        Ok(text.value.clone())
+    } else {
+        Err("is not the name of a profile")
     }
 }
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `root_table.rs`, `http.rs`, `auth.rs`, `state_storage.rs` | the tables of the file |
 //! | `credential.rs` | the values of `[auth]` |
-//! | `upstream.rs`, `login_server.rs`, `service.rs` | `[upstream.NAME]`, `[login.NAME]`, `[service.NAME]` |
+//! | `upstream.rs`, `login_server.rs`, `service.rs`, `profile.rs` | `[upstream.NAME]`, `[login.NAME]`, `[service.NAME]`, `[profile.NAME]` |
 //! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
 //! | `web_url.rs` | URLs of servers |
 //! | `value.rs`, `quantity.rs` | parsing of each type |
@@ -19,6 +19,7 @@ pub mod credential;
 mod http;
 mod kind;
 mod login_server;
+mod profile;
 mod quantity;
 mod read;
 mod reference;
@@ -39,6 +40,7 @@ pub use self::{
     credential::{JwksLocation, ResourceUrl},
     http::{Http, PerCaller},
     login_server::{EndpointUrl, LoginServer},
+    profile::Profile,
     quantity::{Size, Span},
     read::{SettingsError, SettingsReading},
     reference::reference,

@@ -11,6 +11,7 @@ use super::{
     credential::TokenHash,
     http::Http,
     login_server::LoginServer,
+    profile::{Profile, profiles},
     quantity::{Size, Span, within},
     service::{Service, services},
     state_storage::{self, StateStorage},
@@ -56,6 +57,8 @@ table! {
         login: BTreeMap<String, LoginServer> = BTreeMap::new();
         /// Identities under which workflows start by themselves.
         service: BTreeMap<String, Service> = BTreeMap::new(), services;
+        /// Parts of the tools for different agents, each at a path of its own.
+        profile: BTreeMap<String, Profile> = BTreeMap::new(), profiles;
         /// The listener for operators: health and metrics.
         admin: Option<Admin> = None;
     }
@@ -72,8 +75,8 @@ impl Settings {
 table! {
     /// How tools are published unless their policies say otherwise.
     pub struct Publish {
-        /// What input schemas show of a tool's actions.
-        schema: FormWord = FormWord::Flat;
+        /// What input schemas show of a tool's actions. `auto`: what serves the client best.
+        schema: FormWord = FormWord::Auto;
         /// Whether read actions are published as a separate tool.
         split: SplitWord = SplitWord::None;
         /// Maximum size of the tool list in tokens: facades are published in shorter forms until it fits.

@@ -55,7 +55,7 @@ impl SchemaForm {
 }
 
 /// The split of a facade into several tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ToolSplit {
     /// One tool.
     #[default]

@@ -30,6 +30,8 @@ pub struct AuthenticatedCaller {
     pub origin: CallOrigin,
     /// Lifetime of the token, which bounds the streams that it opens.
     pub lifetime: TokenLifetime,
+    /// The only profile that it may use. `None`: all.
+    pub profile: Option<Arc<str>>,
 }
 
 pub(super) struct AuthenticatorState {
@@ -143,7 +145,7 @@ impl Authenticator {
                     revocations,
                     expires: known.expires,
                 };
-                Ok(AuthenticatedCaller { origin, lifetime })
+                Ok(AuthenticatedCaller { origin, lifetime, profile: known.profile.clone() })
             }
             (BearerToken::Foreign(token), Some(oauth)) => {
                 let ValidatedToken { name, rights, issued, expires } =
@@ -151,7 +153,7 @@ impl Authenticator {
                 let origin = CallOrigin::named(&name, rights);
                 let revocations = Some(self.watch(RevocableToken::Foreign { caller: name, issued })?);
                 let lifetime = TokenLifetime { removed: None, revocations, expires: Some(expires) };
-                Ok(AuthenticatedCaller { origin, lifetime })
+                Ok(AuthenticatedCaller { origin, lifetime, profile: None })
             }
             (BearerToken::Foreign(_), None) => {
                 Err(RefusalReason::Invalid("the token was not issued by this server"))

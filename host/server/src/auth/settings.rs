@@ -39,6 +39,7 @@ pub(super) fn tokens(settings: &Auth) -> TokenSet {
         hash: token.hash,
         rights: CallerRights::from_scopes(token.scopes.iter().cloned()),
         expires: token.expires.map(|day| day.0),
+        profile: token.profile.as_deref().map(Into::into),
         revoked: CancellationToken::new(),
     };
     TokenSet::new(settings.tokens.iter().map(known).collect())

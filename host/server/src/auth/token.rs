@@ -4,6 +4,7 @@
 
 use std::{
     fmt::Write,
+    sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -62,13 +63,17 @@ pub(super) struct KnownToken {
     pub hash: TokenHash,
     pub rights: CallerRights,
     pub expires: Option<i64>,
+    /// The only profile that it may use.
+    pub profile: Option<Arc<str>>,
     /// Cancelled when the token is revoked.
     pub revoked: CancellationToken,
 }
 
 impl KnownToken {
     fn is_same(&self, other: &Self) -> bool {
-        let identity = |known: &Self| (known.name.clone(), known.hash, known.rights.clone(), known.expires);
+        let identity = |known: &Self| {
+            (known.name.clone(), known.hash, known.rights.clone(), known.expires, known.profile.clone())
+        };
         identity(self) == identity(other)
     }
 }
@@ -131,6 +136,7 @@ mod tests {
             hash,
             rights: CallerRights::all(),
             expires,
+            profile: None,
             revoked: CancellationToken::new(),
         }
     }

@@ -11,7 +11,7 @@ use axum::{
 use futures_util::StreamExt;
 use loggia_gate::{access::CallOrigin, flow::GateMeters};
 
-use super::{auth_failures::AuthFailureLog, per_caller::is_stream};
+use super::{auth_failures::AuthFailureLog, per_caller::is_stream, profiles::BoundProfile};
 use crate::{
     auth,
     auth::{AuthenticatedCaller, Authenticator, TokenLifetime},
@@ -37,14 +37,18 @@ pub async fn authenticate(State(state): State<Arc<AuthState>>, request: Request,
     let authenticated = match &state.authenticator {
         None => {
             auth::strip_credentials(&mut parts.headers);
-            Ok(AuthenticatedCaller { origin: CallOrigin::anonymous(), lifetime: TokenLifetime::default() })
+            let (origin, lifetime) = (CallOrigin::anonymous(), TokenLifetime::default());
+            Ok(AuthenticatedCaller { origin, lifetime, profile: None })
         }
         Some(authenticator) => authenticator.admit(&mut parts).await,
     };
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     match authenticated {
-        Ok(AuthenticatedCaller { origin, lifetime: ends }) => {
+        Ok(AuthenticatedCaller { origin, lifetime: ends, profile }) => {
             parts.extensions.insert(origin.with_address(address));
+            if let Some(profile) = profile {
+                parts.extensions.insert(BoundProfile(profile));
+            }
             parts.extensions.insert(ends);
             let mut response = next.run(Request::from_parts(parts, body)).await;
             response.extensions_mut().insert(KnownCaller);

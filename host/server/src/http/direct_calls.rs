@@ -1,5 +1,7 @@
 //! Answers calls of sessions with plain JSON, without rmcp's service, if they end at once; see `mcp/direct.rs`.
 
+use std::sync::Arc;
+
 use axum::{
     extract::{Request, State},
     http::{
@@ -15,7 +17,7 @@ use rmcp::model::ProtocolVersion;
 use super::sessions::SessionClient;
 use crate::{
     jsonrpc::tool_call::PlainToolCall,
-    mcp::{DirectOutcome, McpHandler},
+    mcp::{DirectOutcome, McpHandler, ServedEndpoint},
 };
 
 /// Begins the call of a request whose session is awake.
@@ -36,8 +38,9 @@ pub async fn answer_directly(
     // Not the request itself, whose body no other thread may share.
     let headers = request.headers();
     let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
-    let origin = request.extensions().get::<CallOrigin>();
-    match handler.begin_direct_call(&mut call, &client, origin, header).await {
+    let (origin, endpoint) = (request.extensions().get::<CallOrigin>(), request.extensions().get());
+    let view = endpoint.map(|endpoint: &Arc<ServedEndpoint>| endpoint.view_in_session(&client));
+    match handler.begin_direct_call(&mut call, &client, (origin, view), header).await {
         DirectOutcome::Answered(text, _) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
         DirectOutcome::Started(call) => {
             request.extensions_mut().insert(call);

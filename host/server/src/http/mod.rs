@@ -12,6 +12,7 @@
 //! | host and origin (DNS rebinding) | 400, 403 | `host_check.rs` |
 //! | CORS, if other origins are allowed | | |
 //! | authentication | 401, 403, 503 | `auth_layer.rs`, `auth_failures.rs`, `../auth/` |
+//! | profile of the path | 403, 404 | `profiles.rs` |
 //! | rate limit per caller | 429 | `per_caller.rs`, `rates.rs` |
 //! | body | 400, 408, 413 | `message.rs` |
 //! | concurrency limit per caller | 429 | `per_caller.rs` |
@@ -38,6 +39,7 @@ mod host_check;
 mod message;
 mod oversize;
 mod per_caller;
+mod profiles;
 mod rates;
 mod redirects;
 mod request_id;
@@ -72,6 +74,7 @@ pub use self::{
     accept::{ConnectionConfig, accept},
     connection_table::ConnectionBounds,
     hooks::{HookAnswer, HookReceiver, HookRequest},
+    profiles::ServedPaths,
     rates::{CallerDigest, CallerUsage, SharedRates, UsageExchange},
     redirects::{BrowserReturns, ReturnPage},
     timeouts::ConnectionTimeouts,
@@ -96,6 +99,8 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct HttpServer {
     /// The MCP server.
     pub handler: McpHandler,
+    /// What each path serves.
+    pub paths: ServedPaths,
     /// The operator's settings.
     pub http: Http,
     /// `None` if access is unauthenticated.
@@ -125,6 +130,7 @@ pub struct HttpServer {
 pub async fn serve(server: HttpServer, listener: TcpListener, stop: CancellationToken) -> io::Result<()> {
     let HttpServer {
         handler,
+        paths,
         http,
         authenticator,
         returns,
@@ -160,7 +166,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         meters: Arc::clone(&meters),
         failures: AuthFailureLog::default(),
     });
-    let mcp = McpEndpoint { service, handler, sessions: Arc::clone(&sessions) };
+    let mcp = McpEndpoint { service, handler, paths: Arc::new(paths), sessions: Arc::clone(&sessions) };
     let limits = Arc::new(CallerLimits::new(http.per_caller, shared_rates.as_ref()));
     if let Some((rates, SharedRates { exchange, .. })) = limits.rates().zip(shared_rates) {
         tokio::spawn(rates::share(rates, exchange, stop.clone()));
@@ -204,6 +210,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
 struct McpEndpoint<S> {
     service: S,
     handler: McpHandler,
+    paths: Arc<ServedPaths>,
     sessions: Arc<BoundedSessions>,
 }
 
@@ -235,6 +242,7 @@ where
     let cors = cors_layer(http);
     let authenticated = ServiceBuilder::new()
         .layer(from_fn_with_state(Arc::clone(&auth), auth_layer::authenticate))
+        .layer(from_fn_with_state(mcp.paths, profiles::select_profile))
         .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_rate))
         .layer(from_fn_with_state(bounds, message::read_body))
         .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_concurrency))

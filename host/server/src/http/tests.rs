@@ -42,7 +42,7 @@ fn panicky() -> Router {
     let gate = Gate::new(Arc::default(), Executor::new(lanes(), InlinePolicy::Slots(1)));
     let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
     layers(
-        McpEndpoint { service, handler, sessions },
+        McpEndpoint { service, handler, paths: Arc::default(), sessions },
         &http,
         (names, Arc::new(CallerLimits::new(http.per_caller, None))),
         Arc::new(AuthState { authenticator: None, meters, failures: AuthFailureLog::default() }),

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use loggia_facade::{Answer, Command, Envelope, Failure, code};
 use loggia_gate::{
-    access::{CallOrigin, CallerRights},
+    access::{CallOrigin, CallerRights, ListId},
     call::Exec,
     run::{CallEvent, RunHandle, RunId},
 };
@@ -68,7 +68,7 @@ impl McpHandler {
         let _counted = self.shared.calls.token();
         let support = ElicitationSupport::of_client(context);
         let origin = self
-            .origin(&context.extensions)
+            .origin(context)
             .with_elicitation(support.forms)
             .with_links(support.links)
             .with_request_ids(request_ids(context))
@@ -90,7 +90,7 @@ impl McpHandler {
             Resumption::Resumed(exec) => exec,
             Resumption::Expired(failure) => {
                 let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
-                return Ok(self.to_result(envelope, &tool).into());
+                return Ok(self.to_result(envelope, &tool, context).into());
             }
             Resumption::NewCall => self.start_call(request, support, origin.clone()).await?,
         };
@@ -106,15 +106,15 @@ impl McpHandler {
         self.follow_call(exec, None, request).await
     }
 
-    fn to_result(&self, envelope: Envelope, tool: &str) -> CallToolResult {
+    fn to_result(&self, envelope: Envelope, tool: &str, context: &McpContext) -> CallToolResult {
         let render = if self.shares_text { to_shared_result } else { to_result };
-        render(envelope, &self.shared.gate.catalog().snapshot(), tool)
+        render(envelope, &self.shared.gate.catalog().snapshot(), tool, self.view(context))
     }
 
     /// Answers with the run that a call becomes, or with its status.
-    async fn detach(&self, exec: Exec, tool: &str) -> CallToolResponse {
+    async fn detach(&self, exec: Exec, tool: &str, context: &McpContext) -> CallToolResponse {
         exec.persist().await;
-        exec.detach_as_run().map_or_else(cancelled, |envelope| self.to_result(envelope, tool)).into()
+        exec.detach_as_run().map_or_else(cancelled, |envelope| self.to_result(envelope, tool, context)).into()
     }
 
     /// Starts a new call.
@@ -125,14 +125,14 @@ impl McpHandler {
         origin: CallOrigin,
     ) -> Result<Exec, ErrorData> {
         let catalog = self.shared.gate.catalog();
-        if !catalog.snapshot().has_tool(&request.name) {
+        if !catalog.snapshot().has_tool(origin.list, &request.name) {
             // A client may call before it lists tools, while plugins are still loading: wait for this one.
-            catalog.wait_for_tool(&request.name).await;
+            catalog.wait_for_tool(origin.list, &request.name).await;
         }
         let arguments = request.arguments.unwrap_or_default();
-        let rights = origin.rights.clone();
+        let (rights, list) = (origin.rights.clone(), origin.list);
         let exec = self.shared.gate.call_tool(origin, &request.name, arguments);
-        let exec = exec.ok_or_else(|| self.missing_tool(&request.name, &rights))?;
+        let exec = exec.ok_or_else(|| self.missing_tool(&request.name, list, &rights))?;
         if let Some(responses) = request.input_responses.filter(|_| support.by_retry) {
             exec.prepare_answers(elicitation::parse_answers(responses));
         }
@@ -140,10 +140,10 @@ impl McpHandler {
     }
 
     /// Error for a tool that does not exist, or not for this caller.
-    pub(super) fn missing_tool(&self, name: &str, rights: &CallerRights) -> ErrorData {
+    pub(super) fn missing_tool(&self, name: &str, list: ListId, rights: &CallerRights) -> ErrorData {
         let catalog = self.shared.gate.catalog();
         match catalog.is_admitted() {
-            true => unknown_tool(name, &catalog.snapshot().tool_names(rights)),
+            true => unknown_tool(name, &catalog.snapshot().tool_names(list, rights)),
             false => no_tool_yet(name),
         }
     }
@@ -232,7 +232,7 @@ impl McpHandler {
                         patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
-                    return Ok(self.detach(exec, tool).await);
+                    return Ok(self.detach(exec, tool, context).await);
                 }
             };
             match event {
@@ -240,7 +240,7 @@ impl McpHandler {
                     // The last progress is always sent.
                     reporter.flush(context).await;
                     withdraw(&mut asking).await;
-                    return Ok(self.to_result(*envelope, tool).into());
+                    return Ok(self.to_result(*envelope, tool, context).into());
                 }
                 CallEvent::Progress(progress) => reporter.report(context, progress).await,
                 CallEvent::Asks(mut asks) => {
@@ -249,7 +249,7 @@ impl McpHandler {
                     let watched = exec.watched_run();
                     if watched.is_some() && !asks.values().all(|question| support.shows(question)) {
                         // The questions are part of the run's status.
-                        return Ok(self.detach(exec, tool).await);
+                        return Ok(self.detach(exec, tool, context).await);
                     }
                     exec.close_unless(&mut asks, |question| support.shows(question), &Answer::Declined);
                     if asks.is_empty() {
@@ -282,7 +282,7 @@ impl McpHandler {
     }
 
     pub(super) fn find_task(&self, id: &str, context: &McpContext) -> Result<(RunId, RunHandle), ErrorData> {
-        let (id, origin) = (RunId::from_client(id), self.origin(&context.extensions));
+        let (id, origin) = (RunId::from_client(id), self.origin(context));
         let run = self.shared.gate.find_run(&id, &origin).map_err(|_| tasks::unknown_task())?;
         Ok((id, run))
     }

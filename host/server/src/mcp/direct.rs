@@ -33,6 +33,7 @@ use super::{
     handler::{McpContext, McpHandler},
     operation::OperationTimer,
     result::to_shared_result,
+    view::ClientView,
     wire::response_text,
 };
 use crate::jsonrpc::{ids::error_answer, tool_call::PlainToolCall};
@@ -94,29 +95,29 @@ impl McpHandler {
             Some(StartedCall { exec, event, operation, counted }) => {
                 (operation, Some((exec, event, counted)))
             }
-            None => (self.time_tool_call(&request.name), None),
+            None => (self.time_tool_call(&request.name, self.view(context).list), None),
         };
         let answer = self.handle_call(request, begun, context).await;
         operation.finish(&answer);
         answer
     }
 
-    /// Begins a call of a client whose session is initialized, and takes its arguments. `origin` is that of the request; `None`:
-    /// the server's. Never pending: it polls the call once.
+    /// Begins a call of a client whose session is initialized, and takes its arguments. `origin` and `view` are those of the
+    /// request; `None`: the server's. Never pending: it polls the call once.
     pub async fn begin_direct_call(
         &self,
         call: &mut PlainToolCall,
         client: &InitializeRequestParams,
-        origin: Option<&CallOrigin>,
+        (origin, view): (Option<&CallOrigin>, Option<ClientView>),
         header: impl Fn(&str) -> Option<String>,
     ) -> DirectOutcome {
         let PlainToolCall { id, meta, params } = call;
-        let gate = &self.shared.gate;
+        let (gate, view) = (&self.shared.gate, view.unwrap_or_else(|| self.view_in_session(client)));
         // The handler waits for tools that are still being loaded, makes tasks for clients that take them, and asks other hosts.
         if has_own_revision(meta.as_ref())
             || client.capabilities.supports_tasks()
             || (self.fleet.is_some() && CallReference::of_arguments(params).is_some())
-            || !gate.catalog().snapshot().has_tool(&params.name)
+            || !gate.catalog().snapshot().has_tool(view.list, &params.name)
         {
             return DirectOutcome::Declined;
         }
@@ -136,12 +137,13 @@ impl McpHandler {
             .with_elicitation(support.forms)
             .with_links(support.links)
             .with_request_ids(request_ids)
+            .with_list(view.list)
             .with_roots(self.root_source());
-        let operation = self.time_tool_call(&params.name);
+        let operation = self.time_tool_call(&params.name, view.list);
         let rights = origin.rights.clone();
         let arguments = params.arguments.take().unwrap_or_default();
         let Some(mut exec) = gate.call_tool(origin, &params.name, arguments) else {
-            let error = self.missing_tool(&params.name, &rights);
+            let error = self.missing_tool(&params.name, view.list, &rights);
             let text = error_answer(serde_json::to_value(&*id).ok(), error.clone()).to_string();
             operation.finish(&Err(error));
             return DirectOutcome::Answered(text, counted);
@@ -160,7 +162,7 @@ impl McpHandler {
         };
         match event {
             Some(CallEvent::Done(envelope)) => {
-                let mut result = to_shared_result(*envelope, &gate.catalog().snapshot(), &params.name);
+                let mut result = to_shared_result(*envelope, &gate.catalog().snapshot(), &params.name, view);
                 operation.finish_result(&result);
                 // Sessions are of older revisions, which do not know it.
                 result.result_type = None;

@@ -43,7 +43,7 @@ impl McpHandler {
         context: &McpContext,
     ) -> Option<Result<R, ErrorData>> {
         let link = self.fleet.as_ref().filter(|_| !is_forwarded(context))?;
-        let (gate, origin) = (&self.shared.gate, self.origin(&context.extensions));
+        let (gate, origin) = (&self.shared.gate, self.origin(context));
         let until = Instant::now() + TAKEOVER_WAIT;
         let CallReference { run, mut host } = call;
         host = host.filter(|host| host != link.address());
@@ -94,7 +94,7 @@ impl McpHandler {
             client.capabilities.elicitation = None;
             client
         });
-        let origin = OriginRecord::of(&self.origin(&context.extensions));
+        let origin = OriginRecord::of(&self.origin(context));
         let mut open = OpenRequest::forward(link, host, origin, client, message).await?;
         loop {
             let message = tokio::select! {

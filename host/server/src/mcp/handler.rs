@@ -14,10 +14,10 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
         CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
-        Extensions, GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod,
-        ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ProtocolVersion, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
+        GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+        ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+        ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -34,6 +34,7 @@ use super::{
     pages,
     roots::SessionRoots,
     tasks,
+    view::{ClientView, ServedEndpoint},
 };
 use crate::{
     fleet::{FleetLink, FleetMember, receive_mail},
@@ -58,6 +59,8 @@ pub struct McpHandler {
     versions: &'static [ProtocolVersion],
     /// Roots of the client; `None` where they are not taken.
     roots: Option<Arc<SessionRoots>>,
+    /// What requests are served that came to no other endpoint.
+    endpoint: Arc<ServedEndpoint>,
     /// The transport writes text and structured content of a result from the same bytes.
     pub(super) shares_text: bool,
     /// The other hosts, if there are any.
@@ -111,6 +114,7 @@ impl McpHandler {
             origin,
             versions: ProtocolVersion::KNOWN_VERSIONS,
             roots: None,
+            endpoint: Arc::default(),
             shares_text: false,
             fleet: None,
         }
@@ -126,6 +130,12 @@ impl McpHandler {
             Revision::July2026 => ProtocolVersion::V_2026_07_28,
         };
         Self { versions: ProtocolVersion::known_up_to(&newest), ..self }
+    }
+
+    /// Sets what is served.
+    #[must_use]
+    pub fn with_endpoint(self, endpoint: Arc<ServedEndpoint>) -> Self {
+        Self { endpoint, ..self }
     }
 
     /// Writes results of calls so that [`message_text`](super::message_text) must write their messages.
@@ -167,9 +177,32 @@ impl McpHandler {
     }
 
     /// Returns the origin of a request. Read for each one, since a session may be used with another token than it began with.
-    pub(super) fn origin(&self, extensions: &Extensions) -> CallOrigin {
-        let parts = extensions.get::<http::request::Parts>();
-        parts.and_then(|parts| parts.extensions.get::<CallOrigin>()).unwrap_or(&self.origin).clone()
+    pub(super) fn origin(&self, context: &McpContext) -> CallOrigin {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let origin = parts.and_then(|parts| parts.extensions.get::<CallOrigin>()).unwrap_or(&self.origin);
+        origin.clone().with_list(self.view(context).list)
+    }
+
+    /// Returns the endpoint that a request came to.
+    fn served_endpoint(&self, context: &McpContext) -> Arc<ServedEndpoint> {
+        ServedEndpoint::of_request(&context.extensions).unwrap_or_else(|| Arc::clone(&self.endpoint))
+    }
+
+    /// Returns how the client of a request is served.
+    pub(super) fn view(&self, context: &McpContext) -> ClientView {
+        self.served_endpoint(context).view_of(context)
+    }
+
+    /// Returns how the client of a session is served.
+    pub(super) fn view_in_session(&self, client: &rmcp::model::InitializeRequestParams) -> ClientView {
+        self.endpoint.view_in_session(client)
+    }
+
+    /// Renders the instructions for the client of a request.
+    fn instructions(&self, context: &McpContext) -> String {
+        let (origin, endpoint) = (self.origin(context), self.served_endpoint(context));
+        let snapshot = self.shared.gate.catalog().snapshot();
+        render_instructions(&snapshot, origin.list, &origin.rights, endpoint.instructions.as_deref())
     }
 
     /// Builds the server's capabilities and name. rmcp calls this for every request, so the instructions are added elsewhere.
@@ -205,6 +238,17 @@ impl McpHandler {
         &self.shared.gate
     }
 
+    /// Returns the cache scope of lists: private for named callers, since lists depend on their rights, and where clients get
+    /// different lists.
+    fn cache_scope(&self, context: &McpContext) -> CacheScope {
+        match self.origin(context).caller {
+            Caller::Local | Caller::Anonymous if !self.served_endpoint(context).lists.differ() => {
+                CacheScope::Public
+            }
+            _ => CacheScope::Private,
+        }
+    }
+
     async fn wait_for_catalog(&self) {
         let admitted = self.shared.gate.catalog().wait_until_admitted();
         let _ = tokio::time::timeout(HANDSHAKE_WAIT, admitted).await;
@@ -213,19 +257,11 @@ impl McpHandler {
     /// Returns the cache TTL of lists and instructions: zero while plugins are still loading, or there are none.
     fn ttl_ms(&self) -> u64 {
         let catalog = self.shared.gate.catalog();
-        if catalog.is_admitted() && catalog.snapshot().listed_tools().next().is_some() {
+        if catalog.is_admitted() && catalog.snapshot().default_list().listed().next().is_some() {
             LIST_TTL_MS
         } else {
             0
         }
-    }
-}
-
-/// Returns the cache scope of lists: private for named callers, since lists depend on their rights.
-fn cache_scope(origin: &CallOrigin) -> CacheScope {
-    match origin.caller {
-        Caller::Named(_) => CacheScope::Private,
-        Caller::Local | Caller::Anonymous => CacheScope::Public,
     }
 }
 
@@ -256,17 +292,14 @@ impl ServerHandler for McpHandler {
             roots.set_peer(&context.peer);
         }
         let result = self.negotiate_initialize(&request)?;
-        let CallOrigin { rights, .. } = self.origin(&context.extensions);
-        Ok(result.with_instructions(render_instructions(&self.shared.gate.catalog().snapshot(), &rights)))
+        Ok(result.with_instructions(self.instructions(&context)))
     }
 
     async fn discover(&self, context: McpContext) -> Result<DiscoverResult, ErrorData> {
         let _operation = self.time_operation("server/discover");
         self.wait_for_catalog().await;
-        let origin = self.origin(&context.extensions);
-        let (fresh, scope) = (self.ttl_ms(), cache_scope(&origin));
-        let instructions = render_instructions(&self.shared.gate.catalog().snapshot(), &origin.rights);
-        let config = self.server_config().with_instructions(instructions);
+        let (fresh, scope) = (self.ttl_ms(), self.cache_scope(&context));
+        let config = self.server_config().with_instructions(self.instructions(&context));
         let result = DiscoverResult::from_server_info(self.versions.to_vec(), config);
         Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
     }
@@ -279,20 +312,21 @@ impl ServerHandler for McpHandler {
         let _operation = self.time_operation("tools/list");
         let catalog = self.shared.gate.catalog();
         catalog.wait_until_admitted().await;
-        let origin = self.origin(&context.extensions);
-        let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, &origin.rights));
+        let (origin, view) = (self.origin(&context), self.view(&context));
+        let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, view, &origin.rights));
         let cursor = request.and_then(|request| request.cursor);
         let (tools, next) = pages::page(&listed.1, cursor.as_deref())?;
         let mut result = ListToolsResult::with_all_items(tools);
         result.next_cursor = next;
-        Ok(result.with_ttl_ms(fresh).with_cache_scope(cache_scope(&origin)))
+        Ok(result.with_ttl_ms(fresh).with_cache_scope(self.cache_scope(&context)))
     }
 
     /// Finds a tool for rmcp, which checks `x-mcp-header` parameters (arguments repeated in headers, for proxies) before rights
     /// are known. Only the `raw` form can require such headers. All that a caller without rights can learn is that a call
     /// without them is refused, for a tool whose name it knows.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = self.shared.tool_lists.tools(self.shared.gate.catalog(), &CallerRights::all());
+        let (catalog, view) = (self.shared.gate.catalog(), ClientView::default());
+        let listed = self.shared.tool_lists.tools(catalog, view, &CallerRights::all());
         // Sorted by name.
         let at = listed.1.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
         listed.1.get(at).cloned()
@@ -319,13 +353,14 @@ impl ServerHandler for McpHandler {
         let (id, run) = match self.find_task(&request.task_id, &context) {
             Ok(found) => found,
             Err(unknown) => {
-                let (id, origin) = (RunId::from_client(&request.task_id), self.origin(&context.extensions));
+                let (id, origin) = (RunId::from_client(&request.task_id), self.origin(&context));
                 let ended = gate.ended_run(&id, &origin).await.ok_or(unknown)?;
-                return Ok(tasks::to_ended_task(&id, ended, &gate.catalog().snapshot()));
+                return Ok(tasks::to_ended_task(&id, ended, &gate.catalog().snapshot(), self.view(&context)));
             }
         };
         let opens_links = ElicitationSupport::of_client(&context).links;
-        Ok(tasks::to_task_result(&id, &run, &gate.catalog().snapshot(), opens_links))
+        let view = self.view(&context);
+        Ok(tasks::to_task_result(&id, &run, (&gate.catalog().snapshot(), view), opens_links))
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {

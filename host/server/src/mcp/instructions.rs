@@ -1,13 +1,13 @@
 //! The server's instructions, which clients show to their model: how to call, and the purpose of each facade.
 
 use loggia_gate::{
-    access::CallerRights,
+    access::{CallerRights, ListId},
     catalog::{CatalogEntry, CatalogSnapshot},
 };
-use loggia_schema::ToolView;
+use loggia_schema::{SchemaForm, ToolView};
 
-/// Longest instructions: clients truncate longer ones.
-const INSTRUCTIONS: usize = 1500;
+/// Longest instructions in bytes: Claude Code cuts longer ones.
+const INSTRUCTIONS: usize = 2000;
 
 /// Shortest useful text in bytes. If less is left for each facade, they are only named.
 const MIN_TEXT: usize = 16;
@@ -22,16 +22,32 @@ call action \"describe\", with `of` naming one action for its parameters and exa
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
 fix the call, try again. `next` names the call that should follow.";
 
+/// Where each tool is one action.
+const GRANULAR_USAGE: &str = "\
+Each tool is one action of the domain that begins its name. When unsure, call `describe` of the domain. Results are JSON: \
+{\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
+fix the call, try again. `next` names the call that should follow.";
+
 const RUNS: &str = " \
 A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
 
-/// Renders the instructions for a caller of these rights.
-pub fn render_instructions(snapshot: &CatalogSnapshot, rights: &CallerRights) -> String {
-    let whole = ToolView::all_actions();
-    let listed = snapshot.serving().filter(|entry| snapshot.is_listed(&entry.surface().name));
+/// Renders the instructions for clients of a list and a caller of these rights. `own` is the operator's text, which comes first.
+pub fn render_instructions(
+    snapshot: &CatalogSnapshot,
+    list: ListId,
+    rights: &CallerRights,
+    own: Option<&str>,
+) -> String {
+    let (whole, tools) = (ToolView::all_actions(), snapshot.list(list));
+    let listed = snapshot.serving().filter(|entry| tools.shows(&entry.surface().name));
     let seen = listed.filter_map(|entry| Some((&**entry, rights.narrow(&entry.contract, &whole)?)));
-    let seen: Vec<(&CatalogEntry, _)> = seen.collect();
-    let mut text = USAGE.to_owned();
+    let mut seen: Vec<(&CatalogEntry, _)> = seen.collect();
+    // Clients cut the end: those that are needed most come first, then those that cover others.
+    seen.sort_by_key(|(entry, _)| (!entry.exposure.always_load, entry.rules.invoke.is_empty()));
+    let is_granular =
+        !tools.tools.is_empty() && tools.tools.values().all(|tool| tool.expose.form == SchemaForm::Granular);
+    let mut text = own.map(|own| format!("{own}\n\n")).unwrap_or_default();
+    text.push_str(if is_granular { GRANULAR_USAGE } else { USAGE });
     if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {
         text.push_str(RUNS);
     }
@@ -40,7 +56,7 @@ pub fn render_instructions(snapshot: &CatalogSnapshot, rights: &CallerRights) ->
         let text = surface.instructions.as_deref().unwrap_or(&surface.summary);
         (surface.name.as_str(), text.lines().next().unwrap_or_default())
     });
-    let lines = facade_lines(&facades.collect::<Vec<_>>(), INSTRUCTIONS - text.len());
+    let lines = facade_lines(&facades.collect::<Vec<_>>(), INSTRUCTIONS.saturating_sub(text.len()));
     text + &lines
 }
 

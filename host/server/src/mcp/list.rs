@@ -1,4 +1,4 @@
-//! Tool lists, cached per catalog generation and rights.
+//! Tool lists, cached per catalog generation, list and rights.
 
 use std::{
     collections::VecDeque,
@@ -7,15 +7,17 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use loggia_gate::{
-    access::CallerRights,
-    catalog::{Catalog, CatalogSnapshot, list_tools},
+    access::{CallerRights, ListId},
+    catalog::{Catalog, CatalogSlot, CatalogSnapshot, list_tools},
 };
 use loggia_schema::PublishedTool;
 use rmcp::model::{Tool, ToolAnnotations};
 
-/// Converts the listed tools of a snapshot, sorted by name.
-pub fn published_tools(snapshot: &CatalogSnapshot) -> Vec<Tool> {
-    snapshot.listed_tools().map(|(_, tool)| to_tool(&tool.published)).collect()
+use super::{search_hint::to_meta, view::ClientView};
+
+/// Converts the listed tools of a list, sorted by name.
+pub fn published_tools(snapshot: &CatalogSnapshot, list: ListId) -> Vec<Tool> {
+    snapshot.list(list).listed().map(|(_, tool)| to_tool(&tool.published)).collect()
 }
 
 /// Converts one tool to MCP's form.
@@ -39,72 +41,89 @@ pub fn to_tool(published: &PublishedTool) -> Tool {
     }
 }
 
-/// Cached lists of callers with limited rights.
-const MAX_NARROWED: usize = 64;
+/// Lists the tools that a client sees, with what it reads in their `_meta`.
+fn visible_tools(snapshot: &CatalogSnapshot, view: ClientView, rights: &CallerRights) -> Vec<Tool> {
+    let convert = |facade: &str, published: &PublishedTool| {
+        let tool = to_tool(published);
+        match snapshot.slots.get(facade).filter(|_| view.client.meta) {
+            Some(CatalogSlot::Serving(entry)) => tool.with_meta(to_meta(entry, published)),
+            _ => tool,
+        }
+    };
+    list_tools(snapshot, view.list, rights).iter().map(|(facade, tool)| convert(facade, tool)).collect()
+}
+
+/// Cached lists, besides that of most clients.
+const MAX_CACHED: usize = 64;
+
+/// What decides on a list of tools, besides the catalog.
+#[derive(Clone, PartialEq)]
+struct ListKey {
+    list: ListId,
+    has_meta: bool,
+    rights: CallerRights,
+}
+
+/// A list of tools, with its generation.
+pub type VersionedList = (u64, Vec<Tool>);
 
 /// Cache of the tool lists of the current catalog generation.
 #[derive(Default)]
 pub struct ToolListCache {
-    /// List for callers of all rights.
-    whole: ArcSwapOption<(u64, Vec<Tool>)>,
-    /// Lists for limited rights, the most recently used at the end. The lock is never held while a list is built: two
-    /// callers of the same rights may build it twice, but no caller waits for another's list.
-    narrowed: Mutex<VecDeque<NarrowedList>>,
+    /// The list of most clients: the default one, for callers of all rights.
+    most: ArcSwapOption<VersionedList>,
+    /// The other lists, the most recently used at the end. The lock is never held while a list is built: two callers with the
+    /// same key may build it twice, but no caller waits for another's list.
+    others: Mutex<VecDeque<CachedList>>,
 }
 
-/// The list for one set of rights.
-struct NarrowedList {
-    rights: CallerRights,
-    list: Arc<(u64, Vec<Tool>)>,
+/// The list of one key.
+struct CachedList {
+    key: ListKey,
+    list: Arc<VersionedList>,
 }
 
 impl ToolListCache {
-    /// Returns the list for callers of these rights, from the cache unless the catalog has changed.
-    pub fn tools(&self, catalog: &Catalog, rights: &CallerRights) -> Arc<(u64, Vec<Tool>)> {
+    /// Returns the list for a client and the rights of its caller, from the cache unless the catalog has changed.
+    pub fn tools(&self, catalog: &Catalog, view: ClientView, rights: &CallerRights) -> Arc<VersionedList> {
         let snapshot = catalog.snapshot();
-        if !rights.are_unrestricted() {
-            return self.narrowed(&snapshot, rights);
+        let key = ListKey { list: view.list, has_meta: view.client.meta, rights: rights.clone() };
+        let build = || Arc::new((snapshot.generation, visible_tools(&snapshot, view, rights)));
+        if key.list != ListId::default() || key.has_meta || !rights.are_unrestricted() {
+            let known = self.take(snapshot.generation, &key);
+            // Built without the lock, so that other callers do not wait.
+            return self.keep(known.unwrap_or_else(|| CachedList { key, list: build() }));
         }
-        match self.whole.load_full() {
+        match self.most.load_full() {
             Some(listed) if listed.0 == snapshot.generation => listed,
             _ => {
-                let listed = Arc::new((snapshot.generation, published_tools(&snapshot)));
-                self.whole.store(Some(Arc::clone(&listed)));
+                let listed = build();
+                self.most.store(Some(Arc::clone(&listed)));
                 listed
             }
         }
     }
 
-    fn narrowed(&self, snapshot: &CatalogSnapshot, rights: &CallerRights) -> Arc<(u64, Vec<Tool>)> {
-        if let Some(known) = self.take(snapshot.generation, rights) {
-            return self.keep(known);
-        }
-        // Built without the lock, so that other callers do not wait.
-        let tools = list_tools(snapshot, rights).iter().map(to_tool).collect();
-        let list = Arc::new((snapshot.generation, tools));
-        self.keep(NarrowedList { rights: rights.clone(), list })
-    }
-
     /// Takes a cached list, and evicts those of older generations.
-    fn take(&self, generation: u64, rights: &CallerRights) -> Option<NarrowedList> {
+    fn take(&self, generation: u64, key: &ListKey) -> Option<CachedList> {
         let mut lists = self.lock();
         lists.retain(|known| known.list.0 >= generation);
-        let at = lists.iter().position(|known| known.list.0 == generation && known.rights == *rights)?;
+        let at = lists.iter().position(|known| known.list.0 == generation && known.key == *key)?;
         lists.remove(at)
     }
 
-    fn keep(&self, narrowed: NarrowedList) -> Arc<(u64, Vec<Tool>)> {
-        let list = Arc::clone(&narrowed.list);
+    fn keep(&self, listed: CachedList) -> Arc<VersionedList> {
+        let list = Arc::clone(&listed.list);
         let mut lists = self.lock();
-        lists.retain(|known| known.rights != narrowed.rights);
-        if lists.len() >= MAX_NARROWED {
+        lists.retain(|known| known.key != listed.key);
+        if lists.len() >= MAX_CACHED {
             lists.pop_front();
         }
-        lists.push_back(narrowed);
+        lists.push_back(listed);
         list
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<NarrowedList>> {
-        self.narrowed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, VecDeque<CachedList>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,9 @@
 //! | `handler.rs` | the implementation of rmcp's `ServerHandler` |
 //! | `call.rs` | one `tools/call`, followed to a result, a run, a task or a question |
 //! | `call_reference.rs` | the call that a request is about |
-//! | `list.rs` | tool lists, cached per catalog generation and rights |
+//! | `view.rs` | how a client is served: its list, the form of its results |
+//! | `list.rs` | tool lists, cached per catalog generation, client and rights |
+//! | `search_hint.rs` | what Claude Code reads of a tool before it loads it |
 //! | `instructions.rs` | the server's instructions, within the length that clients keep |
 //! | `pages.rs` | pagination of tool lists |
 //! | `result.rs` | an envelope as an MCP result |
@@ -34,7 +36,9 @@ mod pages;
 mod progress;
 mod result;
 mod roots;
+mod search_hint;
 mod tasks;
+mod view;
 mod wire;
 
 pub use crate::mcp::{
@@ -43,6 +47,7 @@ pub use crate::mcp::{
     instructions::render_instructions,
     list::{published_tools, to_tool},
     roots::SessionRoots,
+    view::{ClientView, ServedEndpoint},
     wire::message_text,
 };
 pub use crate::seal::SealSecret;

@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use axum::http::request::Parts;
 use loggia_gate::{
-    access::RequestIds,
+    access::{ListId, RequestIds},
     call::is_enabled as is_audited,
     flow::{self, OTHER_NAME},
 };
@@ -32,9 +32,9 @@ impl McpHandler {
     }
 
     /// Times a call of a tool. Unpublished names share one label, since a client may invent any number of them.
-    pub(super) fn time_tool_call(&self, name: &str) -> OperationTimer {
+    pub(super) fn time_tool_call(&self, name: &str, list: ListId) -> OperationTimer {
         let gate = &self.shared.gate;
-        let known = gate.catalog().snapshot().tools.contains_key(name);
+        let known = gate.catalog().snapshot().list(list).tools.contains_key(name);
         let meter = gate.meters().tool_calls.get_or_insert(if known { name } else { OTHER_NAME });
         OperationTimer { meter, began: Instant::now(), error: "cancelled".into() }
     }

@@ -1,32 +1,47 @@
 //! Converts an envelope to an MCP result.
 //!
-//! Some clients show a model only `structuredContent`, others only the text, so both carry the whole envelope. If a reply
-//! has media, `structuredContent` is omitted, because clients of the first kind would hide the media, unless an output
+//! Some clients show a model only `structuredContent`, others only the text, so for clients of which nothing is known both carry
+//! the whole envelope. The others get the text alone, which all of them read where there is nothing else. If a reply has media, `structuredContent` is omitted, because clients of the first kind would hide the media, unless an output
 //! schema promises it.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use loggia_facade::{Block, Content, Envelope};
 use loggia_gate::catalog::CatalogSnapshot;
+use loggia_policy::clients::ResultForm;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::json;
 
-use super::wire::{share_text, unshare_text};
+use super::{
+    view::ClientView,
+    wire::{share_text, unshare_text},
+};
 
 /// Converts the envelope of a call of `tool`. `next` is addressed as the client has to call it.
-pub fn to_result(envelope: Envelope, snapshot: &CatalogSnapshot, tool: &str) -> CallToolResult {
-    let mut result = to_shared_result(envelope, snapshot, tool);
+pub fn to_result(
+    envelope: Envelope,
+    snapshot: &CatalogSnapshot,
+    tool: &str,
+    view: ClientView,
+) -> CallToolResult {
+    let mut result = to_shared_result(envelope, snapshot, tool, view);
     unshare_text(&mut result);
     result
 }
 
 /// [`to_result`] for a writer that makes both contents of one text ([`share_text`]).
-pub fn to_shared_result(mut envelope: Envelope, snapshot: &CatalogSnapshot, tool: &str) -> CallToolResult {
+pub fn to_shared_result(
+    mut envelope: Envelope,
+    snapshot: &CatalogSnapshot,
+    tool: &str,
+    view: ClientView,
+) -> CallToolResult {
     // Clients reject a result without structured content if the tool has an output schema.
-    let of_facade = || snapshot.tools.values().find(|other| other.facade == tool);
-    let called = snapshot.tools.get(tool).or_else(of_facade);
+    let tools = &snapshot.list(view.list).tools;
+    let of_facade = || tools.values().find(|other| other.facade == tool);
+    let called = tools.get(tool).or_else(of_facade);
     let promised = called.is_some_and(|tool| tool.published.output_schema.is_some());
     let is_error = !envelope.is_ok();
-    let next = envelope.take_next().map(|next| snapshot.address_next(&next));
+    let next = envelope.take_next().map(|next| snapshot.address_next(view.list, &next));
     let (text, content) = envelope.into_text(next.as_ref());
     let meta = next.map(|next| {
         let mut meta = MetaObject::new();
@@ -38,7 +53,7 @@ pub fn to_shared_result(mut envelope: Envelope, snapshot: &CatalogSnapshot, tool
     let media = content.iter().any(|content| !matches!(content.block, Block::Text(_)));
     blocks.extend(content.into_iter().map(to_content_block));
     let mut result = if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
-    if !media || promised {
+    if (!media && view.client.result == ResultForm::Both) || promised {
         share_text(&mut result);
     }
     result.meta = meta;
@@ -93,10 +108,24 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::mcp::view::ServedEndpoint;
 
     fn of(outcome: Result<Reply, Failure>) -> Value {
+        rendered(outcome, ClientView::default())
+    }
+
+    fn rendered(outcome: Result<Reply, Failure>, view: ClientView) -> Value {
         let envelope = Envelope::new(Command::action("get"), outcome);
-        serde_json::to_value(to_result(envelope, &CatalogSnapshot::default(), "notes")).unwrap()
+        serde_json::to_value(to_result(envelope, &CatalogSnapshot::default(), "notes", view)).unwrap()
+    }
+
+    #[test]
+    fn clients_that_read_text_get_it_once() {
+        let view = ServedEndpoint::default().view("claude-code");
+        let result = rendered(Ok(Reply::data(json!({"n": 1}))), view);
+        assert!(result.get("structuredContent").is_none(), "{result}");
+        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, json!({"ok": true, "action": "get", "data": {"n": 1}}));
     }
 
     #[test]

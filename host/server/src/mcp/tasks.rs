@@ -15,7 +15,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{elicitation, result::to_result};
+use super::{elicitation, result::to_result, view::ClientView};
 
 /// Interval at which a client should poll.
 const POLL_MS: u64 = 1000;
@@ -29,7 +29,7 @@ pub fn to_created(id: &RunId) -> CreateTaskResult {
 pub fn to_task_result(
     id: &RunId,
     run: &RunHandle,
-    snapshot: &CatalogSnapshot,
+    (snapshot, view): (&CatalogSnapshot, ClientView),
     opens_links: bool,
 ) -> GetTaskResult {
     let payload = match run.status() {
@@ -40,25 +40,35 @@ pub fn to_task_result(
             TaskPayload::InputRequired { input_requests: elicitation::to_input_requests(&asks) }
         }
         RunStatus::Cancelled => TaskPayload::Cancelled,
-        RunStatus::Succeeded | RunStatus::Failed => run
-            .outcome()
-            .map_or(TaskPayload::Cancelled, |outcome| to_ended_payload(outcome, snapshot, run.facade())),
+        RunStatus::Succeeded | RunStatus::Failed => run.outcome().map_or(TaskPayload::Cancelled, |outcome| {
+            to_ended_payload(outcome, snapshot, run.facade(), view)
+        }),
     };
     GetTaskResult::new(DetailedTask::new(to_task(id, payload.status(), run.began(), run.progress()), payload))
 }
 
 /// Converts a run that has ended, at this server or another one, to the state of its task.
-pub fn to_ended_task(id: &RunId, run: EndedRun, snapshot: &CatalogSnapshot) -> GetTaskResult {
-    let payload = to_ended_payload(run.outcome, snapshot, &run.facade);
+pub fn to_ended_task(
+    id: &RunId,
+    run: EndedRun,
+    snapshot: &CatalogSnapshot,
+    view: ClientView,
+) -> GetTaskResult {
+    let payload = to_ended_payload(run.outcome, snapshot, &run.facade, view);
     GetTaskResult::new(DetailedTask::new(to_task(id, payload.status(), run.began, None), payload))
 }
 
 /// Converts an outcome. A failure is a result with `isError`.
-fn to_ended_payload(outcome: Envelope, snapshot: &CatalogSnapshot, facade: &str) -> TaskPayload {
+fn to_ended_payload(
+    outcome: Envelope,
+    snapshot: &CatalogSnapshot,
+    facade: &str,
+    view: ClientView,
+) -> TaskPayload {
     if RunStatus::from_envelope(&outcome) == RunStatus::Cancelled {
         return TaskPayload::Cancelled;
     }
-    match serde_json::to_value(to_result(outcome, snapshot, facade)) {
+    match serde_json::to_value(to_result(outcome, snapshot, facade, view)) {
         Ok(Value::Object(result)) => TaskPayload::Completed { result },
         _ => TaskPayload::Cancelled,
     }

@@ -50,7 +50,7 @@ impl DirectCalls {
     pub async fn begin(&self, call: &mut PlainToolCall) -> DirectOutcome {
         match &self.client {
             Some(client) if self.is_initialized => {
-                self.handler.begin_direct_call(call, client, None, |_| None).await
+                self.handler.begin_direct_call(call, client, (None, None), |_| None).await
             }
             _ => DirectOutcome::Declined,
         }

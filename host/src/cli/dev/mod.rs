@@ -16,13 +16,13 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use loggia_policy::settings::{Http, Level, Settings};
+use loggia_policy::settings::{Http, Level, Publish, Settings};
 use loggia_server::ENDPOINT_PATH;
 
 use self::{out::BuildOutput, sources::SourceWatcher};
 use super::{
     common::{LoadOptions, UsageError, shared_io_runtime},
-    publishing::PublishOptions,
+    publishing::{PublishOptions, PublishPlan},
     serve::{HttpEndpoint, serve_http},
     term,
 };
@@ -91,16 +91,15 @@ impl DevCommand {
             }
         })?;
         let runtime = shared_io_runtime()?;
-        let options = HostOptions {
-            journal: true,
-            publisher: self.publishing.publisher(&self.common)?,
-            ..self.common.host_options()?
-        };
+        let file = self.common.settings()?.map_or_else(Publish::default, |settings| settings.publish);
+        let settings = Settings { publish: self.publishing.override_file(file), ..Settings::default() };
+        let PublishPlan { lists, paths } = PublishPlan::new(&settings);
+        let options = HostOptions { journal: true, lists, ..self.common.host_options()? };
         let host = PluginHost::new(&options)?;
-        let settings = Settings::default();
         let door = HttpEndpoint {
             http: Http { listen: self.http, ..Http::default() },
             authenticator: None,
+            paths,
             file: None,
         };
         let served =

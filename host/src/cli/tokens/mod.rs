@@ -20,11 +20,15 @@ use loggia_gate::{
     catalog::UNSERVED_REASON,
     tokens::{ServedList, TokenFigures, compare_figures, measure_facades},
 };
-use loggia_policy::settings::Level;
+use loggia_policy::{
+    clients::{ClientTraits, client_table},
+    settings::Level,
+};
 use loggia_schema::PublishedTool;
 use loggia_text::printable;
 
 use super::{
+    clients::known_client,
     columns,
     common::LoadOptions,
     exit,
@@ -62,6 +66,9 @@ pub struct TokensCommand {
     /// Exit with 1 if the served list has more tokens than this
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
+    /// Count the list that this client is served (`loggia clients`) [default: other]
+    #[arg(long, value_name = "NAME", value_parser = known_client)]
+    client: Option<&'static ClientTraits>,
     #[command(flatten)]
     publishing: PublishOptions,
     #[command(flatten)]
@@ -99,7 +106,8 @@ impl TokensCommand {
     }
 
     fn measure_plugins(&self, plugins: &[LoadedPlugin]) -> anyhow::Result<ExitCode> {
-        let publisher = self.publishing.publisher(&self.common)?;
+        let publisher =
+            self.publishing.publisher(&self.common, self.client.unwrap_or(&client_table().unknown))?;
         let slots = catalog_slots(plugins);
         for name in publisher.unserved_names(&slots) {
             term::note(&format!("`{}` {UNSERVED_REASON}", printable(name)));

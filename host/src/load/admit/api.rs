@@ -8,10 +8,7 @@ use std::{
 use loggia_api::{ApiDescription, ApiFacade, CursorKey, adapt_api, api_grants};
 use loggia_egress::{EgressClient, EgressLimits};
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
-use loggia_policy::{
-    grants::GRANTS,
-    model::{Exposed, Policy},
-};
+use loggia_policy::{grants::GRANTS, model::Policy};
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceLimits};
 
@@ -76,8 +73,7 @@ pub(super) fn admit_api(
     }
     let facade = ApiFacade::new(api, client.build(), KEY.clone(), policy.limits.result);
     let digest = ArtifactDigest::of(&text);
-    let Exposed { form, split, output_schema, .. } = policy.expose;
-    let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
+    let exposure = FacadeExposure::new(&policy.expose).with_own_names();
     let origin = format!("sha256:{digest}");
     let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
         .with_caller_keys(caller_keys)

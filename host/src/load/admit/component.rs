@@ -11,7 +11,7 @@ use loggia_facade::Surface;
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
 use loggia_policy::{
     grants::unmet_needs,
-    model::{Exposed, Policy, limit_names::ARTIFACT},
+    model::{Policy, limit_names::ARTIFACT},
 };
 use loggia_sandbox::{
     ArtifactDigest, CodeCache, LazyComponent, LoadError, PluginArtifact, SandboxConfig, SandboxEngine,
@@ -282,8 +282,7 @@ impl PluginAdmitter {
             return Err(AdmitError::Exchanged);
         }
         let origin = format!("sha256:{}", facts.digest);
-        let Exposed { form, split, output_schema, .. } = policy.expose;
-        let exposure = FacadeExposure::new(form, split, output_schema);
+        let exposure = FacadeExposure::new(&policy.expose);
         let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
             .with_caller_keys(caller_keys)
             .with_logins(logins);

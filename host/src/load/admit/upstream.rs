@@ -10,7 +10,7 @@ use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
 use loggia_policy::{
     grants::needless_for_workflows,
     limits::needless_for_upstreams,
-    model::{Exposed, Policy, limit_names::RESULT},
+    model::{Policy, limit_names::RESULT},
 };
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceLimits};
@@ -54,8 +54,7 @@ pub fn admit_upstream(
     let mut grants = VersionGrants::from_policy(&policy);
     // The operator's settings name it.
     grants.name_given = true;
-    let Exposed { form, split, output_schema, .. } = policy.expose;
-    let exposure = FacadeExposure::new(form, split, output_schema).with_own_names();
+    let exposure = FacadeExposure::new(&policy.expose).with_own_names();
     let surface = Arc::clone(contract.surface());
     let state = match facade.needs_credential() {
         true => states.open_credentials(&surface.name)?,

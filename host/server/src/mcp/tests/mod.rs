@@ -29,7 +29,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{handler::McpHandler, list::ToolListCache};
+use super::{handler::McpHandler, list::ToolListCache, view::ClientView};
 
 fn slots(names: &[&str]) -> BTreeMap<String, CatalogSlot> {
     let slot = |name: &str| {
@@ -358,7 +358,7 @@ async fn long_lists_are_paginated() {
     let whole = connect().await;
     let all = whole.list_all_tools().await.unwrap();
     let all: Vec<String> = all.iter().map(|tool| tool.name.to_string()).collect();
-    let published: Vec<String> = catalog.snapshot().tools.keys().cloned().collect();
+    let published: Vec<String> = catalog.snapshot().default_list().tools.keys().cloned().collect();
     assert_eq!((all.len(), &all), (300, &published));
     whole.cancel().await.unwrap();
 
@@ -386,7 +386,7 @@ fn callers_of_equal_rights_share_a_list() {
     let listed = ToolListCache::default();
     let made = Mutex::new(Vec::new());
     let list = |scopes: &str| {
-        let list = listed.tools(&catalog, &rights(scopes));
+        let list = listed.tools(&catalog, ClientView::default(), &rights(scopes));
         let mut made = made.lock().unwrap();
         let is_new = !made.iter().any(|known| Arc::ptr_eq(known, &list));
         // Kept, so that no other list reuses its address.

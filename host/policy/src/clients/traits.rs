@@ -1,0 +1,87 @@
+//! What is known of one client.
+
+use loggia_schema::SchemaForm;
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+/// What is known of one client, and how it is served.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientTraits {
+    /// Its name on the command line: lower case, without spaces.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// Names by which it introduces itself (`clientInfo.name`). A final `*` stands for any ending.
+    pub info: Vec<String>,
+    /// Form of the input schemas.
+    #[serde(deserialize_with = "read_form")]
+    pub form: SchemaForm,
+    /// Form of the results.
+    pub result: ResultForm,
+    /// Its model sees names and instructions only, until a search loads tools.
+    #[serde(default)]
+    pub deferred: bool,
+    /// It reads the keys `anthropic/*` in a tool's `_meta`.
+    #[serde(default)]
+    pub meta: bool,
+    /// Tokens of a result beyond which it is cut.
+    #[serde(default)]
+    pub answer: Option<usize>,
+    /// Number of tools beyond which it refuses or ranks them badly.
+    #[serde(default)]
+    pub tools: Option<usize>,
+    /// Where these facts stand.
+    #[serde(default)]
+    pub sources: Vec<String>,
+}
+
+/// How often a result is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResultForm {
+    /// Once, as text.
+    Text,
+    /// As text and as `structuredContent`.
+    Both,
+}
+
+impl ResultForm {
+    /// The name in the table.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Both => "both",
+        }
+    }
+}
+
+impl ClientTraits {
+    /// A client of which nothing is known: it gets what all accept.
+    pub fn unknown() -> Self {
+        Self {
+            name: "other".into(),
+            title: "All others".into(),
+            info: Vec::new(),
+            form: SchemaForm::Flat,
+            result: ResultForm::Both,
+            deferred: false,
+            meta: false,
+            answer: None,
+            tools: None,
+            sources: Vec::new(),
+        }
+    }
+
+    /// Returns true if the client introduces itself by this name, in lower case.
+    pub(super) fn is_named(&self, lower: &str) -> bool {
+        self.info.iter().any(|info| match info.strip_suffix('*') {
+            Some(start) => lower.starts_with(&start.to_lowercase()),
+            None => info.to_lowercase() == lower,
+        })
+    }
+}
+
+fn read_form<'de, D: Deserializer<'de>>(input: D) -> Result<SchemaForm, D::Error> {
+    let name = String::deserialize(input)?;
+    SchemaForm::parse(&name).ok_or_else(|| D::Error::custom(format!("unknown form {name:?}")))
+}

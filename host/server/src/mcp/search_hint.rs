@@ -1,0 +1,45 @@
+//! What Claude Code reads in a tool's `_meta`. It loads tools when a search finds them, so their names, these words and the
+//! server's instructions decide whether a facade is found.
+
+use loggia_gate::catalog::CatalogEntry;
+use loggia_schema::PublishedTool;
+use rmcp::model::MetaObject;
+use serde_json::json;
+
+/// Longest hint in bytes: a line that is read with each tool's name.
+const MAX_HINT: usize = 160;
+
+/// Builds the `_meta` of a tool.
+pub fn to_meta(entry: &CatalogEntry, tool: &PublishedTool) -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.insert("anthropic/searchHint".into(), search_hint(entry, tool).into());
+    if entry.exposure.always_load {
+        meta.insert("anthropic/alwaysLoad".into(), json!(true));
+    }
+    let mut actions = shown_actions(entry, tool).peekable();
+    // A tool whose other actions need no person is not held up by the one that does: that one asks by itself.
+    if actions.peek().is_some() && actions.all(|action| entry.contract.needs_confirmation(action)) {
+        meta.insert("anthropic/requiresUserInteraction".into(), json!(true));
+    }
+    meta
+}
+
+/// Names of the facade's actions that the tool offers.
+fn shown_actions<'a>(entry: &'a CatalogEntry, tool: &'a PublishedTool) -> impl Iterator<Item = &'a str> {
+    let names = entry.surface().actions.iter().map(|action| action.name.as_str());
+    names.filter(|name| entry.contract.offers(name, &tool.view) == Some(true))
+}
+
+/// The facade's title and what its actions do, in the words of their names: `Notes: add, list, search`.
+fn search_hint(entry: &CatalogEntry, tool: &PublishedTool) -> String {
+    let mut hint = tool.title.clone();
+    for (at, action) in shown_actions(entry, tool).enumerate() {
+        let words = action.replace(['_', '-'], " ");
+        if hint.len() + 2 + words.len() > MAX_HINT {
+            break;
+        }
+        hint.push_str(if at == 0 { ": " } else { ", " });
+        hint.push_str(&words);
+    }
+    hint
+}
