@@ -47,6 +47,9 @@ pub struct Envelope {
     pub resolved_inputs: Object,
     /// Calls that followed this one by its `next`, in order; the outcome is the last one's.
     pub trail: Vec<Hop>,
+    /// What is not shown of the data, and how to read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Object>,
 }
 
 /// One call of a chain.
@@ -67,7 +70,7 @@ pub struct Hop {
 impl Envelope {
     /// A result to which nothing is added.
     pub fn new(command: Command, outcome: Result<Reply, Failure>) -> Self {
-        Self { command, outcome, resolved_inputs: Object::new(), trail: Vec::new() }
+        Self { command, outcome, resolved_inputs: Object::new(), trail: Vec::new(), rest: None }
     }
 
     /// Takes away the call that should come next.
@@ -161,6 +164,9 @@ impl Envelope {
                 (Vec::new(), failure.next)
             }
         };
+        if let Some(rest) = self.rest {
+            put("rest", Value::Object(rest).into());
+        }
         if !self.resolved_inputs.is_empty() {
             put("resolved_inputs", Value::Object(self.resolved_inputs).into());
         }

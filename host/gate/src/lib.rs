@@ -16,6 +16,7 @@
 //! | [`tokens`] | token cost of tool lists | |
 //! | [`catalog`] | the facades now served, and their published tools | and `flow`, `tokens` |
 //! | `plan` | pure: from a request to a validated call | and `catalog` |
+//! | `results` | results that are longer than a client reads, cut and kept | `access`, `failures` |
 //! | [`journal`] | what is recorded of runs that survive the host | and `plan` |
 //! | [`run`] | the state of a call, and calls that outlive their request | and `journal` |
 //! | [`schedule`] | which runtime polls a call | and `run` |
@@ -34,6 +35,7 @@ pub mod flow;
 pub mod journal;
 pub mod mail;
 mod plan;
+mod results;
 pub mod run;
 pub mod schedule;
 #[cfg(any(test, feature = "testing"))]

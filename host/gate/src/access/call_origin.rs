@@ -67,6 +67,8 @@ pub struct CallOrigin {
     pub request_ids: RequestIds,
     /// The list of tools that the client sees, by which its calls are named.
     pub list: ListId,
+    /// Tokens of a result beyond which the client is sent a part. `None`: it reads all.
+    pub answer: Option<usize>,
     /// Supplies the roots of the client. `None` if the client is not a program of the local user.
     pub roots: Option<Arc<dyn RootSource>>,
 }
@@ -81,6 +83,7 @@ impl CallOrigin {
             rights,
             request_ids: RequestIds::default(),
             list: ListId::default(),
+            answer: None,
             roots: None,
         }
     }
@@ -137,10 +140,10 @@ impl CallOrigin {
         self
     }
 
-    /// Sets the list that the client sees.
+    /// Sets the list that the client sees, and the tokens of a result that it reads.
     #[must_use]
-    pub fn with_list(mut self, list: ListId) -> Self {
-        self.list = list;
+    pub fn with_list(mut self, list: ListId, answer: Option<usize>) -> Self {
+        (self.list, self.answer) = (list, answer);
         self
     }
 

@@ -203,7 +203,7 @@ impl ChainWalk<'_> {
                     |failure| failure.message,
                 ));
             }
-            CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
+            CallPlan::AboutRun(_) | CallPlan::Batch(_) | CallPlan::KeptResult { .. } => {
                 return Err("it is one of the host's own actions".to_owned());
             }
         };

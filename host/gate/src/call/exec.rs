@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use futures_util::future::BoxFuture;
 use loggia_facade::{Answer, Command, Envelope, Failure, Question};
 
-use super::{audit::UnstartedCall, batch, chain, durable, gate_state::GateState};
+use super::{answer_fit::AnswerFit, audit::UnstartedCall, batch, chain, durable, gate_state::GateState};
 use crate::{
     access::CallOrigin,
     failures,
@@ -23,6 +23,8 @@ pub struct Exec {
     stage: ExecStage,
     cursor: EventCursor,
     patience: Option<Duration>,
+    /// Cuts its result, if the client reads only so much.
+    fit: Option<AnswerFit>,
 }
 
 enum ExecStage {
@@ -78,7 +80,12 @@ impl RunWatch {
 
 impl Exec {
     fn with_stage(stage: ExecStage, patience: Option<Duration>) -> Self {
-        Self { stage, cursor: EventCursor::default(), patience }
+        Self { stage, cursor: EventCursor::default(), patience, fit: None }
+    }
+
+    /// Cuts the result for its client. An answer that is one part of a result already stays as it is.
+    pub(super) fn with_fit(self, fit: Option<AnswerFit>) -> Self {
+        Self { fit, ..self }
     }
 
     pub(super) fn answered(envelope: Envelope) -> Self {
@@ -185,6 +192,13 @@ impl Exec {
     ///
     /// The first call polls the facade inline, so the calling task must tolerate being blocked for about a millisecond.
     pub async fn next(&mut self) -> CallEvent {
+        match (self.next_whole().await, &self.fit) {
+            (CallEvent::Done(envelope), Some(fit)) => CallEvent::Done(Box::new(fit.apply(*envelope))),
+            (event, _) => event,
+        }
+    }
+
+    async fn next_whole(&mut self) -> CallEvent {
         if let ExecStage::Fresh(gate, work) = &mut self.stage {
             let gate = Arc::clone(gate);
             if let Some(work) = work.take() {

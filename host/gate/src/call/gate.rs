@@ -9,6 +9,7 @@ use loggia_facade::{Command, Envelope, Failure, Input, Object, Request};
 use loggia_schema::ToolView;
 
 use super::{
+    answer_fit::{AnswerFit, DEFAULT_ANSWER},
     audit,
     exec::Exec,
     gate_state::GateState,
@@ -23,6 +24,7 @@ use crate::{
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
     journal::{EndedRun, Journal, JournalError, RunEnd, RunHead, RunHolder},
     plan,
+    results::{ResultOwner, ResultQuery, TokenBudget},
     run::{ParkedCalls, RunHandle, RunId, RunRegistry, RunStatus},
     schedule::{Executor, run_cpu_bound},
 };
@@ -62,6 +64,7 @@ impl Gate {
             quotas,
             meters: Arc::default(),
             draining: Arc::default(),
+            kept: Arc::default(),
             journal,
         };
         Self { state: Arc::new(state) }
@@ -112,8 +115,18 @@ impl Gate {
         {
             return Some(Exec::answered(envelope));
         }
+        let fit = AnswerFit::of_call(&self.state, &snapshot, &origin, facade);
         let request = Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None };
-        Some(self.begin(&snapshot, origin, request, view.unwrap_or(&ToolView::all_actions())))
+        let exec = self.begin(&snapshot, origin, request, view.unwrap_or(&ToolView::all_actions()));
+        Some(exec.with_fit(fit))
+    }
+
+    /// Cuts a result of a facade that is longer than the client reads, and keeps the rest.
+    pub fn fit_answer(&self, envelope: Envelope, facade: &str, origin: &CallOrigin) -> Envelope {
+        match AnswerFit::of_call(&self.state, &self.state.catalog.snapshot(), origin, facade) {
+            Some(fit) => fit.apply(envelope),
+            None => envelope,
+        }
     }
 
     fn begin(
@@ -153,6 +166,16 @@ impl Gate {
             }
             plan::CallPlan::Run(planned) => Exec::begin_call(&self.state, origin, *planned),
             plan::CallPlan::Batch(batch) => Exec::begin_batch(&self.state, origin, *batch),
+            plan::CallPlan::KeptResult { facade, command, handle } => {
+                // Whatever the client reads, a part of a long result is short.
+                let budget = TokenBudget(origin.answer.unwrap_or(DEFAULT_ANSWER));
+                let owner = ResultOwner { caller: origin.caller.clone(), facade };
+                let reply = run_cpu_bound(true, || {
+                    let query = ResultQuery::parse(&handle)?;
+                    self.state.kept.read(&owner, &query, budget)
+                });
+                answered(&origin, Envelope::new(command, reply))
+            }
             plan::CallPlan::AboutRun(query) => run_query::answer_query(&self.state, &origin, query),
         }
     }
@@ -195,7 +218,8 @@ impl Gate {
     pub fn attach(&self, id: &RunId, who: &CallOrigin) -> Result<Exec, Failure> {
         let run = self.state.runs.get(id).filter(|run| run.is_visible_to(who));
         let run = run.ok_or_else(failures::run_not_found)?;
-        Ok(Exec::attached(Arc::clone(&self.state), id.clone(), run))
+        let fit = AnswerFit::of_call(&self.state, &self.state.catalog.snapshot(), who, &run.facade);
+        Ok(Exec::attached(Arc::clone(&self.state), id.clone(), run).with_fit(fit))
     }
 
     /// Finds a run of this caller, without following it. Errors are those of [`attach`](Self::attach).

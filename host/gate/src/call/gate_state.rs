@@ -6,6 +6,7 @@ use crate::{
     catalog::Catalog,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
     journal::Journal,
+    results::KeptResults,
     run::{ParkedCalls, RunRegistry},
     schedule::Executor,
 };
@@ -26,6 +27,8 @@ pub(crate) struct GateState {
     /// Set once, at shutdown: no further call starts, and durable runs are left to the next start. Relaxed, since a call that
     /// starts at the same moment is drained like any other.
     pub(crate) draining: Arc<AtomicBool>,
+    /// Results that were cut.
+    pub(crate) kept: Arc<KeptResults>,
     /// Records runs that survive the host, if it has a journal.
     pub(crate) journal: Option<Arc<dyn Journal>>,
 }

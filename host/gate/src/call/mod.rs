@@ -48,6 +48,7 @@
 //! | `gate_state.rs` | the state that all calls share |
 //! | `snapshot.rs` | queues, breakers and runs at one moment |
 //! | `answer.rs` | from a permit to an envelope |
+//! | `answer_fit.rs` | results cut for clients that read only so much |
 //! | `frame.rs` | one call as its facade sees it |
 //! | `port.rs` | the port that a facade is given |
 //! | `peers.rs` | which other facades a call may see and invoke |
@@ -63,6 +64,7 @@
 //! | `fault_log.rs` | faults in the log |
 
 mod answer;
+mod answer_fit;
 mod audit;
 mod batch;
 pub(crate) mod chain;

@@ -112,7 +112,7 @@ impl CallFrame {
                 self.check_nested_call(&planned)?;
                 Ok(PeerPlan::Call(planned))
             }
-            CallPlan::AboutRun(_) | CallPlan::Batch(_) => {
+            CallPlan::AboutRun(_) | CallPlan::Batch(_) | CallPlan::KeptResult { .. } => {
                 Err(denied("a facade may call only another's own actions"))
             }
         }

@@ -48,7 +48,9 @@ pub(super) async fn start_call(gate: &Arc<GateState>, start: CallStart) -> Resul
             CallPlan::Answer(envelope) | CallPlan::Description(_, envelope) => {
                 return Err(envelope.outcome.err().unwrap_or_else(|| failures::denied("it is no call")));
             }
-            CallPlan::AboutRun(_) | CallPlan::Batch(_) => return Err(failures::denied("it is no call")),
+            CallPlan::AboutRun(_) | CallPlan::Batch(_) | CallPlan::KeptResult { .. } => {
+                return Err(failures::denied("it is no call"));
+            }
         };
     let Some(journal) = gate.journal.clone().filter(|_| planned.entry.facade.is_durable()) else {
         Exec::begin_call(gate, origin, planned).detach();

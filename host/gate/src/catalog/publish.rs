@@ -129,7 +129,12 @@ impl ToolPublisher {
                 let (facade, expose) = (&entry.surface().name, ExposeOptions { form, ..expose });
                 let tools = match &self.scope {
                     None => entry.contract.publish(&expose),
-                    Some(scope) => entry.contract.publish_for(&expose, |action| scope.allows(facade, action)),
+                    Some(scope) => {
+                        let mut tools =
+                            entry.contract.publish_for(&expose, |action| scope.allows(facade, action));
+                        tools.iter_mut().for_each(|tool| tool.view = tool.view.clone().hide_withheld());
+                        tools
+                    }
                 };
                 PublishedForm {
                     form,

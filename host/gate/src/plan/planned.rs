@@ -15,6 +15,8 @@ pub(crate) enum CallPlan {
     Description(Arc<CatalogEntry>, Box<Envelope>),
     /// A call to run.
     Run(Box<PlannedCall>),
+    /// A question about a result that was cut, by its handle.
+    KeptResult { facade: String, command: Command, handle: String },
     /// A query about one run, or about all of the caller's runs.
     AboutRun(RunQuery),
     /// Several validated calls.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Request, code};
 use loggia_policy::model::FacadeRules;
-use loggia_schema::{CallTarget, RoutedCall, ToolView};
+use loggia_schema::{CallTarget, DescribeRequest, RoutedCall, ToolView};
 use loggia_text::units;
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use crate::{
     access::{CallerRights, ListId},
     catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot},
     failures,
+    results::SCHEME,
 };
 
 /// Plans a request: routes it, resolves its action and validates its parameters. Every call passes here, nested ones too.
@@ -55,6 +56,9 @@ pub(crate) fn plan_request(
         CallPlan::AboutRun(RunQuery { entry, command, request: wanted, view: view.clone() })
     };
     match target {
+        CallTarget::Describe(DescribeRequest { of: Some(handle), .. }) if handle.starts_with(SCHEME) => {
+            CallPlan::KeptResult { facade: entry.surface().name.clone(), command, handle }
+        }
         CallTarget::Describe(request) => {
             let outcome = entry.contract.describe_page(&request, detail, view);
             CallPlan::Description(entry, Box::new(Envelope::new(command, outcome)))

@@ -171,7 +171,7 @@ async fn a_list_of_some_actions_hides_the_others() {
     let catalog = Arc::new(Catalog::with_lists(plan));
     catalog.swap(slots(&["a", "b"]));
     let gate = Gate::new(Arc::clone(&catalog), Executor::new(lanes(), InlinePolicy::Slots(1)));
-    let origin = CallOrigin::local().with_list(list);
+    let origin = CallOrigin::local().with_list(list, None);
     let call = |tool: &str, action: &str| {
         let Value::Object(arguments) = json!({"action": action}) else { unreachable!() };
         gate.call_tool(origin.clone(), tool, arguments)

@@ -3,6 +3,9 @@
 use loggia_schema::SchemaForm;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
+/// Tokens of a result that a chat client is sent, if no limit of its own is known: that of Claude Code.
+const USUAL_ANSWER: usize = 25_000;
+
 /// What is known of one client, and how it is served.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +73,12 @@ impl ClientTraits {
             tools: None,
             sources: Vec::new(),
         }
+    }
+
+    /// Tokens of a result that the client is sent at most. Programs get all of it, and so do clients of which nothing is known,
+    /// since most of these are libraries.
+    pub fn answer_budget(&self) -> Option<usize> {
+        (!self.info.is_empty()).then(|| self.answer.unwrap_or(USUAL_ANSWER))
     }
 
     /// Returns true if the client introduces itself by this name, in lower case.

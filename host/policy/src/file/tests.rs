@@ -224,6 +224,7 @@ fn actions_and_exposure_are_read() {
         form: Some(SchemaForm::Signatures),
         split: Some(ToolSplit::Effect),
         output_schema: true,
+        always_load: false,
     };
     assert_eq!(policy.expose, exposed);
 }

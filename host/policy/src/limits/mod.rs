@@ -43,6 +43,7 @@ const HOSTED: &[&str] = &[
     limit_names::QUEUE,
     limit_names::QUEUE_TIME,
     limit_names::QUESTIONS,
+    limit_names::ANSWER,
     limit_names::BREAKER_FAULTS,
     limit_names::BREAKER_WITHIN,
     limit_names::BREAKER_REST,

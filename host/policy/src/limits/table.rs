@@ -318,6 +318,17 @@ pub static LIMITS: &[LimitKey] = &[
         set: |b, n| b.rules.questions = size(n),
     },
     LimitKey {
+        path: limit_names::ANSWER,
+        unit: Unit::Count,
+        least: 0,
+        most: 1_000_000,
+        means: "tokens of a result that clients are sent; the rest is kept, and read by `describe`. 0: what is known to suit \
+                the client (`loggia clients`)",
+        stops: "results that fill a model's context",
+        get: |b| count(b.rules.answer),
+        set: |b, n| b.rules.answer = size(n),
+    },
+    LimitKey {
         path: limit_names::BREAKER_FAULTS,
         unit: Unit::Count,
         least: 1,

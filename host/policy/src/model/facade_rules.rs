@@ -27,6 +27,8 @@ pub struct FacadeRules {
     pub elicit: bool,
     /// Questions per call, including those of nested calls.
     pub questions: usize,
+    /// Tokens of a result that clients are sent. 0: as the client is served.
+    pub answer: usize,
     /// Treatment of the follow-up calls that its results name.
     pub chain: ChainRule,
 }
@@ -141,6 +143,7 @@ impl Default for FacadeRules {
             invoke: Vec::new(),
             elicit: false,
             questions: 8,
+            answer: 0,
             chain: ChainRule::default(),
         }
     }

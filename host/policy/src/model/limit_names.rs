@@ -42,6 +42,7 @@ limit_names! {
     QUEUE = "limits.queue";
     QUEUE_TIME = "limits.queue-time";
     QUESTIONS = "limits.questions";
+    ANSWER = "limits.answer";
     BREAKER_FAULTS = "limits.breaker-faults";
     BREAKER_WITHIN = "limits.breaker-within";
     BREAKER_REST = "limits.breaker-rest";

@@ -108,6 +108,7 @@ impl Contract {
     pub(crate) fn in_view(&self, action: usize, view: &ToolView) -> Result<usize, Failure> {
         match action {
             _ if view.shows(action) => Ok(action),
+            _ if view.hides(action) => Err(self.unknown_action(&self.surface.actions[action].name, view)),
             _ if view.withholds(action) => Err(self.access_denied(action, view)),
             _ => Err(self.other_tool_failure(action, view)),
         }

@@ -22,6 +22,8 @@ pub struct ToolView {
     pub(crate) tools: Arc<[(ActionSet, String)]>,
     /// The actions that the caller may not call, whichever tool offers them to others.
     withheld: ActionSet,
+    /// Those of them that do not exist for the caller's client.
+    hidden: ActionSet,
 }
 
 /// The target of a command. A tool that is one action, of the facade (`notes_add`) or the host (`notes_run_status`),
@@ -43,6 +45,7 @@ impl ToolView {
             default_target: None,
             tools: Arc::default(),
             withheld: ActionSet::EMPTY,
+            hidden: ActionSet::EMPTY,
         }
     }
 
@@ -52,7 +55,8 @@ impl ToolView {
         default_target: Option<CommandTarget>,
         tools: Arc<[(ActionSet, String)]>,
     ) -> Self {
-        Self { actions, host_actions: 0, default_target, tools, withheld: ActionSet::EMPTY }
+        let (withheld, hidden) = (ActionSet::EMPTY, ActionSet::EMPTY);
+        Self { actions, host_actions: 0, default_target, tools, withheld, hidden }
     }
 
     /// Adds host actions.
@@ -92,7 +96,19 @@ impl ToolView {
             default_target: self.default_target.filter(|target| !is_withheld(target)),
             tools: Arc::clone(&self.tools),
             withheld: self.withheld.union(withheld),
+            hidden: self.hidden.clone(),
         })
+    }
+
+    /// Hides the actions that were removed: calls of them are not denied, but unknown.
+    #[must_use]
+    pub fn hide_withheld(self) -> Self {
+        Self { hidden: self.withheld.clone(), ..self }
+    }
+
+    /// Whether the action at this index does not exist for the caller's client.
+    pub(crate) fn hides(&self, action: usize) -> bool {
+        self.hidden.contains(action)
     }
 
     /// The other tool that accepts an action.

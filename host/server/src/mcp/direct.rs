@@ -137,7 +137,7 @@ impl McpHandler {
             .with_elicitation(support.forms)
             .with_links(support.links)
             .with_request_ids(request_ids)
-            .with_list(view.list)
+            .with_list(view.list, view.client.answer_budget())
             .with_roots(self.root_source());
         let operation = self.time_tool_call(&params.name, view.list);
         let rights = origin.rights.clone();

@@ -180,7 +180,10 @@ impl McpHandler {
     pub(super) fn origin(&self, context: &McpContext) -> CallOrigin {
         let parts = context.extensions.get::<http::request::Parts>();
         let origin = parts.and_then(|parts| parts.extensions.get::<CallOrigin>()).unwrap_or(&self.origin);
-        origin.clone().with_list(self.view(context).list)
+        {
+            let view = self.view(context);
+            origin.clone().with_list(view.list, view.client.answer_budget())
+        }
     }
 
     /// Returns the endpoint that a request came to.
@@ -354,13 +357,15 @@ impl ServerHandler for McpHandler {
             Ok(found) => found,
             Err(unknown) => {
                 let (id, origin) = (RunId::from_client(&request.task_id), self.origin(&context));
-                let ended = gate.ended_run(&id, &origin).await.ok_or(unknown)?;
+                let mut ended = gate.ended_run(&id, &origin).await.ok_or(unknown)?;
+                ended.outcome = gate.fit_answer(ended.outcome, &ended.facade, &origin);
                 return Ok(tasks::to_ended_task(&id, ended, &gate.catalog().snapshot(), self.view(&context)));
             }
         };
         let opens_links = ElicitationSupport::of_client(&context).links;
         let view = self.view(&context);
-        Ok(tasks::to_task_result(&id, &run, (&gate.catalog().snapshot(), view), opens_links))
+        let fit = |outcome| gate.fit_answer(outcome, run.facade(), &self.origin(&context));
+        Ok(tasks::to_task_result(&id, &run, (&gate.catalog().snapshot(), view), opens_links, fit))
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {

@@ -46,7 +46,7 @@ fn visible_tools(snapshot: &CatalogSnapshot, view: ClientView, rights: &CallerRi
     let convert = |facade: &str, published: &PublishedTool| {
         let tool = to_tool(published);
         match snapshot.slots.get(facade).filter(|_| view.client.meta) {
-            Some(CatalogSlot::Serving(entry)) => tool.with_meta(to_meta(entry, published)),
+            Some(CatalogSlot::Serving(entry)) => tool.with_meta(to_meta(entry, published, view.client)),
             _ => tool,
         }
     };

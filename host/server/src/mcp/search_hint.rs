@@ -2,6 +2,7 @@
 //! server's instructions decide whether a facade is found.
 
 use loggia_gate::catalog::CatalogEntry;
+use loggia_policy::clients::ClientTraits;
 use loggia_schema::PublishedTool;
 use rmcp::model::MetaObject;
 use serde_json::json;
@@ -9,10 +10,20 @@ use serde_json::json;
 /// Longest hint in bytes: a line that is read with each tool's name.
 const MAX_HINT: usize = 160;
 
+/// Most characters of a token in ordinary text and JSON.
+const CHARS_PER_TOKEN: usize = 5;
+/// Largest `maxResultSizeChars` that is accepted.
+const MAX_RESULT_CHARS: usize = 500_000;
+
 /// Builds the `_meta` of a tool.
-pub fn to_meta(entry: &CatalogEntry, tool: &PublishedTool) -> MetaObject {
+pub fn to_meta(entry: &CatalogEntry, tool: &PublishedTool, client: &ClientTraits) -> MetaObject {
     let mut meta = MetaObject::new();
     meta.insert("anthropic/searchHint".into(), search_hint(entry, tool).into());
+    // Longer results would be written to a file, although they are cut to fit the model.
+    let answer =
+        if entry.rules.answer > 0 { entry.rules.answer } else { client.answer_budget().unwrap_or_default() };
+    let most = answer.saturating_mul(CHARS_PER_TOKEN).min(MAX_RESULT_CHARS);
+    meta.insert("anthropic/maxResultSizeChars".into(), json!(most));
     if entry.exposure.always_load {
         meta.insert("anthropic/alwaysLoad".into(), json!(true));
     }

@@ -31,6 +31,7 @@ pub fn to_task_result(
     run: &RunHandle,
     (snapshot, view): (&CatalogSnapshot, ClientView),
     opens_links: bool,
+    fit: impl FnOnce(Envelope) -> Envelope,
 ) -> GetTaskResult {
     let payload = match run.status() {
         RunStatus::Running => TaskPayload::Working,
@@ -41,7 +42,7 @@ pub fn to_task_result(
         }
         RunStatus::Cancelled => TaskPayload::Cancelled,
         RunStatus::Succeeded | RunStatus::Failed => run.outcome().map_or(TaskPayload::Cancelled, |outcome| {
-            to_ended_payload(outcome, snapshot, run.facade(), view)
+            to_ended_payload(fit(outcome), snapshot, run.facade(), view)
         }),
     };
     GetTaskResult::new(DetailedTask::new(to_task(id, payload.status(), run.began(), run.progress()), payload))
