@@ -154,7 +154,7 @@ fn langchain() -> ExpectedClient {
     ExpectedClient {
         script: &["with_langchain.py"],
         introduction: LEGACY,
-        // Audio ends the run of its agent.
+        // It converts no audio.
         differs: json!({"audio": {"kinds": "NotImplementedError"}}),
     }
 }
@@ -209,31 +209,31 @@ async fn all_take_all_steps(part: &str, clients: &[ExpectedClient]) -> Result<()
 }
 
 #[tokio::test]
-#[ignore = "installs frameworks of 600 MB; tests/release/run clients"]
+#[ignore = "installs frameworks of 550 MB; tests/release/run clients"]
 async fn fastmcp_takes_all_steps() -> Result<()> {
     all_take_all_steps("agents", &fastmcp()).await
 }
 
 #[tokio::test]
-#[ignore = "installs frameworks of 600 MB; tests/release/run clients"]
+#[ignore = "installs frameworks of 550 MB; tests/release/run clients"]
 async fn pydantic_ai_takes_all_steps() -> Result<()> {
     all_take_all_steps("agents", &[pydantic_ai()]).await
 }
 
 #[tokio::test]
-#[ignore = "installs frameworks of 600 MB; tests/release/run clients"]
+#[ignore = "installs frameworks of 550 MB; tests/release/run clients"]
 async fn openai_agents_take_all_steps() -> Result<()> {
     all_take_all_steps("agents", &openai_agents()).await
 }
 
 #[tokio::test]
-#[ignore = "installs frameworks of 600 MB; tests/release/run clients"]
+#[ignore = "installs frameworks of 550 MB; tests/release/run clients"]
 async fn llama_index_takes_all_steps() -> Result<()> {
     all_take_all_steps("agents", &[llama_index()]).await
 }
 
 #[tokio::test]
-#[ignore = "installs frameworks of 600 MB; tests/release/run clients"]
+#[ignore = "installs frameworks of 550 MB; tests/release/run clients"]
 async fn langchain_takes_all_steps() -> Result<()> {
     all_take_all_steps("langchain", &[langchain()]).await
 }
