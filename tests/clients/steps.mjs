@@ -1,7 +1,7 @@
-// The usual steps of a client, with the official TypeScript SDK: list, call, progress, cancel, elicitation, and a reload.
+// The usual steps of a client, with the official TypeScript SDK: list, call, error, nulls, progress, cancel, elicitation, reload.
 //
-// Takes the SDK (`v1` or `v2`), a mode and a URL, or the command of a host on stdio. Prints a line of JSON for each step; after
-// `ready` one more tool is expected. `steps.py` prints the same lines.
+// Takes the SDK (`v1` or `v2`), a mode and a URL, or the command of a host on stdio. `TOKEN` in the environment is the bearer token for
+// a URL. Prints a line of JSON for each step; after `ready` one more tool is expected. `steps.py` prints the same lines.
 
 import assert from "node:assert/strict";
 
@@ -67,7 +67,8 @@ async function v2() {
 
 function reach(Http, Stdio) {
   const [first, ...args] = target;
-  return args.length === 0 ? new Http(new URL(first)) : new Stdio({ command: first, args, stderr: "ignore" });
+  if (args.length > 0) return new Stdio({ command: first, args, stderr: "ignore" });
+  return new Http(new URL(first), { requestInit: { headers: { Authorization: `Bearer ${process.env.TOKEN}` } } });
 }
 
 const { client, call, version } = await { v1, v2 }[sdk]();
@@ -80,6 +81,19 @@ async function data(name, args) {
   const result = await call({ name, arguments: args });
   assert(!result.isError, JSON.stringify(result));
   return result.structuredContent.data;
+}
+
+async function error() {
+  const result = await call({ name: "echo", arguments: { action: "say" } });
+  assert(result.isError, JSON.stringify(result));
+  told("error", { text: JSON.parse(result.content[0].text).code, structured: result.structuredContent.code });
+}
+
+// As a model in strict mode calls: null for each parameter that it does not mean.
+async function nulls() {
+  const echo = (await client.listTools()).tools.find((tool) => tool.name === "echo");
+  const none = Object.fromEntries(Object.keys(echo.inputSchema.properties).map((name) => [name, null]));
+  told("nulls", { data: await data("echo", { ...none, action: "say", text: "hello" }) });
 }
 
 async function progress() {
@@ -108,6 +122,8 @@ async function cancel() {
 told("connect", { version });
 told("list", { tools: await names() });
 told("call", { data: await data("echo", { action: "say", text: "hello" }) });
+await error();
+await nulls();
 await progress();
 await cancel();
 const answered = [];

@@ -1,14 +1,17 @@
-"""The usual steps of a client, with the official Python SDK: list, call, progress, cancel, elicitation, and a reload.
+"""The usual steps of a client, with the official Python SDK: list, call, error, nulls, progress, cancel, elicitation, and a reload.
 
-Takes a mode and a URL, or a mode and the command of a host on stdio. Prints a line of JSON for each step; after `ready` a tool
-more is expected. `steps.mjs` prints the same lines.
+Takes a mode and a URL, or a mode and the command of a host on stdio. `TOKEN` in the environment is the bearer token for a URL.
+Prints a line of JSON for each step; after `ready` one more tool is expected. `steps.mjs` prints the same lines.
 """
 
 import asyncio
 import json
+import os
 import sys
 
+import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitResult, ToolListChangedNotification
 
 MODE, TARGET = sys.argv[1], sys.argv[2:]
@@ -27,6 +30,20 @@ async def data(client, tool, **arguments):
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result
     return result.structured_content["data"]
+
+
+async def error(client):
+    result = await client.call_tool("echo", {"action": "say"})
+    assert result.is_error, result
+    text = json.loads(result.content[0].text)
+    told("error", text=text["code"], structured=result.structured_content["code"])
+
+
+async def nulls(client):
+    """As a model in strict mode calls: null for each parameter that it does not mean."""
+    [echo] = [tool for tool in (await client.list_tools()).tools if tool.name == "echo"]
+    arguments = {**dict.fromkeys(echo.input_schema["properties"]), "action": "say", "text": "hello"}
+    told("nulls", data=await data(client, "echo", **arguments))
 
 
 async def progress(client):
@@ -68,7 +85,13 @@ async def reload(client, changed):
 
 
 async def main():
-    target = TARGET[0] if len(TARGET) == 1 else StdioServerParameters(command=TARGET[0], args=TARGET[1:])
+    if len(TARGET) == 1:
+        headers = {"Authorization": f"Bearer {os.environ['TOKEN']}"}
+        # Streams stay open.
+        http = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(30, read=None))
+        target = streamable_http_client(TARGET[0], http_client=http)
+    else:
+        target = StdioServerParameters(command=TARGET[0], args=TARGET[1:])
     changed = asyncio.Event()
     answers = iter(ANSWERS)
 
@@ -83,6 +106,8 @@ async def main():
         told("connect", version=client.protocol_version)
         told("list", tools=await names(client))
         told("call", data=await data(client, "echo", action="say", text="hello"))
+        await error(client)
+        await nulls(client)
         await progress(client)
         await cancel(client)
         told("elicitation", data=[await data(client, "worker", action="clean") for _ in ANSWERS])

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Folder, HttpHost, PATIENCE, binary, cache, fixture, guests, plugin, state};
+use loggia_tests::{Folder, HttpHost, PATIENCE, Token, binary, cache, fixture, guests, plugin, state};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader},
@@ -21,17 +21,24 @@ pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(name)
 }
 
+/// Installs the environment of the clients, with further parts.
+async fn install(parts: &[&str]) -> Result<PathBuf> {
+    let target = guests().parent().context("a target folder")?.to_owned();
+    let mut installing = Command::new("python3");
+    installing.arg(script("install.py")).arg(&target).args(parts);
+    run(&mut installing).await.context("no python3 with venv, or a package registry is out of reach")?;
+    Ok(target.join("clients"))
+}
+
 /// Environment of the clients. Installed once and kept with the build results.
 pub async fn installed() -> Result<&'static Path> {
     static HOME: OnceCell<PathBuf> = OnceCell::const_new();
-    let install = async || {
-        let target = guests().parent().context("a target folder")?.to_owned();
-        let mut installing = Command::new("python3");
-        installing.arg(script("install.py")).arg(&target);
-        run(&mut installing).await.context("no python3 with venv, or a package registry is out of reach")?;
-        Ok::<_, anyhow::Error>(target.join("clients"))
-    };
-    Ok(HOME.get_or_try_init(install).await?)
+    Ok(HOME.get_or_try_init(|| install(&[])).await?)
+}
+
+/// A Python with frameworks for agents. Installed once, too.
+pub async fn frameworks(part: &str) -> Result<PathBuf> {
+    Ok(install(&[part]).await?.join(part).join("bin/python"))
 }
 
 /// A Python with the official SDK.
@@ -86,6 +93,8 @@ fn steps(version: &str) -> Vec<Value> {
         json!({"step": "connect", "version": version}),
         json!({"step": "list", "tools": ["echo", "worker"]}),
         json!({"step": "call", "data": {"text": "hello", "volume": null}}),
+        json!({"step": "error", "text": "invalid_params", "structured": "invalid_params"}),
+        json!({"step": "nulls", "data": {"text": "hello", "volume": null}}),
         json!({"step": "progress", "last": [3, 3, "step 3"], "rises": true}),
         json!({"step": "cancel", "cancelled": true, "after": {"steps": 1}}),
         json!({"step": "elicitation", "data": ["kept 3 because dust", "declined"]}),
@@ -108,8 +117,8 @@ fn whole(value: Value) -> Value {
     }
 }
 
-/// Follows a client through its steps; adds a plugin when the client is ready for the notification.
-async fn follow(client: &mut Command, folder: &Folder) -> Result<Vec<Value>> {
+/// Follows a client through its steps; changes the folder when the client is ready for the notification.
+pub async fn follow(client: &mut Command, change: impl Fn()) -> Result<Vec<Value>> {
     let client = client.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut client = client.kill_on_drop(true).spawn()?;
     let mut lines = BufReader::new(client.stdout.take().context("no stdout")?).lines();
@@ -123,7 +132,7 @@ async fn follow(client: &mut Command, folder: &Folder) -> Result<Vec<Value>> {
         while let Some(line) = lines.next_line().await? {
             let step: Value = serde_json::from_str(&line).with_context(|| line.clone())?;
             if step["step"] == "ready" {
-                folder.put("version", &fixture("version_one"));
+                change();
             }
             told.push(whole(step));
         }
@@ -143,15 +152,29 @@ async fn follow(client: &mut Command, folder: &Folder) -> Result<Vec<Value>> {
 /// Runs one call at a time, so that a call that failed to stop blocks the next one.
 const WORKER: &str = "[grants]\nelicit = true\n[limits]\nconcurrency = 1\n";
 
+/// Runs the steps of a client against a host.
+async fn steps_match(client: &mut Command, folder: &Folder, version: &str) -> Result<()> {
+    let add = || folder.put("version", &fixture("version_one"));
+    assert_eq!(follow(client, add).await?, steps(version));
+    Ok(())
+}
+
+fn folder() -> Folder {
+    let folder = Folder::with(&["echo", "worker"]);
+    folder.write("worker.toml", WORKER);
+    folder
+}
+
 async fn takes_all_steps(client: &Path, before: &[&str], version: &str) -> Result<()> {
+    let token = Token::new("client", &["*"]).await?;
     for http in [false, true] {
-        let folder = Folder::with(&["echo", "worker"]);
-        folder.write("worker.toml", WORKER);
-        let host = if http { Some(HttpHost::start(folder.path()).await?) } else { None };
+        let folder = folder();
+        let host = if http { Some(HttpHost::configured(&folder, &token.toml).await?) } else { None };
         let target = host.as_ref().map_or_else(|| stdio(folder.path()), |host| vec![host.url.clone().into()]);
-        let told = follow(Command::new(client).args(before).args(target), &folder).await;
-        let told = told.with_context(|| format!("{before:?} http {http}"))?;
-        assert_eq!(told, steps(version), "{before:?} http {http}");
+        let mut client = Command::new(client);
+        client.args(before).args(target).env("TOKEN", &token.secret);
+        let told = steps_match(&mut client, &folder, version).await;
+        told.with_context(|| format!("{before:?} http {http}"))?;
     }
     Ok(())
 }
@@ -172,4 +195,29 @@ async fn the_official_typescript_clients_take_all_steps() -> Result<()> {
     takes_all_steps(&node, &[script, "v2", "auto"], "2026-07-28").await?;
     takes_all_steps(&node, &[script, "v2", "legacy"], "2025-11-25").await?;
     takes_all_steps(&node, &[script, "v1", "legacy"], "2025-11-25").await
+}
+
+/// In 2026-07-28 it passes a cancellation on as a notification and keeps the response open: that client cannot cancel.
+#[tokio::test]
+async fn mcp_remote_passes_all_steps_on() -> Result<()> {
+    let (home, python) = (installed().await?, python().await?);
+    let (node, own) = (home.join("node"), tempfile::tempdir()?);
+    let bridge = home.join("typescript/node_modules/mcp-remote/dist/proxy.js");
+    let token = Token::new("bridge", &["*"]).await?;
+    let clients = [
+        (&python, script("steps.py"), &["legacy"][..]),
+        (&node, home.join("typescript/steps.mjs"), &["v2", "legacy"]),
+        (&node, home.join("typescript/steps.mjs"), &["v1", "legacy"]),
+    ];
+    for (program, script, mode) in clients {
+        let folder = folder();
+        let host = HttpHost::configured(&folder, &token.toml).await?;
+        let mut client = Command::new(program);
+        client.arg(&script).args(mode).args([&node, &bridge]).arg(&host.url);
+        client.args(["--header", &format!("Authorization: Bearer {}", token.secret)]);
+        client.env("HOME", own.path());
+        let told = steps_match(&mut client, &folder, "2025-11-25").await;
+        told.with_context(|| format!("{mode:?} of {}", script.display()))?;
+    }
+    Ok(())
 }

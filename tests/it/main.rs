@@ -1,6 +1,7 @@
 //! Drives the real `loggia` process with real clients. One binary, one module per subject.
 
 mod admin;
+mod agents;
 mod any_server;
 mod asks;
 mod audiences;
