@@ -51,8 +51,8 @@ class HostFolder:
         (self.directory / "tasks").mkdir()
 
     @contextlib.contextmanager
-    def serve(self, form, *options):
-        """Serves with a state folder of its own and the first data; yields a `ServedForm`."""
+    def serve(self, form, *options, facades=None):
+        """Serves with a state folder of its own and the first data; yields a `ServedForm`. Waits for `facades`; default: all."""
         self.states += 1
         self._renew_data()
         state = self.directory / f"state-{self.states}"
@@ -60,7 +60,7 @@ class HostFolder:
         command += ["--state", str(state), "--cache", str(self.cache), *options]
         with open(self.directory / f"serve-{self.states}.log", "w", encoding="utf-8") as log:
             with StdioServer(command, log) as server:
-                yield ServedForm(form, server, wait_for(server, self.facades))
+                yield ServedForm(form, server, wait_for(server, facades or self.facades))
 
 
 def _policy(name):
@@ -74,11 +74,13 @@ def wait_for(server, facades):
     for _ in range(600):
         tools = server.tools()
         titles = {tool["name"] for tool in tools} | {tool["name"].split("_")[0] for tool in tools}
-        missing = [name for name in facades if name not in titles and name != "brief"]
-        if not missing and any(tool.get("title", "").startswith("Briefs") for tool in tools):
+        # The tools of a workflow have the names of its actions in `granular`.
+        titles |= {"brief"} if any(tool.get("title", "").startswith("Briefs") for tool in tools) else set()
+        missing = [name for name in facades if name not in titles]
+        if not missing:
             return tools
         time.sleep(0.1)
-    raise SystemExit(f"not served after a minute: {missing or 'brief'}")
+    raise SystemExit(f"not served after a minute: {', '.join(missing)}")
 
 
 class ServedForm:
@@ -87,6 +89,8 @@ class ServedForm:
     def __init__(self, form, server, tools):
         self.form, self.server, self.tools = form, server, tools
         self.filler = Filler()
+        # Of tools that have one action.
+        self.actions = {tool["name"]: tool.get("title", "").partition(": ")[2] for tool in tools}
 
     def call(self, name, arguments):
         """Makes a call; returns its envelope."""

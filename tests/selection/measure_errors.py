@@ -37,7 +37,7 @@ def measure(served, shown, truth, tasks, seed):
             if after is None:
                 failure = {key: answer.get(key) for key in ("error", "hint", "expected")}
                 stuck.append((served.form, break_.__name__, task.name, call, failure))
-            elif ran(served, call, answer, module) != task.action:
+            elif ran(served, call, answer) != task.action:
                 wrong += 1
             else:
                 counts[after] += 1
@@ -63,10 +63,10 @@ def corrections(served, call, task, values):
     return None, call, answer
 
 
-def ran(served, call, answer, module):
+def ran(served, call, answer):
     """Returns the action that a valid call ran. Envelopes name it as the caller did, so an alias is looked up."""
     action = answer.get("action")
     if served.form == "granular":
-        return next((known for (_, known), entry in module.read(served.tools).items() if entry.tool == call[0]), action)
+        return served.actions.get(call[0], action)
     described = served.call(call[0], {"action": "describe", "of": action})
     return described.get("data", {}).get("name", action)

@@ -1,0 +1,141 @@
+"""What a session costs in tokens: the tools, the search for them, ten calls and their results."""
+
+import os
+import pathlib
+import shutil
+import tempfile
+import tomllib
+
+import tokens
+from corpus import filled, pointed
+from forms import reader
+from host import HERE, envelope
+from ranking import ToolDocument, ToolIndex
+from server import StdioServer
+
+# What a search loads. Anthropic documents three to five; Claude Code's default is five.
+LOADED = 5
+
+
+def load():
+    return tomllib.loads((HERE / "sessions.toml").read_text(encoding="utf-8"))["session"]
+
+
+def definition(tool):
+    """What an API is sent of a tool."""
+    return {"name": tool["name"], "description": tool.get("description", ""), "input_schema": tool["inputSchema"]}
+
+
+class SessionCost:
+    """Adds up one session, request by request. `context` is what the next request holds."""
+
+    def __init__(self, fixed):
+        self.context = self.once = fixed
+        self.reread = 0
+
+    def turn(self, sent, received):
+        """One request: it reads the context; what the model sends and gets is in the next one's."""
+        self.reread += self.context
+        self.context += sent + received
+        self.once += sent + received
+
+    def ended(self):
+        """The last request, in which the model answers the user."""
+        self.reread += self.context
+        return self.once, self.reread
+
+
+def transcript(steps, call):
+    """Makes the ten calls once; returns `(tool, tokens of the call, tokens of the result)` of each."""
+    lines = []
+    for step in steps:
+        name, arguments, texts = call(step)
+        lines.append((name, tokens.count({"name": name, "arguments": arguments}), tokens.count("\n".join(texts))))
+    return lines
+
+
+def costs(name, server_name, tools, instructions, steps, lines):
+    """Returns the rows of one server: the whole list, and tools found by search."""
+    intro = tokens.count(instructions)
+    sizes = {tool["name"]: tokens.count(definition(tool)) for tool in tools}
+    calls, results = sum(line[1] for line in lines), sum(line[2] for line in lines)
+    row = {"session": name, "server": server_name, "tools": len(tools), "instructions": intro, "list": sum(sizes.values())}
+    row |= {"10 calls": calls, "results": results}
+    whole = SessionCost(intro + sum(sizes.values()))
+    for _, sent, received in lines:
+        whole.turn(sent, received)
+    once, reread = whole.ended()
+    rows = [{**row, "client": "whole list", "searches": 0, "loaded": len(tools), "once": once, "every turn": reread}]
+    # Names are in the prompt; definitions come with a search.
+    found = SessionCost(intro + tokens.count("\n".join(sizes)))
+    index, loaded, searches = ToolIndex([ToolDocument(tool) for tool in tools]), set(), 0
+    for step, (tool, sent, received) in zip(steps, lines):
+        for query, hits in ((step["ask"], index.rank("bm25", step["ask"])[:LOADED]), (f"select:{tool}", [tool])):
+            if tool not in loaded:
+                new = [hit for hit in hits if hit not in loaded]
+                loaded |= set(new)
+                searches += 1
+                asked = tokens.count({"name": "tool_search", "arguments": {"query": query}})
+                found.turn(asked, sum(sizes[hit] for hit in new))
+        found.turn(sent, received)
+    once, reread = found.ended()
+    rows.append({**row, "client": "tool search", "searches": searches, "loaded": len(loaded), "once": once, "every turn": reread})
+    return rows
+
+
+def texts_of(result):
+    return [block["text"] for block in result.get("content", []) if block.get("type") == "text"]
+
+
+def measure_ours(host, form, session):
+    """Loggia with one facade, in one form."""
+    with host.serve(form, "--list", session["tool"], facades=[session["tool"]]) as served:
+        module, names = reader(form), {"n": "1"}
+        shown = module.read(served.tools)
+
+        def call(step):
+            values = filled(step["values"], names)
+            values = _placed(values, "/data")
+            name, arguments = module.place(shown[session["tool"], step["action"]], values)
+            result = served.server.call(name, arguments)
+            answer = envelope(result)
+            if not answer.get("ok"):
+                raise SystemExit(f"session {session['name']}, {form}: {name} {arguments}: {answer}")
+            for key, pointer in step.get("keep", {}).items():
+                names[key] = pointed(answer, pointer)
+            return name, arguments, texts_of(result)
+
+        lines = transcript(session["step"], call)
+        return costs(session["name"], f"loggia, {form}", served.tools, served.server.instructions, session["step"], lines)
+
+
+def measure_theirs(clients, session):
+    """A reference server, as tests/clients/install.py installs it."""
+    package = pathlib.Path(clients) / "typescript" / "node_modules" / session["package"]
+    with tempfile.TemporaryDirectory() as directory:
+        folder = pathlib.Path(directory).resolve() / "data"
+        shutil.copytree(HERE / "world", folder)
+        environment = {**os.environ, "MEMORY_FILE_PATH": str(folder.parent / "memory.jsonl")}
+        command = [str(pathlib.Path(clients) / "node"), str(package / session["script"])]
+        command += [str(folder)] if session["name"] == "files" else []
+        with StdioServer(command, env=environment) as server:
+            tools = server.tools()
+
+            def call(step):
+                name, arguments = step["theirs"][0], _placed(step["theirs"][1], str(folder))
+                result = server.call(name, arguments)
+                if result.get("isError"):
+                    raise SystemExit(f"session {session['name']}, reference: {name} {arguments}: {result}")
+                return name, _placed(arguments, "/data", str(folder)), [text.replace(str(folder), "/data") for text in texts_of(result)]
+
+            lines = transcript(session["step"], call)
+            return costs(session["name"], session["package"].split("/")[-1], tools, server.instructions, session["step"], lines)
+
+
+def _placed(value, folder, marker="FOLDER"):
+    """Replaces the marker by a directory in all texts."""
+    if isinstance(value, dict):
+        return {key: _placed(member, folder, marker) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_placed(member, folder, marker) for member in value]
+    return value.replace(marker, folder) if isinstance(value, str) else value
