@@ -4,6 +4,7 @@ import unittest
 
 from forms import flat, granular, names, signatures, union
 from forms.notation import read_signatures, read_type
+from forms.shown import ShownParameter
 from generate import complete, generate
 
 
@@ -16,7 +17,7 @@ ACTION = {"type": "string", "enum": ["add", "list", "describe"]}
 
 class NotationTest(unittest.TestCase):
     def test_types_are_known_where_a_name_comes_again(self):
-        found = read_signatures(["Notes.", "list(limit?: integer, mode?: a|b)", "[destructive] add(text, limit?, mode)"])
+        found = read_signatures(["Notes.", "list(limit?: integer, mode?: a|b)", "[destructive] add(text, limit?, mode)"], {})
         self.assertEqual(list(found), ["list", "add"])
         add = found["add"]
         self.assertEqual([(name, entry.kind, entry.required) for name, entry in add.items()],
@@ -34,11 +35,27 @@ class NotationTest(unittest.TestCase):
         self.assertEqual(read_type("string[][]").item.item.kind, "string")
 
     def test_names_of_members_do_not_become_known(self):
-        found = read_signatures(["a(x: {limit: boolean})", "b(limit)"])
-        self.assertEqual(found["b"]["limit"].kind, "string")
+        found = read_signatures(["a(x: {name: boolean})", "b(name)"], {})
+        self.assertEqual(found["b"]["name"].kind, "string")
 
     def test_an_action_without_parameters(self):
         self.assertEqual(read_signatures(["go()"]), {"go": {}})
+
+    def test_what_all_actions_take_and_usual_types(self):
+        found = read_signatures(["get(id)", "list(limit?, archived?, include_x?): All (of them); so", "also detail?: a|b"], {})
+        kinds = {name: entry.kind for name, entry in found["list"].items()}
+        self.assertEqual(
+            kinds, {"detail": "string", "limit": "integer", "archived": "boolean", "include_x": "boolean"}
+        )
+        self.assertEqual(found["get"]["detail"].values, ("a", "b"))
+
+    def test_prose_is_no_signature(self):
+        self.assertEqual(read_signatures(["see(this) page", "open(that", "also nothing"]), {})
+
+    def test_members_of_any_name_and_types_of_parameters(self):
+        known = {"spec": ShownParameter("integer")}
+        entry = read_type("{a?: {[name]: any}, b: typeof spec, c: object}[]", known).item
+        self.assertEqual([member.kind for member in entry.members.values()], ["object", "integer", "object"])
 
 
 class FormTest(unittest.TestCase):
@@ -59,6 +76,21 @@ class FormTest(unittest.TestCase):
                          {"text": False, "both": True, "free": False})  # fmt: skip
         self.assertEqual(add.text, "add: Add one.")
         self.assertEqual(flat.place(add, {"text": "x"}), ("notes", {"action": "add", "text": "x"}))
+
+    def test_flat_reads_lines(self):
+        properties = {
+            "action": {**ACTION, "description": "list(text?: a|b, spec?): List them"},
+            "text": {"type": "string", "description": "What"},
+            "spec": {"type": "object", "properties": {"size": {"type": "integer"}}},
+            "parts": {"type": "array", "items": {"type": "object", "properties": {}}, "description": "{title, spec?: typeof spec}[] So"},
+            "detail": {"type": "string"},
+            "of": {"type": "string"},
+        }
+        shown = flat.read([tool("notes", properties, description="Notes.\nadd(text, parts?): Add (one)")])
+        add, found = shown["notes", "add"].parameters, shown["notes", "list"].parameters
+        self.assertEqual({name: entry.required for name, entry in add.items()}, {"detail": False, "text": True, "parts": False})
+        self.assertEqual(add["parts"].item.members["spec"].members["size"].kind, "integer")
+        self.assertEqual((add["text"].values, found["text"].values, found["text"].text), ((), ("a", "b"), "What"))
 
     def test_brackets_in_texts_are_no_actions(self):
         self.assertEqual(flat.takes("[add] Markdown such as [link] or [a, b]", ["add", "list"]), {"add": False})
@@ -97,7 +129,7 @@ class GenerateTest(unittest.TestCase):
         self.assertEqual(generate(shown, facts), {**facts, "mode": "Fast"})
 
     def test_a_fact_stays_a_text_if_no_type_is_shown(self):
-        self.assertEqual(generate(self.shown("add(count, tags)"), {"count": 3, "tags": ["a"]}), {"count": "3", "tags": '["a"]'})
+        self.assertEqual(generate(self.shown("add(amount, tags)"), {"amount": 3, "tags": ["a"]}), {"amount": "3", "tags": '["a"]'})
 
     def test_what_is_not_shown_stays_out(self):
         shown = self.shown("add(spec?: object, edits?: {new}[], arguments?: object)")

@@ -1,27 +1,44 @@
-"""The notation of signatures: `add(text, tags?: string[], mode?: a|b, edits: {old?, new}[])`.
+"""The notation of signatures: `add(text, tags?: string[], mode?: a|b, edits: {old?, new}[]): Add a note`.
 
 A name is followed by `?` if it is optional. Types are `string`, `integer`, `number`, `boolean`, `object`, allowed values,
-members in braces, with `[]` for each list. See docs/integrators/calls.md.
+members in braces, `{[name]: type}` for members of any name, `typeof name` for the type of a parameter, with `[]` for each list.
+Without a type, a name has the one that it had before, else the one that is usual for it. See docs/integrators.
 """
 
+import dataclasses
 import json
 import re
 
 from forms.shown import UNKNOWN, ShownParameter
 
-TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[A-Za-z_$][\w$-]*|-?\d[\w.+-]*|\[\]|[(){}|,:?…*]|\S)')
+TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[A-Za-z_$][\w$-]*|-?\d[\w.+-]*|\[\]|[(){}\[\]|,:?…*]|\S)')
 KINDS = ("string", "integer", "number", "boolean", "object", "array")
 # Types whose values are anything.
 ANYTHING = ("any", "null")
+# Types of names that have none.
+USUAL_INTEGERS = ("limit", "offset", "depth", "page", "count", "size")
+USUAL_BOOLEANS = ("archived", "pinned", "hidden", "recursive", "dry_run", "force", "overwrite")
+BOOLEAN_BEGINNINGS = ("is_", "has_", "include_", "ignore_")
+
+
+def usual(name):
+    """Returns the type of a name that is written without one."""
+    if name in USUAL_INTEGERS:
+        return ShownParameter("integer")
+    return ShownParameter("boolean" if name in USUAL_BOOLEANS or name.startswith(BOOLEAN_BEGINNINGS) else "string")
 
 
 class NotationReader:
-    """Reads one text from its beginning. `known` holds the types that names had before: they need none when named again."""
+    """Reads one text from its beginning.
 
-    def __init__(self, text, known=None):
+    `known` holds the types that names had before, and is added to; without it, as in `flat`, a parameter without a type gets
+    `UNKNOWN`. `types` holds those that `typeof` names.
+    """
+
+    def __init__(self, text, known=None, types=None):
         self.tokens = TOKEN.findall(text)
         self.at = 0
-        self.known = {} if known is None else known
+        self.known, self.types = known, types or {}
 
     def peek(self):
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
@@ -45,11 +62,15 @@ class NotationReader:
             optional = self.take("?")
             if self.take(":"):
                 shape = self.shape()
-                if end == ")":
+                if end == ")" and self.known is not None:
                     self.known[name] = shape
+            elif end != ")":
+                shape = usual(name)
+            elif self.known is None:
+                shape = ShownParameter(UNKNOWN)
             else:
-                shape = (self.known if end == ")" else {}).get(name, ShownParameter("string"))
-            found[name] = ShownParameter(shape.kind, not optional, shape.values, shape.members, shape.item)
+                shape = self.known.get(name) or usual(name)
+            found[name] = dataclasses.replace(shape, required=not optional)
         return found
 
     def shape(self):
@@ -57,22 +78,25 @@ class NotationReader:
         options = [self.single()]
         while self.take("|"):
             options.append(self.single())
-        if len(options) == 1 and not isinstance(options[0], str):
-            shape = options[0]
-        else:
-            texts = [option for option in options if isinstance(option, str)]
-            shape = next((option for option in options if not isinstance(option, str)), None)
-            shape = shape or ShownParameter("string", values=tuple(texts))
-        return shape
+        texts = tuple(option for option in options if isinstance(option, str))
+        return next((option for option in options if not isinstance(option, str)), ShownParameter("string", values=texts))
 
     def single(self):
         """Reads one alternative: a type, or an allowed value as a text."""
         token = self.take()
-        if token == "{":
+        if token == "{" and self.peek() == "[":
+            while self.peek() and not self.take(":"):
+                self.take()
+            self.shape()
+            self.take("}")
+            shape = ShownParameter("object")
+        elif token == "{":
             shape = ShownParameter("object", members=self.parameters("}") or None)
         elif token == "(":
             shape = self.shape()
             self.take(")")
+        elif token == "typeof":
+            shape = self.types.get(self.take(), ShownParameter(UNKNOWN))
         elif token in KINDS:
             shape = ShownParameter(token)
         elif token in ANYTHING:
@@ -86,19 +110,28 @@ class NotationReader:
         return shape
 
 
-def read_type(text):
-    """Reads a type alone, as `describe` writes it."""
-    return NotationReader(text).shape()
+def read_type(text, types=None):
+    """Reads a type alone, at the beginning of a text."""
+    return NotationReader(text, types=types).shape()
 
 
-SIGNATURE = re.compile(r"^(?:\[destructive\] )?([\w-]+)\((.*)\)(?::.*)?$")
+SIGNATURE = re.compile(r"^(?:\[destructive\] )?([\w-]+)\((.*)$")
+SHARED = "also "
 
 
-def read_signatures(lines):
-    """Reads lines of signatures in their order; others are skipped. Returns `{action: {name: ShownParameter}}`."""
-    known, found = {}, {}
+def read_signatures(lines, known=None):
+    """Reads lines of signatures in their order; others are skipped. Returns `{action: {name: ShownParameter}}`.
+
+    `also …` lists what every action takes. Types are remembered in `known`.
+    """
+    found, shared = {}, {}
     for line in lines:
         match = SIGNATURE.match(line)
         if match:
-            found[match[1]] = NotationReader(match[2] + ")", known).parameters()
-    return found
+            reader = NotationReader(match[2], known)
+            parameters = reader.parameters()
+            if reader.peek() in ("", ":") and reader.tokens[reader.at - 1 : reader.at] == [")"]:
+                found[match[1]] = parameters
+        elif line.startswith(SHARED) and found:
+            shared = NotationReader(line.removeprefix(SHARED) + ")", known).parameters()
+    return {action: {**shared, **parameters} for action, parameters in found.items()}

@@ -42,15 +42,21 @@ def from_schema(schema, required=False):
     return ShownParameter(kind, required, tuple(schema.get("enum", ())), members, item, schema.get("description", ""))
 
 
-def action_names(tool):
-    """Returns the actions that a tool's `action` allows, without the host's `describe`."""
-    values = tool["inputSchema"].get("properties", {}).get("action", {}).get("enum", [])
+def published_lines(tool):
+    """Returns the lines about actions: the description's, and those that `action` has because there are many."""
+    action = tool["inputSchema"].get("properties", {}).get("action", {})
+    return f"{tool.get('description', '')}\n{action.get('description', '')}".split("\n")
+
+
+def action_names(tool, found=()):
+    """Returns the actions that a tool's `action` allows, or if it names none, `found`; without the host's `describe`."""
+    values = tool["inputSchema"].get("properties", {}).get("action", {}).get("enum") or found
     return [name for name in values if name != "describe"]
 
 
 def action_line(tool, action):
-    """Returns the line of the description that is about an action: `add: …`, `[destructive] add(…)`."""
-    for line in tool.get("description", "").split("\n"):
+    """Returns the line that is about an action: `add: …`, `[destructive] add(…)`."""
+    for line in published_lines(tool):
         bare = line.removeprefix("[destructive] ")
         if bare.startswith((f"{action}:", f"{action}(")):
             return line

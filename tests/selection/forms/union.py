@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from forms.flat import takes
+from forms.flat import takes, with_notation
 from forms.shown import ShownAction, action_line, action_names, from_schema
 from forms.signatures import place  # noqa: F401 - calls are written alike
 
@@ -16,7 +16,7 @@ def read(tools):
         # What all actions share stands beside `params`.
         beside = {name: schema for name, schema in properties.items() if name not in ("action", "params")}
         for action in actions:
-            parameters = dict(from_schema(branches.get(action, {})).members or {})
+            parameters = dict(with_notation(from_schema(branches.get(action, {})), {}).members or {})
             for name, schema in beside.items():
                 takers = takes(schema.get("description", ""), actions)
                 if action in takers:
