@@ -28,6 +28,11 @@ class HostFolder:
         self.states = 0
         folder = self.directory / "plugins"
         folder.mkdir(parents=True)
+        needed = [pathlib.Path(plugins) / f"{name}.wasm" for name in FACADES]
+        needed += [pathlib.Path(self.loggia), *(pathlib.Path(fixtures) / f"{name}.wasm" for name in FIXTURES)]
+        missing = [str(path) for path in needed if not path.exists()]
+        if missing:
+            raise SystemExit(f"missing: {', '.join(missing)}. Build them as README.md says, or name others with options")
         for name in FACADES:
             shutil.copy(pathlib.Path(plugins) / f"{name}.wasm", folder)
             shutil.copy(_policy(name), folder / f"{name}.toml")

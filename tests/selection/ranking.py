@@ -64,7 +64,7 @@ class ToolDocument:
 
 
 class ToolIndex:
-    """The tools of a list, ranked for a sentence. Ties keep the order of the list, as documented for none."""
+    """The tools of a list, ranked for a sentence. Ties keep the order of the list."""
 
     def __init__(self, documents):
         self.documents = documents
