@@ -1,5 +1,6 @@
 """What a session costs in tokens: the tools, the search for them, ten calls and their results."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -18,7 +19,15 @@ LOADED = 5
 
 
 def load():
-    return tomllib.loads((HERE / "sessions.toml").read_text(encoding="utf-8"))["session"]
+    """Returns the sessions. The last one joins half of each, as of a user whose client has several servers or facades."""
+    sessions = tomllib.loads((HERE / "sessions.toml").read_text(encoding="utf-8"))["session"]
+    for session in sessions:
+        session["packages"] = [(session["package"], session["script"])]
+        for step in session["step"]:
+            step["tool"] = session["tool"]
+    steps = [step for session in sessions for step in session["step"][:5]]
+    packages = [package for session in sessions for package in session["packages"]]
+    return [*sessions, {"name": "both", "tool": None, "packages": packages, "step": steps}]
 
 
 def definition(tool):
@@ -88,15 +97,15 @@ def texts_of(result):
 
 
 def measure_ours(host, form, session):
-    """Loggia with one facade, in one form."""
-    with host.serve(form, "--list", session["tool"], facades=[session["tool"]]) as served:
+    """Loggia with the facade of the session, in one form; with all plugins, if the session has several."""
+    only = ["--list", session["tool"]] if session["tool"] else []
+    with host.serve(form, *only, facades=only[1:] or None) as served:
         module, names = reader(form), {"n": "1"}
         shown = module.read(served.tools)
 
         def call(step):
-            values = filled(step["values"], names)
-            values = _placed(values, "/data")
-            name, arguments = module.place(shown[session["tool"], step["action"]], values)
+            values = _placed(filled(step["values"], names), "/data")
+            name, arguments = module.place(shown[step["tool"], step["action"]], values)
             result = served.server.call(name, arguments)
             answer = envelope(result)
             if not answer.get("ok"):
@@ -106,30 +115,37 @@ def measure_ours(host, form, session):
             return name, arguments, texts_of(result)
 
         lines = transcript(session["step"], call)
-        return costs(session["name"], f"loggia, {form}", served.tools, served.server.instructions, session["step"], lines)
+        label = f"loggia, {form}" if only else f"loggia, all plugins, {form}"
+        return costs(session["name"], label, served.tools, served.server.instructions, session["step"], lines)
 
 
 def measure_theirs(clients, session):
-    """A reference server, as tests/clients/install.py installs it."""
-    package = pathlib.Path(clients) / "typescript" / "node_modules" / session["package"]
-    with tempfile.TemporaryDirectory() as directory:
+    """The reference servers of a session, as tests/clients/install.py installs them, in one client."""
+    with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
         folder = pathlib.Path(directory).resolve() / "data"
         shutil.copytree(HERE / "world", folder)
         environment = {**os.environ, "MEMORY_FILE_PATH": str(folder.parent / "memory.jsonl")}
-        command = [str(pathlib.Path(clients) / "node"), str(package / session["script"])]
-        command += [str(folder)] if session["name"] == "files" else []
-        with StdioServer(command, env=environment) as server:
-            tools = server.tools()
+        tools, owners, instructions = [], {}, []
+        for package, script in session["packages"]:
+            path = pathlib.Path(clients) / "typescript" / "node_modules" / package / script
+            # The memory server ignores the argument.
+            server = stack.enter_context(StdioServer([str(pathlib.Path(clients) / "node"), str(path), str(folder)], env=environment))
+            listed = server.tools()
+            tools += listed
+            owners |= {tool["name"]: server for tool in listed}
+            instructions.append(server.instructions)
 
-            def call(step):
-                name, arguments = step["theirs"][0], _placed(step["theirs"][1], str(folder))
-                result = server.call(name, arguments)
-                if result.get("isError"):
-                    raise SystemExit(f"session {session['name']}, reference: {name} {arguments}: {result}")
-                return name, _placed(arguments, "/data", str(folder)), [text.replace(str(folder), "/data") for text in texts_of(result)]
+        def call(step):
+            name, arguments = step["theirs"][0], _placed(step["theirs"][1], str(folder))
+            result = owners[name].call(name, arguments)
+            if result.get("isError"):
+                raise SystemExit(f"session {session['name']}, reference: {name} {arguments}: {result}")
+            texts = [text.replace(str(folder), "/data") for text in texts_of(result)]
+            return name, _placed(arguments, "/data", str(folder)), texts
 
-            lines = transcript(session["step"], call)
-            return costs(session["name"], session["package"].split("/")[-1], tools, server.instructions, session["step"], lines)
+        lines = transcript(session["step"], call)
+        label = " and ".join(package.split("/")[-1] for package, _ in session["packages"])
+        return costs(session["name"], label, tools, "\n".join(filter(None, instructions)), session["step"], lines)
 
 
 def _placed(value, folder, marker="FOLDER"):
