@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from corpus import Filler
-from server import StdioServer
+from server import CLIENT, StdioServer
 
 HERE = pathlib.Path(__file__).parent
 REPOSITORY = HERE.parent.parent
@@ -22,9 +22,9 @@ FIXTURES = ("issues", "tasks")
 class HostFolder:
     """`plugins/` and `data/` below a temporary directory. `cache` outlives it, as compiling takes seconds a plugin."""
 
-    def __init__(self, directory, loggia, plugins, fixtures, cache):
+    def __init__(self, directory, loggia, plugins, fixtures, cache, client=CLIENT):
         self.directory = pathlib.Path(directory)
-        self.loggia, self.cache = str(pathlib.Path(loggia).resolve()), cache
+        self.loggia, self.cache, self.client = str(pathlib.Path(loggia).resolve()), cache, client
         self.states = 0
         folder = self.directory / "plugins"
         folder.mkdir(parents=True)
@@ -64,7 +64,7 @@ class HostFolder:
         command = [self.loggia, "serve", str(self.directory / "plugins"), "--schema", form]
         command += ["--state", str(state), "--cache", str(self.cache), *options]
         with open(self.directory / f"serve-{self.states}.log", "w", encoding="utf-8") as log:
-            with StdioServer(command, log) as server:
+            with StdioServer(command, log, client=self.client) as server:
                 yield ServedForm(form, server, wait_for(server, facades or self.facades))
 
 

@@ -1,6 +1,7 @@
 """What a session costs in tokens: the tools, the search for them, ten calls and their results."""
 
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -93,7 +94,9 @@ def costs(name, server_name, tools, instructions, steps, lines):
 
 
 def texts_of(result):
-    return [block["text"] for block in result.get("content", []) if block.get("type") == "text"]
+    """What a model reads of a result: its texts, or without any its structure."""
+    texts = [block["text"] for block in result.get("content", []) if block.get("type") == "text"]
+    return texts or [json.dumps(result.get("structuredContent"), ensure_ascii=False, separators=(",", ":"))]
 
 
 def measure_ours(host, form, session):

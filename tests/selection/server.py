@@ -7,6 +7,8 @@ import threading
 
 # Seconds for one answer. The first list waits for nothing, but a cold component takes seconds to compile.
 PATIENCE = 120
+# A name that no server knows.
+CLIENT = "loggia-selection"
 
 
 class ServerFailure(Exception):
@@ -14,11 +16,12 @@ class ServerFailure(Exception):
 
 
 class StdioServer:
-    """A running MCP server. Use as a context manager; its log goes to `log`, a writable file."""
+    """A running MCP server. Use as a context manager; its log goes to `log`, a writable file. `client` is the name to give."""
 
-    def __init__(self, command, log=subprocess.DEVNULL, cwd=None, env=None):
+    def __init__(self, command, log=subprocess.DEVNULL, env=None, client=CLIENT):
+        self.client = client
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=cwd, env=env, text=True, encoding="utf-8"
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=env, text=True, encoding="utf-8"
         )
         self.lines = queue.Queue()
         self.last_id = 0
@@ -69,7 +72,7 @@ class StdioServer:
         hello = {
             "protocolVersion": "2025-11-25",
             "capabilities": {},
-            "clientInfo": {"name": "loggia-selection", "version": "1"},
+            "clientInfo": {"name": self.client, "version": "1"},
         }
         result = self.request("initialize", hello)
         self._send({"method": "notifications/initialized"})
