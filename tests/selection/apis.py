@@ -27,13 +27,20 @@ class ModelCall:
     arguments: dict
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect is an error: it would take the key to another address."""
+
+    def redirect_request(self, *_):
+        return None
+
+
 def post(url, headers, body, sleep=time.sleep):
     """Posts JSON and returns JSON. Waits and tries again after rate limits, overload and broken connections."""
     data = json.dumps(body).encode()
     for attempt in range(1, ATTEMPTS + 1):
         request = urllib.request.Request(url, data, {"Content-Type": "application/json", **headers})
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            with urllib.request.build_opener(NoRedirects).open(request, timeout=PATIENCE) as response:
                 return json.loads(response.read())
         except urllib.error.HTTPError as error:
             text = error.read().decode(errors="replace")[:500]

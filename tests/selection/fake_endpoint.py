@@ -3,6 +3,7 @@
 import http.server
 import json
 import threading
+from unittest import mock
 
 
 class FakeEndpoint:
@@ -32,11 +33,15 @@ class FakeEndpoint:
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self):
+        # A proxy of the environment is not for loopback.
+        self.environment = mock.patch.dict("os.environ", {"no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"})
+        self.environment.start()
         self.thread.start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         return self
 
     def __exit__(self, *_):
+        self.environment.stop()
         self.server.shutdown()
         self.server.server_close()
         self.thread.join()

@@ -124,6 +124,11 @@ class ModelTest(unittest.TestCase):
             self.assertIn("bad key", line["failed"])
             self.assertEqual((len(requests), waits), (1, []))
 
+    def test_a_redirect_does_not_take_the_key_along(self):
+        for _, _, line, requests, _ in self.both([(302, {"Location": "/elsewhere"}, {})]):
+            self.assertIn("HTTP 302", line["failed"])
+            self.assertEqual(len(requests), 1)
+
     def test_answers_that_are_none(self):
         for _, _, line, _, _ in self.both([(200, {}, b"<html>")]):
             self.assertIn("not JSON", line["failed"])
