@@ -16,7 +16,6 @@ mod tools;
 
 use std::{process::ExitCode, time::Duration};
 
-use loggia_policy::settings::Level;
 use loggia_text::units;
 use loggia_upstream::{
     HttpSpec, ServerLook, StdioSpec, TransportSpec, UpstreamRuntimes, UpstreamSpec, look_at_endpoint,
@@ -33,10 +32,7 @@ use super::{
     reading::{AddressEntry, EntryKind, ProgramEntry},
     table::CLIENTS,
 };
-use crate::{
-    cli::{columns, common::io_runtime, exit, term},
-    telemetry::logs,
-};
+use crate::cli::{columns, common::io_runtime, exit, term};
 
 /// Find out why an MCP client does not see Loggia's tools.
 ///
@@ -73,7 +69,6 @@ struct CheckedFile {
 
 impl DoctorCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        logs::start_plain(Level::Error);
         let folders = SystemFolders::of_process()?;
         let runtime = io_runtime()?;
         let mut checked = Vec::new();

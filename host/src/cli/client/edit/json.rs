@@ -1,9 +1,10 @@
 //! JSON, with or without comments.
 
 use jsonc_parser::{
-    ParseOptions,
+    CollectOptions, ParseOptions, ast,
     cst::{CstInputValue, CstObject, CstRootNode},
     errors::ParseError,
+    parse_to_ast,
 };
 use serde_json::{Map, Value};
 
@@ -39,6 +40,9 @@ pub(super) fn put(
     entry: &Map<String, Value>,
 ) -> Result<String, EditFault> {
     let root = parse(text)?;
+    if let Some(after) = put_inline(text, key, name, entry) {
+        return Ok(after);
+    }
     let whole = root
         .object_value_or_create()
         .ok_or_else(|| EditFault::Form("the file does not hold an object".into()))?;
@@ -59,6 +63,37 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, EditFa
         known.remove();
     }
     Ok(finish(text, &root))
+}
+
+/// Puts a new entry into an object that is written on one line, which stays one.
+fn put_inline(text: &str, key: &str, name: &str, entry: &Map<String, Value>) -> Option<String> {
+    let start = text.len() - text.trim_start_matches(BOM).len();
+    let parsed = parse_to_ast(&text[start..], &CollectOptions::default(), &OPTIONS).ok()?;
+    let root = match parsed.value? {
+        ast::Value::Object(root) => root,
+        _ => return None,
+    };
+    let entry = Value::Object(entry.clone());
+    let (object, added) = match root.get_object(key) {
+        Some(servers) if servers.get(name).is_some() => return None,
+        Some(servers) => (servers, format!("{}: {entry}", Value::from(name))),
+        None if root.get(key).is_some() => return None,
+        None => (&root, format!("{}: {{{}: {entry}}}", Value::from(key), Value::from(name))),
+    };
+    let whole = &text[start + object.range.start..start + object.range.end];
+    let last = start + object.properties.last()?.range.end;
+    if whole.contains('\n') {
+        return None;
+    }
+    // After the last member, and after a comma behind it, which then follows the new one.
+    let rest = &text[last..start + object.range.end];
+    Some(match rest.split_once(',') {
+        Some((gap, _)) => {
+            let at = last + gap.len() + 1;
+            format!("{} {added},{}", &text[..at], &text[at..])
+        }
+        None => format!("{}, {added}{}", &text[..last], &text[last..]),
+    })
 }
 
 fn not_an_object(key: &str) -> EditFault {

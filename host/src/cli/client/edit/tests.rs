@@ -25,8 +25,9 @@ fn round(syntax: FileSyntax, before: &str, after: &str) {
     let (kept, left) = (lines(before), lines(&removed));
     // Every line that was there is there, in its order.
     let mut rest = left.iter();
-    let known =
-        |line: &String| line.trim().is_empty() || line.starts_with("servers:") || rest.any(|other| other == line);
+    let known = |line: &String| {
+        line.trim().is_empty() || line.starts_with("servers:") || rest.any(|other| other == line)
+    };
     assert!(kept.iter().all(known), "{before}\n---\n{removed}");
     assert_eq!(read_config(syntax, &removed).unwrap().pointer("/servers/loggia"), None);
 }
@@ -42,13 +43,27 @@ fn json_is_edited_in_its_own_style() {
     round(
         syntax,
         "{\n\t// mine\n\t\"theme\": \"x\", /* why */\n\t\"servers\": {\n\t\t\"b\":   {\"command\":\"b\"}, // second\n\t\t\"a\": {\"command\": \"a\",},\n\t},\n}\n",
-        "{\n\t// mine\n\t\"theme\": \"x\", /* why */\n\t\"servers\": {\n\t\t\"b\":   {\"command\":\"b\"}, // second\n\t\t\"a\": {\"command\": \"a\",},\n\t\t\"loggia\": {\n\t\t\t\"url\": \"http://x/mcp\",\n\t\t\t\"args\": [\"a b\", \"c\"]\n\t\t},\n\t},\n}\n",
+        "{\n\t// mine\n\t\"theme\": \"x\", /* why */\n\t\"servers\": {\n\t\t\"b\":   {\"command\":\"b\"}, // second\n\t\t\"a\": {\"command\": \"a\",},\n\t\t\"loggia\": {\n\t\t\t\"url\": \"http://x/mcp\",\n\t\t\t\"args\": [\"a b\", \"c\"],\n\t\t},\n\t},\n}\n",
     );
     round(
         syntax,
         "{\r\n    \"servers\": {\r\n        \"a\": 1 // one\r\n    }\r\n}",
         "{\r\n    \"servers\": {\r\n        \"a\": 1, // one\r\n        \"loggia\": {\r\n            \"url\": \"http://x/mcp\",\r\n            \"args\": [\"a b\", \"c\"]\r\n        }\r\n    }\r\n}",
     );
+    for (before, after) in [
+        ("{\"servers\": {\"a\":1}}\n", "{\"servers\": {\"a\":1, \"loggia\": E}}\n"),
+        ("{\"a\":1 , }", "{\"a\":1 , \"servers\": {\"loggia\": E}, }"),
+        (
+            "{ \"x\": { \"y\": [ 1 ] } } // end",
+            "{ \"x\": { \"y\": [ 1 ] }, \"servers\": {\"loggia\": E} } // end",
+        ),
+    ] {
+        let entry = r#"{"url":"http://x/mcp","args":["a b","c"]}"#;
+        let put = put_entry(syntax, before, KEY, "loggia", &self::entry("http://x/mcp"));
+        assert_eq!(put.unwrap(), after.replace('E', entry));
+    }
+    let one = "{\"servers\": {\"a\":1, \"loggia\": {\"url\": \"u\"}}}\n";
+    assert_eq!(remove_entry(syntax, one, KEY, "loggia").unwrap(), "{\"servers\": {\"a\":1}}\n");
     let bom = put_entry(syntax, "\u{feff}{}", KEY, "loggia", &entry("u")).unwrap();
     assert!(bom.starts_with("\u{feff}{"), "{bom:?}");
 }
@@ -119,7 +134,7 @@ fn a_fault_has_its_place() {
         (FileSyntax::Jsonc, "{\n  \"a\": 1\n  \"b\": 2\n}", (2, 9)),
         (FileSyntax::Jsonc, "{'a': 1}", (1, 2)),
         (FileSyntax::Toml, "a = 1\nb = = 2\n", (2, 5)),
-        (FileSyntax::Yaml, "a: 1\nb: [1\nc: 2\n", (3, 1)),
+        (FileSyntax::Yaml, "a: 1\nb: [1\nc: 2\n", (3, 2)),
         (FileSyntax::Yaml, "a: 1\na: 2\n", (2, 4)),
         (FileSyntax::Yaml, "a: 1\n---\nb: 2\n", (2, 1)),
     ] {
