@@ -9,6 +9,7 @@ use crate::{
     connection::{EndpointAnswer, UpstreamLink, ask_endpoint},
     runtimes::UpstreamRuntimes,
     spec::{HttpSpec, UpstreamSpec},
+    watch::keep_secrets,
 };
 
 /// Time for a connection to end after a look.
@@ -33,6 +34,7 @@ pub struct ServerLook {
 ///
 /// Why it cannot be used: a fragment about the server, such as "its process ended with exit status: 1".
 pub async fn look_at_server(spec: UpstreamSpec, runtimes: &UpstreamRuntimes) -> Result<ServerLook, String> {
+    keep_secrets(&spec);
     let limit = spec.limits.connect;
     let link = UpstreamLink::new(Arc::new(spec), runtimes.clone());
     let looked = timeout(limit, async {

@@ -301,3 +301,32 @@ pub const CLIENTS: &[ClientRow] = &[
         next: "start a new session of goose",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_this_table() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/integrators/clients.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for client in CLIENTS {
+            let at = client.user.linux;
+            let user = match at.base {
+                PathBase::Home => format!("~/{}", at.path),
+                PathBase::Config | PathBase::AppData => at.path.to_owned(),
+            };
+            let project = client.project.map_or("–".to_owned(), |path| format!("`{path}`"));
+            let row =
+                format!("| {} | `{}` | `{user}` | {project} | `{}` |", client.title, client.name, client.key);
+            assert!(page.contains(&row), "docs/integrators/clients.md should say: {row}");
+            for most in client.tools {
+                assert!(page.contains(&format!("{} {most}", client.title)), "{} {most}", client.title);
+            }
+        }
+        let names: BTreeSet<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        assert_eq!(names.len(), CLIENTS.len());
+    }
+}

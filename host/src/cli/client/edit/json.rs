@@ -65,29 +65,27 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, EditFa
     Ok(finish(text, &root))
 }
 
-/// Puts a new entry into an object that is written on one line, which stays one.
+/// Puts an entry into an object that is written on one line, which stays one.
 fn put_inline(text: &str, key: &str, name: &str, entry: &Map<String, Value>) -> Option<String> {
     let start = text.len() - text.trim_start_matches(BOM).len();
     let parsed = parse_to_ast(&text[start..], &CollectOptions::default(), &OPTIONS).ok()?;
-    let root = match parsed.value? {
-        ast::Value::Object(root) => root,
-        _ => return None,
-    };
+    let ast::Value::Object(root) = parsed.value? else { return None };
     let entry = Value::Object(entry.clone());
     let (object, added) = match root.get_object(key) {
-        Some(servers) if servers.get(name).is_some() => return None,
         Some(servers) => (servers, format!("{}: {entry}", Value::from(name))),
         None if root.get(key).is_some() => return None,
         None => (&root, format!("{}: {{{}: {entry}}}", Value::from(key), Value::from(name))),
     };
-    let whole = &text[start + object.range.start..start + object.range.end];
-    let last = start + object.properties.last()?.range.end;
-    if whole.contains('\n') {
+    if text[start + object.range.start..start + object.range.end].contains('\n') {
         return None;
     }
+    if let Some(known) = object.get(name).filter(|_| root.get_object(key).is_some()) {
+        let (from, to) = (start + known.range.start, start + known.range.end);
+        return Some(format!("{}{added}{}", &text[..from], &text[to..]));
+    }
+    let last = start + object.properties.last()?.range.end;
     // After the last member, and after a comma behind it, which then follows the new one.
-    let rest = &text[last..start + object.range.end];
-    Some(match rest.split_once(',') {
+    Some(match text[last..start + object.range.end].split_once(',') {
         Some((gap, _)) => {
             let at = last + gap.len() + 1;
             format!("{} {added},{}", &text[..at], &text[at..])
