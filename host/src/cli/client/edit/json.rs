@@ -8,7 +8,7 @@ use jsonc_parser::{
 };
 use serde_json::{Map, Value};
 
-use super::{EditFault, SyntaxFault};
+use super::fault::{EditFault, SyntaxFault};
 
 /// What editors and clients read: comments and trailing commas, and nothing else of JSON5.
 const OPTIONS: ParseOptions = ParseOptions {

@@ -2,12 +2,16 @@
 //!
 //! | file | concept |
 //! |---|---|
+//! | `fault` | why a text cannot be edited |
+//! | `lines` | lines and positions |
 //! | `json`, `toml`, `yaml` | one format each |
 //! | `yaml_tree` | YAML as JSON, with the lines of keys |
 //!
 //! Each edit is read again: what it says must be what it said before, and the entry.
 
+mod fault;
 mod json;
+mod lines;
 #[cfg(test)]
 mod tests;
 mod toml;
@@ -16,29 +20,8 @@ mod yaml_tree;
 
 use serde_json::{Map, Value};
 
+pub use self::fault::{EditFault, SyntaxFault};
 use super::facts::FileSyntax;
-
-/// Text that is not of its format.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {reason}")]
-pub struct SyntaxFault {
-    /// From 1.
-    pub line: usize,
-    /// From 1, in characters.
-    pub column: usize,
-    pub reason: String,
-}
-
-/// Why a text cannot be edited.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EditFault {
-    #[error(transparent)]
-    Syntax(#[from] SyntaxFault),
-    #[error("{0}")]
-    Form(String),
-    #[error("the file cannot be edited without changing more than the entry")]
-    Lossy,
-}
 
 /// Reads a whole file. An empty file is an empty object.
 ///
@@ -112,16 +95,4 @@ fn verify(syntax: FileSyntax, after: String, mut expected: Value, key: &str) -> 
         }
     }
     if read == expected { Ok(after) } else { Err(EditFault::Lossy) }
-}
-
-/// The end of lines of a text.
-fn line_end(text: &str) -> &'static str {
-    if text.contains("\r\n") { "\r\n" } else { "\n" }
-}
-
-/// The position of a byte: line and column, from 1.
-fn position(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(at)];
-    let line = before.matches('\n').count() + 1;
-    (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
 }

@@ -5,7 +5,10 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Array, Document, DocumentMut, InlineTable, Item, Table};
 
-use super::{EditFault, SyntaxFault, line_end, position};
+use super::{
+    fault::{EditFault, SyntaxFault},
+    lines::{line_end, position},
+};
 
 pub(super) fn read(text: &str) -> Result<Value, SyntaxFault> {
     toml::from_str(text).map_err(|error: toml::de::Error| {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::{
-    EditFault, line_end,
+    fault::EditFault,
+    lines::line_end,
     yaml_tree::{BlockKey, read_with_keys},
 };
 

@@ -3,7 +3,7 @@
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-use super::SyntaxFault;
+use super::fault::SyntaxFault;
 
 /// A mapping of the first or the second level, in block style.
 pub(super) struct BlockKey {
