@@ -194,7 +194,7 @@ async fn the_doctor_tells_why_an_address_does_not_answer() -> Result<()> {
     for (url, code, told) in [
         (at("http", "/mcp"), 0, "the server lists 1 tool: echo"),
         (at("http", "/mpc"), 10, "there is no MCP server at the path /mpc (404)"),
-        (at("https", "/mcp"), 10, "is not accepted"),
+        (at("https", "/mcp"), 10, "TLS with 127.0.0.1:"),
         ("http://127.0.0.1:9/mcp".to_owned(), 10, "nothing listens on 127.0.0.1:9"),
         ("http://no-such-host.invalid/mcp".to_owned(), 10, "no-such-host.invalid:80 cannot be reached"),
     ] {

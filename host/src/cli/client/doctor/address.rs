@@ -125,8 +125,9 @@ pub fn explain(client: &ClientRow, spec: &HttpSpec, answer: EndpointAnswer, reas
             format!("start the server: `loggia serve DIR --http {place}`; or correct the address"),
         ),
         EndpointAnswer::Tls(why) => DoctorFinding::problem(
-            format!("the certificate of {place} is not accepted: {why}"),
-            "use a certificate for this host; an authority of your own has to be known to the client (NODE_EXTRA_CA_CERTS for many)",
+            format!("TLS with {place} fails: {why}"),
+            "use http:// if the server has no certificate; else one for this host, of an authority that the client knows \
+             (NODE_EXTRA_CA_CERTS for many)",
         ),
         EndpointAnswer::Unreachable(why) => DoctorFinding::problem(
             format!("{place} cannot be reached: {why}"),
@@ -156,5 +157,61 @@ pub fn explain(client: &ClientRow, spec: &HttpSpec, answer: EndpointAnswer, reas
             format!("the server cannot be used: {reason}"),
             "check that the address is that of an MCP server",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::client::table::find_client;
+
+    #[test]
+    fn each_answer_has_a_remedy() {
+        let spec = |header: &[&str]| HttpSpec {
+            url: "http://127.0.0.1:8080/mpc".into(),
+            headers: header.iter().map(|name| ((*name).to_owned(), "Bearer x".to_owned())).collect(),
+            caller_header: None,
+        };
+        for (headers, answer, text, remedy) in [
+            (&[][..], EndpointAnswer::Refused, "nothing listens on 127.0.0.1:8080", "loggia serve DIR"),
+            (
+                &[],
+                EndpointAnswer::Tls("expired".into()),
+                "TLS with 127.0.0.1:8080 fails: expired",
+                "certificate",
+            ),
+            (&[], EndpointAnswer::Status(401, String::new()), "the entry has none", "--token-env NAME"),
+            (
+                &["authorization"],
+                EndpointAnswer::Status(401, String::new()),
+                "refuses the token (401)",
+                "token new",
+            ),
+            (&[], EndpointAnswer::Status(403, "Origin".into()), "(403): Origin", "http.origins"),
+            (&[], EndpointAnswer::Status(404, String::new()), "at the path /mpc (404)", "/mcp"),
+            (&[], EndpointAnswer::Status(502, "bad".into()), "HTTP 502: bad", "log"),
+            (&[], EndpointAnswer::Status(200, String::new()), "cannot be used: why", "MCP server"),
+        ] {
+            let finding = explain(find_client("cursor").unwrap(), &spec(headers), answer, "why");
+            let [level, found, does] = finding.to_row();
+            assert!(level == "problem" && found.contains(text) && does.contains(remedy), "{found} {does}");
+        }
+    }
+
+    #[test]
+    fn references_are_replaced_as_the_client_does() {
+        // Cargo sets CARGO_PKG_NAME.
+        for (client, value, expected, problems) in [
+            ("cursor", "Bearer ${env:CARGO_PKG_NAME}", "Bearer loggia", 0),
+            ("cursor", "Bearer ${CARGO_PKG_NAME}", "Bearer ${CARGO_PKG_NAME}", 1),
+            ("claude-code", "Bearer ${CARGO_PKG_NAME}", "Bearer loggia", 0),
+            ("goose", "Bearer ${ CARGO_PKG_NAME }", "Bearer loggia", 0),
+            ("claude-code", "Bearer ${LOGGIA_NOT_SET}", "Bearer ", 1),
+            ("claude-code", "plain", "plain", 0),
+        ] {
+            let mut findings = Vec::new();
+            let expanded = expand(find_client(client).unwrap(), value, false, &mut findings);
+            assert_eq!((expanded.as_str(), findings.len()), (expected, problems), "{client} {value}");
+        }
     }
 }

@@ -64,19 +64,22 @@ async fn ask(spec: &HttpSpec) -> Result<EndpointAnswer, HttpError> {
 fn failure(error: &reqwest::Error) -> EndpointAnswer {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        if error.is::<rustls::Error>() {
-            return EndpointAnswer::Tls(error.to_string());
+        if let Some(tls) = tls_error(error) {
+            return EndpointAnswer::Tls(tls);
         }
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            if error.kind() == io::ErrorKind::ConnectionRefused {
-                return EndpointAnswer::Refused;
-            }
-            // The source of such an error is that of the error in it.
-            if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) {
-                return EndpointAnswer::Tls(error.to_string());
-            }
+        let io = error.downcast_ref::<io::Error>();
+        if io.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+            return EndpointAnswer::Refused;
         }
         cause = error.source();
     }
     EndpointAnswer::Unreachable(innermost(error))
+}
+
+/// The text of an error of TLS, which may be in errors of I/O: the source of such an error is that of the error in it.
+fn tls_error(error: &(dyn Error + 'static)) -> Option<String> {
+    if error.is::<rustls::Error>() {
+        return Some(error.to_string());
+    }
+    tls_error(error.downcast_ref::<io::Error>()?.get_ref()?)
 }
