@@ -73,10 +73,10 @@ fn look(
     scope: ConfigScope,
     name: &str,
 ) -> Option<ListedFile> {
-    let file = folders.config_file(client, scope)?;
-    if scope == ConfigScope::Project && !file.exists() {
-        return None;
-    }
+    let file = match scope {
+        ConfigScope::User => folders.config_file(client, scope)?,
+        ConfigScope::Project => folders.project_file(client)?,
+    };
     let entry = read_file(&file).map_err(|error| format!("{error:#}")).and_then(|text| {
         let whole =
             read_config(client.syntax, &text.unwrap_or_default()).map_err(|fault| fault.to_string())?;

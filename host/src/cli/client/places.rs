@@ -52,6 +52,12 @@ impl SystemFolders {
         })
     }
 
+    /// The file of a project that is there, and is not the user's: in the home folder, both may be one.
+    pub fn project_file(&self, client: &ClientRow) -> Option<PathBuf> {
+        let file = self.config_file(client, ConfigScope::Project)?;
+        (file.exists() && self.config_file(client, ConfigScope::User).as_ref() != Some(&file)).then_some(file)
+    }
+
     /// The file of a client; `None` if it has none of this scope.
     pub fn config_file(&self, client: &ClientRow, scope: ConfigScope) -> Option<PathBuf> {
         let user = &client.user;

@@ -150,3 +150,41 @@ fn texts(value: Option<&Value>) -> BTreeMap<String, String> {
     let members = value.and_then(Value::as_object).into_iter().flatten();
     members.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::client::{
+        entry::{ServerTarget, TokenOrigin, render_entry},
+        table::CLIENTS,
+    };
+
+    #[test]
+    fn what_is_written_is_read() {
+        let url = "http://127.0.0.1:8080/mcp";
+        for client in CLIENTS {
+            let read = |target: &ServerTarget| {
+                let entry = render_entry(client, "loggia", target).ok()?;
+                Some(EntryKind::read(client, &Value::Object(entry)).unwrap_or_else(|why| panic!("{why:?}")))
+            };
+            let (command, args) = ("/bin/loggia".to_owned(), vec!["serve".to_owned(), "/p".to_owned()]);
+            let stdio = ServerTarget::Stdio { command: command.clone(), args: args.clone() };
+            let program = ProgramEntry { command, args, ..ProgramEntry::default() };
+            assert_eq!(read(&stdio), Some(EntryKind::Stdio(program)), "{}", client.name);
+            for token in
+                [TokenOrigin::None, TokenOrigin::Variable("T".into()), TokenOrigin::File("/t".into())]
+            {
+                let target = ServerTarget::Http { url: url.into(), token: token.clone() };
+                let Some(kind) = read(&target) else { continue };
+                let (EntryKind::Http(address) | EntryKind::Bridge { address, .. }) = kind else {
+                    panic!("{} {token:?}", client.name)
+                };
+                assert_eq!(address.url, url, "{}", client.name);
+                let header = address.headers.values().any(|value| value.contains('T'));
+                let named = header || address.variable.as_deref() == Some("T");
+                assert_eq!(named, matches!(token, TokenOrigin::Variable(_)), "{} {token:?}", client.name);
+                assert_eq!(address.file.is_some(), matches!(token, TokenOrigin::File(_)), "{}", client.name);
+            }
+        }
+    }
+}

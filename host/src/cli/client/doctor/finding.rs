@@ -67,6 +67,12 @@ impl DoctorFinding {
         [self.level.word().to_owned(), self.text.clone(), self.remedy.clone().unwrap_or_default()]
     }
 
+    /// Its lines for a person.
+    pub fn to_lines(&self) -> String {
+        let remedy = self.remedy.as_ref().map(|remedy| format!("\n           → {remedy}"));
+        format!("  {:<8} {}{}", self.level.word(), self.text, remedy.unwrap_or_default())
+    }
+
     pub fn to_json(&self) -> Value {
         json!({"level": self.level.word(), "finding": self.text, "remedy": self.remedy})
     }

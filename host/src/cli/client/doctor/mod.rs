@@ -16,7 +16,7 @@ mod tools;
 
 use std::{process::ExitCode, time::Duration};
 
-use loggia_text::units;
+use loggia_text::{printable, units};
 use loggia_upstream::{
     HttpSpec, ServerLook, StdioSpec, TransportSpec, UpstreamRuntimes, UpstreamSpec, look_at_endpoint,
     look_at_server,
@@ -104,10 +104,10 @@ impl DoctorCommand {
         scope: ConfigScope,
         runtime: &Runtime,
     ) -> Option<CheckedFile> {
-        let file = folders.config_file(client, scope)?;
-        if scope == ConfigScope::Project && !file.exists() {
-            return None;
-        }
+        let file = match scope {
+            ConfigScope::User => folders.config_file(client, scope)?,
+            ConfigScope::Project => folders.project_file(client)?,
+        };
         let mut findings = Vec::new();
         let found = config_file::check_file(client, &file, &self.entry.name, &folders.project, &mut findings);
         let has_entry = found.is_some();
@@ -206,6 +206,13 @@ impl DoctorCommand {
             });
             return term::print(&format!("{:#}", Value::Array(all.collect())));
         }
+        if term::stdout_is_terminal() {
+            for file in checked {
+                term::print(&format!("{}, {}", file.client.title, printable(&file.file)));
+                file.findings.iter().for_each(|finding| term::print(&finding.to_lines()));
+            }
+            return;
+        }
         let rows: Vec<[String; 5]> = checked
             .iter()
             .flat_map(|file| {
@@ -215,11 +222,7 @@ impl DoctorCommand {
                 })
             })
             .collect();
-        if term::stdout_is_terminal() {
-            term::print(&columns::build_table(&HEAD, &rows, HEAD.len()).to_string());
-        } else {
-            term::print(&columns::tab_separated(&HEAD, &rows));
-        }
+        term::print(&columns::tab_separated(&HEAD, &rows));
     }
 }
 
