@@ -98,10 +98,7 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
         let line = tokio::time::timeout(PATIENCE, printed.next_line()).await??.context("no configuration")?;
         configuration.push_str(&line);
     }
-    assert!(
-        configuration.contains(&format!("claude mcp add --transport http loggia {url}")),
-        "{configuration}"
-    );
+    assert!(configuration.contains(&format!("loggia client add CLIENT --url {url}")), "{configuration}");
     // The server does not wait for the build.
     eventually(async || {
         let said = said.lock().expect("not poisoned");

@@ -11,6 +11,7 @@ mod cancelled;
 mod capabilities;
 mod cli;
 mod clients;
+mod configure;
 mod credentials;
 mod facades;
 mod histories;

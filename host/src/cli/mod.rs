@@ -5,6 +5,7 @@
 mod build;
 mod call;
 mod check;
+mod client;
 mod clients;
 mod columns;
 mod common;
@@ -59,6 +60,8 @@ Examples:
   loggia serve plugins/ --http 127.0.0.1:8080        serve over HTTP, at /mcp
   loggia serve --config loggia.toml                  serve with a settings file
   loggia check plugins/                              report problems of plugins
+  loggia client add cursor --plugins plugins/        write the configuration of an MCP client
+  loggia client doctor                               say why a client does not see the tools
   loggia tokens plugins/                             count the tokens of the tool list
   loggia policy explain notes                        list what a plugin may do and reach
   loggia call notes add text=milk --plugins plugins  make one call
@@ -79,7 +82,8 @@ check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
 call, workflow run: 20 the call failed;
 state: 11 there is no such store; runs: 11 there is no such run; fleet: 11 no server is alive; credential: 11 there is no such credential;
 workflow, config: 10 a file has problems, 11 there is no such file or workflow;
-upstream: 10 a server cannot be imported or is unavailable, 11 there is none.
+upstream: 10 a server cannot be imported or is unavailable, 11 there is none;
+client: 10 (doctor) a client does not see the tools, 11 there is no such entry.
 
 Logs go to stderr; LOGGIA_LOG sets their level (error, warn, info, debug, trace).";
 
@@ -90,6 +94,7 @@ enum Command {
     Dev(dev::DevCommand),
     Build(build::BuildCommand),
     Check(check::CheckCommand),
+    Client(client::ClientCommand),
     Tokens(tokens::TokensCommand),
     Policy(policy::PolicyCommand),
     Call(call::CallCommand),
@@ -145,6 +150,7 @@ impl Cli {
             Command::Dev(command) => command.run(),
             Command::Build(command) => command.run(),
             Command::Check(command) => command.run(),
+            Command::Client(command) => command.run(),
             Command::Tokens(command) => command.run(Self::command()),
             Command::Policy(command) => command.run(),
             Command::Call(command) => command.run(),

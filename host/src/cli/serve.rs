@@ -91,6 +91,16 @@ pub struct ServeCommand {
     common: LoadOptions,
 }
 
+/// What a command would serve.
+pub struct ServePreview {
+    /// The plugin folder.
+    pub folder: Option<PathBuf>,
+    /// The address, if it would serve over HTTP.
+    pub http: Option<SocketAddr>,
+    /// How its plugins load.
+    pub options: HostOptions,
+}
+
 impl ServeCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         if self.log_format == Some(Format::Json) {
@@ -157,6 +167,21 @@ impl ServeCommand {
         runtime.shutdown_background();
         served?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Reads what this command would serve, without serving it.
+    ///
+    /// # Errors
+    ///
+    /// If its settings are invalid.
+    pub fn preview(&self) -> anyhow::Result<ServePreview> {
+        let file = self.read_file()?;
+        let settings = self.merge_settings(file.map(|file| file.settings).unwrap_or_default())?;
+        Ok(ServePreview {
+            http: settings.http.as_ref().map(|http| http.listen),
+            options: self.common.host_options()?,
+            folder: settings.folder,
+        })
     }
 
     /// Starts the runtime that serves clients. With one client and upstreams' children, it has one thread: their messages are

@@ -17,6 +17,7 @@
 //! | `secret_name` | names of variables and headers that hold credentials |
 //! | `import` | configuration files of MCP clients, as settings (pure) |
 //! | `runtimes` | where connections and their messages run |
+//! | `probe` | one look at a server, for diagnosis |
 //! | `watch` | a running upstream: facades as its tools change, and its outages |
 
 #![warn(unreachable_pub)]
@@ -26,6 +27,7 @@ mod connection;
 mod facade;
 mod import;
 mod pattern;
+mod probe;
 mod results;
 mod runtimes;
 mod secret_name;
@@ -33,10 +35,11 @@ mod spec;
 mod watch;
 
 pub use adapt::{AdaptedTools, ServerProfile, ToolRoute, adapt_tools};
-pub use connection::{CallerCredential, INHERITED_VARIABLES};
+pub use connection::{CallerCredential, EndpointAnswer, INHERITED_VARIABLES};
 pub use facade::UpstreamFacade;
 pub use import::{ImportedUpstream, ImportedUpstreams, import_clients, render_toml};
 pub use pattern::NamePattern;
+pub use probe::{ServerLook, look_at_endpoint, look_at_server};
 pub use runtimes::UpstreamRuntimes;
 pub use spec::{
     CallerHeader, HttpSpec, StdioSpec, ToolOverride, TransportSpec, UpstreamLimits, UpstreamSpec,

@@ -84,7 +84,7 @@ impl Drop for UpstreamServer {
 }
 
 /// Registers credentials for redaction: a server may echo them.
-fn keep_secrets(spec: &UpstreamSpec) {
+pub(crate) fn keep_secrets(spec: &UpstreamSpec) {
     use crate::spec::TransportSpec;
     match &spec.transport {
         TransportSpec::Stdio(stdio) => {

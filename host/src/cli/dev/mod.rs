@@ -21,6 +21,7 @@ use loggia_server::ENDPOINT_PATH;
 
 use self::{out::BuildOutput, sources::SourceWatcher};
 use super::{
+    client::{ServerTarget, TokenOrigin, find_client, render_entry, render_snippet},
     common::{LoadOptions, UsageError, shared_io_runtime},
     publishing::{PublishOptions, PublishPlan},
     serve::{HttpEndpoint, serve_http},
@@ -104,7 +105,10 @@ impl DevCommand {
         };
         let served =
             runtime.block_on(serve_http(&host, out.plugins().to_owned(), door, &settings, move |address| {
-                term::print(&client_configs(address, &shown));
+                match client_configs(address, &shown) {
+                    Ok(text) => term::print(&text),
+                    Err(error) => term::print_error(&error),
+                }
             }));
         // Running calls use timers of this runtime, so drop the host first.
         drop(host);
@@ -125,23 +129,29 @@ fn log_build(built: Result<bool, BuildError>, done: &str) {
     }
 }
 
-/// Renders configuration to copy for each client.
-fn client_configs(address: SocketAddr, out: &Path) -> String {
+/// Clients whose configuration is printed: one of each form.
+const SHOWN: [&str; 5] = ["claude-code", "vscode", "cursor", "codex", "claude-desktop"];
+
+/// Renders configuration to copy, and the command that writes it.
+fn client_configs(address: SocketAddr, out: &Path) -> anyhow::Result<String> {
     let url = format!("http://{address}{}", ENDPOINT_PATH);
     let exe = std::env::current_exe().unwrap_or_else(|_| "loggia".into());
-    let (exe, out) = (exe.display(), out.display());
-    format!(
-        r#"
-Claude Code      claude mcp add --transport http loggia {url}
-VS Code          .vscode/mcp.json
-                 {{"servers": {{"loggia": {{"type": "http", "url": "{url}"}}}}}}
-Cursor           ~/.cursor/mcp.json
-                 {{"mcpServers": {{"loggia": {{"url": "{url}"}}}}}}
-Codex            ~/.codex/config.toml
-                 [mcp_servers.loggia]
-                 url = "{url}"
-Claude Desktop   claude_desktop_config.json (starts its own server for the same folder)
-                 {{"mcpServers": {{"loggia": {{"command": "{exe}", "args": ["serve", "{out}"]}}}}}}
-"#
-    )
+    let mut text = format!("\nloggia client add CLIENT --url {url}    configures a client; or copy:\n");
+    for client in SHOWN.iter().filter_map(|name| find_client(name)) {
+        let starts = client.name == "claude-desktop";
+        let target = if starts {
+            let args = vec!["serve".to_owned(), out.display().to_string()];
+            ServerTarget::Stdio { command: exe.display().to_string(), args }
+        } else {
+            ServerTarget::Http { url: url.clone(), token: TokenOrigin::None }
+        };
+        let entry = render_entry(client, "loggia", &target).map_err(anyhow::Error::msg)?;
+        let place = client.project.filter(|_| client.name == "vscode").unwrap_or(client.user.linux.path);
+        let note = if starts { " (starts its own server for the same folder)" } else { "" };
+        text.push_str(&format!("\n{}: {place}{note}\n", client.title));
+        for line in render_snippet(client, "loggia", &entry)?.trim_end().lines() {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    Ok(text)
 }

@@ -42,7 +42,7 @@ type SendError = StreamableHttpError<HttpError>;
 /// alone.
 #[derive(Clone)]
 pub(in crate::connection) struct HttpClient {
-    client: Client,
+    pub(super) client: Client,
     /// Bytes of one message.
     max: usize,
 }
