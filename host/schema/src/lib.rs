@@ -76,6 +76,7 @@ pub use model::{
 pub use publish::budget::{BudgetFit, FormLadder, fit_budget};
 pub use publish::clients::LintSeverity;
 pub use publish::expose::{ExposeOptions, SchemaForm, ToolSplit};
+pub use publish::host_parameters::HOST_PARAMETERS_TEXT;
 pub use publish::lint::{LintFinding, lint};
 pub use publish::tool::PublishedTool;
 pub use text::near::nearest;

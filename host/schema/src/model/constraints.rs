@@ -48,15 +48,7 @@ fn collect(schema: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let text = |key: &str| schema.get(key).and_then(Value::as_str);
     let count = |key: &str| schema.get(key).and_then(Value::as_u64);
-    if let Some(values) = schema.as_object().and_then(crate::model::keywords::allowed_values)
-        && !values.iter().all(|value| value.is_null() || value.as_str().is_some_and(|text| !text.is_empty()))
-    {
-        let values: Vec<String> = values.iter().take(32).map(allowed).collect();
-        out.push(match values.as_slice() {
-            [only] => format!("always {only}"),
-            values => format!("one of {}", values.join(", ")),
-        });
-    }
+    out.extend(values_in_words(schema));
     number_range(schema, &mut out);
     if let Some(span) = span(count("minLength"), count("maxLength"), "character") {
         out.push(span);
@@ -85,7 +77,21 @@ fn collect(schema: &Value) -> Vec<String> {
     out
 }
 
-fn number_range(schema: &Value, out: &mut Vec<String>) {
+/// The allowed values, if the `enum` of a published schema cannot list them.
+pub(crate) fn values_in_words(schema: &Value) -> Option<String> {
+    let values = schema.as_object().and_then(crate::model::keywords::allowed_values)?;
+    if values.iter().all(|value| value.is_null() || value.as_str().is_some_and(|text| !text.is_empty())) {
+        return None;
+    }
+    let values: Vec<String> = values.iter().take(32).map(allowed).collect();
+    Some(match values.as_slice() {
+        [only] => format!("always {only}"),
+        values => format!("one of {}", values.join(", ")),
+    })
+}
+
+/// Appends the bounds of a number.
+pub(crate) fn number_range(schema: &Value, out: &mut Vec<String>) {
     let bound = |key: &str| schema.get(key).filter(|value| value.is_number());
     let unsigned = schema.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint"));
     match (bound("minimum"), bound("maximum")) {
@@ -109,7 +115,7 @@ fn number_range(schema: &Value, out: &mut Vec<String>) {
 }
 
 /// A range of counts: `1-50 items`, `min 2 characters`, `not empty`.
-fn span(min: Option<u64>, max: Option<u64>, unit: &str) -> Option<String> {
+pub(crate) fn span(min: Option<u64>, max: Option<u64>, unit: &str) -> Option<String> {
     let units = |count: u64| match (unit, count) {
         (unit, 1) => unit.to_owned(),
         ("entry", _) => "entries".to_owned(),

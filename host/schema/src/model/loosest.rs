@@ -92,6 +92,9 @@ fn merge_members(
             Some(known) => {
                 known.required &= member.required;
                 known.loosen(Some(&member.shape));
+                if known.brief.is_empty() {
+                    known.brief = member.brief;
+                }
                 if known.text.is_empty() {
                     known.text = member.text;
                 } else if !member.text.is_empty() && !known.text.contains(&member.text) {

@@ -5,6 +5,7 @@
 //! | `action_policy` | what an operator allows for each action |
 //! | `action_set` | a set of actions of one facade |
 //! | `bounds` | names, counts and sizes that a surface may have |
+//! | `brief` | the part of a parameter's text that a first call needs |
 //! | `compiled` | a compiled validator, with its cost |
 //! | `constraints` | bounds, formats and defaults in words |
 //! | `formats` | the asserted values of `format`, with names and samples |
@@ -28,6 +29,7 @@
 pub(crate) mod action_policy;
 pub(crate) mod action_set;
 pub(crate) mod bounds;
+pub(crate) mod brief;
 pub(crate) mod compiled;
 pub(crate) mod constraints;
 pub(crate) mod formats;

@@ -38,9 +38,35 @@ pub(crate) struct ShapeMember {
     pub(crate) shape: ValueShape,
     /// The author's description, with constraints.
     pub(crate) text: String,
+    /// The part of it that a first call needs. May be empty.
+    pub(crate) brief: String,
 }
 
 impl ValueShape {
+    /// Whether two shapes differ in their texts at most.
+    pub(crate) fn is_same_type(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::List(one), Self::List(other)) => one.is_same_type(other),
+            (Self::Union(some), Self::Union(others)) => {
+                some.len() == others.len()
+                    && some.iter().zip(others).all(|(one, other)| one.is_same_type(other))
+            }
+            (Self::Record { members, others }, Self::Record { members: more, others: also }) => {
+                let same = |(one, other): (&ShapeMember, &ShapeMember)| {
+                    one.name == other.name
+                        && one.required == other.required
+                        && one.shape.is_same_type(&other.shape)
+                };
+                let further = match (others, also) {
+                    (Some(others), Some(also)) => others.is_same_type(also),
+                    (others, also) => others.is_none() && also.is_none(),
+                };
+                members.len() == more.len() && members.iter().zip(more).all(same) && further
+            }
+            (one, other) => one == other,
+        }
+    }
+
     /// Renders the JSON Schema that MCP clients see: `type`, `enum`, `items`, `properties` and `required`.
     pub(crate) fn to_json(&self) -> Object {
         let mut out = Map::new();

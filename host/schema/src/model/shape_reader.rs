@@ -4,7 +4,7 @@ use loggia_facade::Object;
 use serde_json::Value;
 
 use crate::model::{
-    constraints, keywords,
+    brief, constraints, keywords,
     shape::{ShapeMember, ValueShape},
 };
 
@@ -81,6 +81,7 @@ impl ValueShape {
                 required: keywords::lists_name(schema, "required", name),
                 shape: Self::from_schema(member),
                 text: constraints::describe(member),
+                brief: brief::brief(name, member),
             })
             .collect();
         let others = match schema.get("additionalProperties").or_else(|| schema.get("unevaluatedProperties"))

@@ -1,4 +1,7 @@
 //! Signatures: an action and its parameters on one line: `update(id: string, depth?: xs|s|m|l)`.
+//!
+//! Texts that models read on every turn use a brief notation, in which a missing type is the one that the name says
+//! ([`usual_type`]), or that the text gives elsewhere: see [`BriefSignatures`] and [`call_form`].
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -11,10 +14,15 @@ use crate::{
 const LONG: usize = 400;
 /// The same for a signature that models read on every turn.
 const BRIEF_LONG: usize = 250;
-/// Enum values that are listed.
+/// Enum values that a text lists, if `describe` lists them all.
 const WORDS: usize = 24;
 /// Levels of nested objects that are listed.
 const LEVELS: usize = 3;
+/// The same in a type that stands nowhere else.
+const ALL_LEVELS: usize = 8;
+
+/// Finds the shape of a tool's parameter by its name.
+pub(crate) type KnownShapes<'a> = &'a dyn Fn(&str) -> Option<&'a ValueShape>;
 
 /// Renders the signature of an action.
 pub(crate) fn signature(name: &str, parameters: &ValueShape) -> String {
@@ -22,7 +30,7 @@ pub(crate) fn signature(name: &str, parameters: &ValueShape) -> String {
 }
 
 /// Renders the signatures of one tool for a text that models read on every turn. A parameter has its type where it is first
-/// named, and only if it is not `string`.
+/// named, and only if it is not the [`usual_type`] of its name.
 #[derive(Default)]
 pub(crate) struct BriefSignatures {
     /// Types of the parameters that were named before.
@@ -37,7 +45,7 @@ impl BriefSignatures {
         });
         if let ValueShape::Record { members, .. } = parameters {
             for ShapeMember { name, shape, .. } in members {
-                let text = type_text_with(shape, levels - 1, false);
+                let text = type_text_with(shape, levels - 1, TypeTexts::Inner(None));
                 self.types.entry(name.clone()).or_insert(text);
             }
         }
@@ -47,6 +55,24 @@ impl BriefSignatures {
 
 fn signature_with(name: &str, parameters: &ValueShape) -> String {
     fitting(LONG, |levels| format!("{name}({})", member_list(parameters, levels, TypeTexts::All))).0
+}
+
+/// Renders an action with the names of its parameters: `add(title, body?)`. A parameter has a type only if it is not the
+/// one that `known` returns.
+pub(crate) fn call_form(name: &str, parameters: &ValueShape, known: KnownShapes<'_>) -> String {
+    format!("{name}({})", member_list(parameters, ALL_LEVELS, TypeTexts::Unlike(known)))
+}
+
+/// Renders an optional parameter with its type: `wait?: boolean`.
+pub(crate) fn optional_parameter(name: &str, shape: &ValueShape) -> String {
+    format!("{name}?: {}", type_text(shape, 1))
+}
+
+/// Renders the type of an object's member, with all that it nests. `typeof name` stands for the shape of a parameter of
+/// this name.
+pub(crate) fn nested_type(name: &str, shape: &ValueShape, known: KnownShapes<'_>) -> String {
+    let types = TypeTexts::Inner(Some(known));
+    types.reference(name, shape).unwrap_or_else(|| type_text_with(shape, ALL_LEVELS, types))
 }
 
 /// Returns the text with the most levels that is short enough, or that with one level; with the number of its levels.
@@ -66,26 +92,72 @@ fn fitting(long: usize, render: impl Fn(usize) -> String) -> (String, usize) {
 enum TypeTexts<'a> {
     /// All.
     All,
-    /// All but `string`, and those of parameters that were named before.
+    /// All but usual ones, and those of parameters that were named before.
     Brief(&'a HashMap<String, String>),
-    /// All but `string`: of members of objects.
-    Inner,
+    /// Those of parameters that differ from what is known of them.
+    Unlike(KnownShapes<'a>),
+    /// All but usual ones, and those of parameters of the tool: of members of objects.
+    Inner(Option<KnownShapes<'a>>),
 }
 
 impl TypeTexts<'_> {
     /// The type of a member after its name.
     fn member(self, name: &str, shape: &ValueShape, levels: usize) -> Option<String> {
-        let text = type_text_with(shape, levels, matches!(self, Self::All));
-        let known = match self {
-            Self::Brief(types) => types.get(name),
-            Self::All | Self::Inner => None,
+        let text = || self.reference(name, shape).unwrap_or_else(|| type_text_with(shape, levels, self));
+        let is_needed = match self {
+            Self::All => true,
+            Self::Brief(types) => match types.get(name) {
+                Some(known) => *known != text(),
+                None => *text() != *usual_type(name),
+            },
+            Self::Unlike(known) => known(name).is_none_or(|known| !known.is_same_type(shape)),
+            Self::Inner(_) => *text() != *usual_type(name),
         };
-        let is_needed = match (self, known) {
-            (Self::All, _) => true,
-            (_, Some(known)) => *known != text,
-            (_, None) => *shape != ValueShape::Text(None),
+        is_needed.then(text)
+    }
+
+    /// `typeof name`, if the tool's parameter of this name is an object or list of the same type.
+    fn reference(self, name: &str, shape: &ValueShape) -> Option<String> {
+        let Self::Inner(Some(known)) = self else { return None };
+        let is_long =
+            |shape: &ValueShape| matches!(shape, ValueShape::Record { members, .. } if !members.is_empty());
+        let is_long = match shape {
+            ValueShape::List(items) => is_long(items),
+            shape => is_long(shape),
         };
-        is_needed.then_some(text)
+        (is_long && known(name).is_some_and(|known| known.is_same_type(shape)))
+            .then(|| format!("typeof {name}"))
+    }
+
+    /// How many words of an `enum` are listed. Where the text is all that a model sees, all.
+    fn words(self) -> usize {
+        match self {
+            Self::All | Self::Brief(_) | Self::Inner(None) => WORDS,
+            Self::Unlike(_) | Self::Inner(Some(_)) => usize::MAX,
+        }
+    }
+
+    /// The types that members of a member have.
+    fn inner(self) -> Self {
+        match self {
+            Self::Brief(_) => Self::Inner(None),
+            Self::Unlike(known) => Self::Inner(Some(known)),
+            Self::All | Self::Inner(_) => self,
+        }
+    }
+}
+
+/// The type that brief texts leave out, because the parameter's name says it.
+pub(crate) fn usual_type(name: &str) -> &'static str {
+    const INTEGERS: [&str; 6] = ["limit", "offset", "depth", "page", "count", "size"];
+    const FLAGS: [&str; 7] = ["archived", "pinned", "hidden", "recursive", "dry_run", "force", "overwrite"];
+    const FLAG_STARTS: [&str; 4] = ["is_", "has_", "include_", "ignore_"];
+    if INTEGERS.contains(&name) {
+        "integer"
+    } else if FLAGS.contains(&name) || FLAG_STARTS.iter().any(|start| name.starts_with(start)) {
+        "boolean"
+    } else {
+        "string"
     }
 }
 
@@ -103,8 +175,7 @@ fn member_list(shape: &ValueShape, levels: usize, types: TypeTexts<'_>) -> Strin
         }
         if let Some(others) = others {
             let comma = if members.is_empty() { "" } else { ", " };
-            let types_text = matches!(types, TypeTexts::All);
-            let _ = write!(out, "{comma}[name]: {}", type_text_with(others, levels - 1, types_text));
+            let _ = write!(out, "{comma}[name]: {}", type_text_with(others, levels - 1, types.inner()));
         }
     }
     out
@@ -117,11 +188,11 @@ fn is_identifier(name: &str) -> bool {
 
 /// Renders a type in TypeScript notation.
 pub(crate) fn type_text(shape: &ValueShape, levels: usize) -> String {
-    type_text_with(shape, levels, true)
+    type_text_with(shape, levels, TypeTexts::All)
 }
 
-fn type_text_with(shape: &ValueShape, levels: usize, types_text: bool) -> String {
-    let kind = |shape: &ValueShape| type_text_with(shape, levels, types_text);
+fn type_text_with(shape: &ValueShape, levels: usize, types: TypeTexts<'_>) -> String {
+    let kind = |shape: &ValueShape| type_text_with(shape, levels, types);
     match shape {
         ValueShape::Any => "any".into(),
         ValueShape::Boolean => "boolean".into(),
@@ -131,10 +202,10 @@ fn type_text_with(shape: &ValueShape, levels: usize, types_text: bool) -> String
         ValueShape::Text(Some(values)) => {
             let mut words: Vec<String> = values
                 .iter()
-                .take(WORDS)
+                .take(types.words())
                 .map(|value| if is_word(value) { value.clone() } else { format!("{value:?}") })
                 .collect();
-            if values.len() > WORDS {
+            if values.len() > types.words() {
                 words.push("…".into());
             }
             words.join("|")
@@ -146,12 +217,11 @@ fn type_text_with(shape: &ValueShape, levels: usize, types_text: bool) -> String
         },
         ValueShape::Record { members: known, others } => match (known.is_empty(), others) {
             (true, None) => "object".into(),
-            (true, Some(others)) if !types_text && **others == ValueShape::Any => "object".into(),
-            _ if levels == 0 => "object".into(),
-            _ => {
-                let types = if types_text { TypeTexts::All } else { TypeTexts::Inner };
-                format!("{{{}}}", member_list(shape, levels, types))
+            (true, Some(others)) if !matches!(types, TypeTexts::All) && **others == ValueShape::Any => {
+                "object".into()
             }
+            _ if levels == 0 => "object".into(),
+            _ => format!("{{{}}}", member_list(shape, levels, types.inner())),
         },
         ValueShape::Union(shapes) => shapes.iter().map(kind).collect::<Vec<_>>().join("|"),
     }
@@ -226,13 +296,13 @@ mod tests {
             assert_eq!(signatures.render("go", &ValueShape::from_schema(&resolved)), expected);
         };
         let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
-        check(json!({"limit": number, "id": text}), "go(limit?: integer, id?)");
-        check(json!({"limit": {"type": "integer", "maximum": 9}, "id": text}), "go(limit?, id?)");
-        check(json!({"limit": text, "id": number}), "go(limit?: string, id?: integer)");
-        check(
-            json!({"in": {"type": "object", "properties": {"limit": number}}}),
-            "go(in?: {limit?: integer})",
-        );
+        check(json!({"n": number, "id": text}), "go(n?: integer, id?)");
+        check(json!({"n": {"type": "integer", "maximum": 9}, "id": text}), "go(n?, id?)");
+        check(json!({"n": text, "id": number}), "go(n?: string, id?: integer)");
+        check(json!({"in": {"type": "object", "properties": {"n": number}}}), "go(in?: {n?: integer})");
+        // Some names say their type.
+        check(json!({"limit": number, "archived": {"type": "boolean"}}), "go(limit?, archived?)");
+        check(json!({"offset": text, "hidden": number}), "go(offset?: string, hidden?: integer)");
     }
 
     #[test]

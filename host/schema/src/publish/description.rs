@@ -45,24 +45,13 @@ pub(crate) fn summaries(part: &ToolPart<'_>) -> Vec<String> {
 }
 
 /// An action's summary, with a warning if it is destructive: MCP's annotations cover the whole tool.
-fn summary_line(action: &Action) -> String {
+pub(crate) fn summary_line(action: &Action) -> String {
     format!("{}{}", warning(action), sanitise_line(&action.summary, usize::MAX))
 }
 
-/// The warning before a summary.
+/// The warning before a summary or a signature.
 pub(crate) fn warning(action: &Action) -> &'static str {
     if action.effect == Effect::Destructive { "[destructive] " } else { "" }
-}
-
-/// Appends the lines that did not fit into the tool's description.
-pub(crate) fn with_spilled(mut text: String, spilled: &[String]) -> String {
-    for line in spilled {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(line);
-    }
-    text
 }
 
 /// Length in UTF-16 units, as JavaScript clients count.

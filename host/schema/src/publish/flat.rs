@@ -1,17 +1,25 @@
 //! The `flat` form, the default: one flat object, `action` first, each parameter once.
 //!
 //! Clients reject or drop most of JSON Schema, and one rejected tool can hide a whole server. So the root has only
-//! `type`, `properties`, `required` and `additionalProperties`, properties are plain (see [`ValueShape`]), and
-//! everything else is in the descriptions. A description begins with the actions that take the parameter: `[add*,
-//! update] The text.`
+//! `type`, `properties`, `required` and `additionalProperties`, properties are plain (see [`brief_schema`]), and
+//! everything else is in the descriptions. The tool's description has a line for each action:
+//!
+//! ```text
+//! add(title, body?, kind?: note|task): Add a note.
+//! ```
+//!
+//! The names are those of the properties; `?` marks optional ones, and a type follows where the action takes less than
+//! the property allows. `tests/flat_reader.rs` reads a tool back into its actions and their parameters.
+//!
+//! [`brief_schema`]: crate::publish::brief_schema
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
 
 use crate::{
-    model::shape::{ShapeMember, ValueShape},
+    model::{brief::brief_summary, sanitise::sanitise_line, shape::ShapeMember, signature::call_form},
     publish::{
-        description::{ToolDescription, summaries, with_spilled},
+        description::{ToolDescription, summary_line},
         host_parameters,
         parameters::ParameterTable,
         part::ToolPart,
@@ -19,26 +27,32 @@ use crate::{
     },
 };
 
-/// Explains the notation of the descriptions.
-const LEGEND: &str = "Parameters: [actions], * = required.";
-
 /// Publishes a part of a facade in this form.
 pub(crate) fn publish(part: &ToolPart<'_>) -> PublishedTool {
-    let ToolDescription { text: description, spilled } = ToolDescription::new(part, summaries(part));
     let parameters = parameters(part);
-    let legend = if parameters.name_actions() { LEGEND } else { "What to do." };
+    let ToolDescription { text: description, spilled } =
+        ToolDescription::new(part, action_lines(part, &parameters));
     let mut properties = Object::new();
-    properties.insert("action".into(), action_property(part, legend, &spilled));
+    properties.insert("action".into(), action_property(part, &spilled));
     properties.extend(parameters.publish());
-    PublishedTool::from_part(part, description, root_schema(part, properties, is_open(part)))
+    // The gate refuses other parameters anyway, so `additionalProperties` would say nothing.
+    PublishedTool::from_part(part, description, root_schema(part, properties, true))
+}
+
+/// One line per action: `add(title, body?): Add a note.`
+fn action_lines(part: &ToolPart<'_>, parameters: &ParameterTable<'_>) -> Vec<String> {
+    let above = sanitise_line(&part.contract.surface().summary, usize::MAX);
+    let lines = part.with_rules().map(|(action, rules)| {
+        let call = call_form(&action.name, &rules.shape, &|name| parameters.shape(name));
+        let summary = summary_line(action);
+        if summary == above { call } else { format!("{call}: {}", brief_summary(&summary)) }
+    });
+    lines.collect()
 }
 
 /// The property that selects the action.
-pub(crate) fn action_property(part: &ToolPart<'_>, text: &str, spilled: &[String]) -> Value {
-    let default = part.default_action.map(|name| format!("Default {name}."));
-    let texts: Vec<&str> =
-        Some(text).filter(|text| !text.is_empty()).into_iter().chain(default.as_deref()).collect();
-    let text = with_spilled(texts.join(" "), spilled);
+pub(crate) fn action_property(part: &ToolPart<'_>, spilled: &[String]) -> Value {
+    let text = spilled.join("\n");
     let mut property = Object::new();
     property.insert("type".into(), "string".into());
     property.insert("enum".into(), json!(part.names()));
@@ -62,14 +76,9 @@ pub(crate) fn root_schema(part: &ToolPart<'_>, properties: Object, is_open: bool
     schema
 }
 
-/// Whether any action accepts parameters that its schema does not name.
-fn is_open(part: &ToolPart<'_>) -> bool {
-    let open = |shape: &ValueShape| matches!(shape, ValueShape::Record { others: Some(_), .. });
-    part.with_rules().any(|(_, rules)| open(&rules.shape))
-}
-
+/// The parameters of all actions. No line of an action names those of the host: any action accepts them.
 fn parameters<'a>(part: &ToolPart<'a>) -> ParameterTable<'a> {
-    let mut out = ParameterTable::new(part.action_names().collect());
+    let mut out = ParameterTable::new(&part.contract.surface().name);
     for (action, rules) in part.with_rules() {
         out.add(&action.name, rules.parameters().iter().cloned());
     }
@@ -155,8 +164,11 @@ mod tests {
         assert!(description.encode_utf16().count() <= limits::DESCRIPTION);
         let spilled = schema["properties"]["action"]["description"].as_str().unwrap();
         for action in &surface.actions {
-            let line = format!("\n{}: {}", action.name, action.summary);
-            assert!(description.contains(&line) != spilled.contains(&line), "{line}");
+            let summary = action.summary.trim_end_matches('.');
+            let is_line =
+                |line: &str| line.starts_with(&format!("{}(", action.name)) && line.contains(summary);
+            let lines = description.lines().chain(spilled.lines());
+            assert_eq!(lines.filter(|line| is_line(line)).count(), 1, "{}", action.name);
         }
     }
 
@@ -199,32 +211,71 @@ mod tests {
         check("flat_mixed", surface);
     }
 
+    /// The description of a facade with these schemas of the actions `a`, `b` and so on, and that of the parameter `p`.
+    fn published(schemas: &[Value]) -> (String, Value) {
+        let names = ["a", "b", "c"];
+        let actions = names.iter().zip(schemas).map(|(name, schema)| fixture::action(name, schema.clone()));
+        let surface = fixture::surface("who", actions.collect());
+        let tool = Contract::new(Arc::new(surface)).unwrap().publish(&ExposeOptions::default()).remove(0);
+        let lines = tool.description.lines().skip(1).collect::<Vec<_>>().join("\n");
+        (lines, tool.input_schema["properties"]["p"].clone())
+    }
+
     #[test]
-    fn actions_of_a_parameter_are_listed_in_the_shortest_notation() {
-        // Of six actions: those that take `p`, and those that require it.
-        for (takes, requires, expected) in [
-            ("abcdef", "abcdef", "[required] P."),
-            ("abcdef", "", "P."),
-            ("abcdef", "abde", "[required; optional in c, f] P."),
-            ("abcdef", "abc", "[a*, b*, c*, d, e, f] P."),
-            ("abcdef", "a", "[a*, b, c, d, e, f] P."),
-            ("abcde", "abcde", "[all* but f] P."),
-            ("abcde", "", "[all but f] P."),
-            ("abcde", "ab", "[a*, b*, c, d, e] P."),
-            ("abc", "abc", "[a*, b*, c*] P."),
-            ("f", "", "[f] P."),
+    fn an_action_gives_the_types_that_the_property_does_not() {
+        let takes = |kind: Value, required: Value| json!({"type": "object", "properties": {"p": kind, "o": {"type": "integer"}}, "required": required});
+        let words = |words: Value| json!({"type": "string", "enum": words});
+        for (first, second, lines, schema) in [
+            (
+                words(json!(["x", "y"])),
+                words(json!(["x", "y"])),
+                "a(p, o?): Does a\nb(p?, o): Does b",
+                json!({"type": "string", "enum": ["x", "y"]}),
+            ),
+            (
+                words(json!(["x"])),
+                words(json!(["x", "y"])),
+                "a(p: x, o?): Does a\nb(p?, o): Does b",
+                json!({"type": "string", "enum": ["x", "y"]}),
+            ),
+            (
+                words(json!(["x"])),
+                json!({"type": "string"}),
+                "a(p: x, o?): Does a\nb(p?, o): Does b",
+                json!({"type": "string"}),
+            ),
+            (
+                json!({"type": "boolean"}),
+                json!({"type": "integer"}),
+                "a(p: boolean, o?): Does a\nb(p?: integer, o): Does b",
+                json!({"anyOf": [{"type": "boolean"}, {"type": "integer"}]}),
+            ),
         ] {
-            let action = |name: char| {
-                let properties =
-                    if takes.contains(name) { json!({"p": {"description": "P."}}) } else { json!({}) };
-                let required = if requires.contains(name) { json!(["p"]) } else { json!([]) };
-                let schema = json!({"type": "object", "properties": properties, "required": required});
-                fixture::action(&name.to_string(), schema)
-            };
-            let surface = fixture::surface("who", "abcdef".chars().map(action).collect());
-            let contract = Contract::new(Arc::new(surface)).unwrap();
-            let published = contract.publish(&ExposeOptions::default())[0].input_schema.clone();
-            assert_eq!(published["properties"]["p"]["description"], expected, "{takes} {requires}");
+            let published = published(&[takes(first, json!(["p"])), takes(second, json!(["o"]))]);
+            assert_eq!(published, (lines.to_owned(), schema));
+        }
+    }
+
+    #[test]
+    fn a_text_names_its_actions_unless_all_give_it() {
+        let takes = |text: &str| json!({"type": "object", "properties": {"p": {"description": text}}});
+        for (texts, expected) in [
+            (&["How it goes.", "How it goes."][..], json!("How it goes")),
+            (&["How it goes.", ""], json!("a: How it goes")),
+            (
+                &["How it goes.", "Where it ends.", "How it goes."],
+                json!("a, c: How it goes; b: Where it ends"),
+            ),
+            // Texts that differ in few words say the same.
+            (
+                &["Only entries whose name matches.", "Only files whose name matches."],
+                json!("Only entries whose name matches"),
+            ),
+            (&["", ""], Value::Null),
+            (&["The p.", "Which p it is."], Value::Null),
+        ] {
+            let schemas: Vec<Value> = texts.iter().map(|text| takes(text)).collect();
+            assert_eq!(published(&schemas).1["description"], expected, "{texts:?}");
         }
     }
 

@@ -12,8 +12,8 @@ use crate::{
     contract::groups::ActionGroup,
     model::{limits, sanitise::sanitise_line, shape::ShapeMember},
     publish::{
-        flat::root_schema, host_parameters, nested::open_object, parameters::property_schema, part::ToolPart,
-        tool::PublishedTool,
+        brief_schema::open_object, flat::root_schema, host_parameters, parameters::property_schema,
+        part::ToolPart, tool::PublishedTool,
     },
     text::show,
 };

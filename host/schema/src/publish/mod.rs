@@ -2,6 +2,7 @@
 //!
 //! | file | concept |
 //! |---|---|
+//! | `brief_schema` | a property of the `flat` form |
 //! | `budget` | picks forms that fit a token budget |
 //! | `clients` | table of what clients reject or drop |
 //! | `describe` | the result of the `describe` action: all actions, or one |
@@ -21,6 +22,7 @@
 //! | `render` | publishes a contract in the requested form |
 //! | `tool` | a published tool |
 
+pub(crate) mod brief_schema;
 pub(crate) mod budget;
 pub(crate) mod clients;
 pub(crate) mod describe;

@@ -10,10 +10,11 @@ use crate::{
     model::{
         host_action::{HostAction, LOGIN_CODE},
         shape::{ShapeMember, ValueShape},
-        signature::BriefSignatures,
+        signature::{BriefSignatures, optional_parameter},
     },
     publish::{
-        description::{ToolDescription, summaries, warning, with_spilled},
+        brief_schema::open_object,
+        description::{ToolDescription, summaries, utf16_len, warning},
         flat::{action_property, add_host_parameters, root_schema},
         granular::object_schema,
         host_parameters,
@@ -23,25 +24,19 @@ use crate::{
     },
 };
 
-/// Description of `action`, whose values say the rest.
-const ACTION_TEXT: &str = "";
-/// Description of `params` in the `signatures` form. What a missing type means is left to the reader.
-const PARAMS_TEXT: &str = "As in its signature.";
+/// Begins the line of parameters that every action accepts.
+const EVERY_ACTION: &str = "also ";
+/// UTF-16 units of a description that every client shows.
+const SHOWN: usize = 1024;
+
 /// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
-/// `describe`. Of the host's parameters, only `confirm` and `login_code` need a description of their own.
+/// `describe`. Of the host's parameters, only `confirm` and `login_code` need a description of their own; the others are
+/// in a last line, because every action accepts them.
 pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
     let mut signatures = BriefSignatures::default();
     let mut lines = Vec::new();
     for (action, rules) in part.with_rules() {
-        let (members, others) = match &rules.shape {
-            ValueShape::Record { members, others } => (members.clone(), others.clone()),
-            _ => (Vec::new(), None),
-        };
-        let added = host_parameters::for_action(part.contract, action)
-            .into_iter()
-            .filter(|member| !is_beside_params(member));
-        let shape = ValueShape::Record { members: members.into_iter().chain(added).collect(), others };
-        lines.push(format!("{}{}", warning(action), signatures.render(&action.name, &shape)));
+        lines.push(format!("{}{}", warning(action), signatures.render(&action.name, &rules.shape)));
     }
     // The server's instructions explain `describe`.
     for host_action in part.host_actions.iter().filter(|action| **action != HostAction::Describe) {
@@ -50,16 +45,28 @@ pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
         let members = members.filter(|member| member.name != "include_trace");
         lines.push(signatures.render(host_action.name(), &record(members.collect())));
     }
+    let mut added = ParameterTable::default();
+    add_host_parameters(part, &mut added, |member| !is_beside_params(member));
+    let added: Vec<String> = added.shapes().map(|(name, shape)| optional_parameter(name, shape)).collect();
+    if !added.is_empty() {
+        lines.push(format!("{EVERY_ACTION}{}", added.join(", ")));
+    }
     let ToolDescription { text: description, spilled } = ToolDescription::new(part, lines);
-    let params = open_object(with_spilled(PARAMS_TEXT.to_owned(), &spilled));
-    publish(part, description, action_property(part, ACTION_TEXT, &[]), params, is_beside_params)
+    // The lines name the actions, where clients show all of them.
+    let action = if spilled.is_empty() && utf16_len(&description) <= SHOWN {
+        json!({"type": "string"})
+    } else {
+        action_property(part, &[])
+    };
+    let params = open_object(spilled.join("\n"));
+    publish(part, description, action, params, is_beside_params)
 }
 
 /// Publishes only the names of the actions.
 pub(crate) fn names(part: &ToolPart<'_>) -> PublishedTool {
     let ToolDescription { text: description, .. } = ToolDescription::new(part, []);
     let params = open_object("Ask `describe`, with the action in `of`.".to_owned());
-    publish(part, description, action_property(part, ACTION_TEXT, &[]), params, is_beside_params)
+    publish(part, description, action_property(part, &[]), params, is_beside_params)
 }
 
 /// Publishes one schema per action.
@@ -70,13 +77,7 @@ pub(crate) fn union(part: &ToolPart<'_>) -> PublishedTool {
         branch(host_action.name(), &record(host_parameters::for_host_action(*host_action)))
     });
     let branches: Vec<Value> = actions.chain(host_actions).collect();
-    publish(
-        part,
-        description,
-        action_property(part, ACTION_TEXT, &spilled),
-        json!({"anyOf": branches}),
-        |_| true,
-    )
+    publish(part, description, action_property(part, &spilled), json!({"anyOf": branches}), |_| true)
 }
 
 /// Whether a host parameter is beside `params`, because no signature explains it.
@@ -96,16 +97,10 @@ fn publish(
     let mut properties = Object::new();
     properties.insert("action".into(), action);
     properties.insert("params".into(), params);
-    let mut others = ParameterTable::new(part.action_names().collect());
+    let mut others = ParameterTable::default();
     add_host_parameters(part, &mut others, is_beside);
     properties.extend(others.publish());
     PublishedTool::from_part(part, description, root_schema(part, properties, is_open))
-}
-
-/// An object whose members only the description names. `additionalProperties` is explicit, because some clients treat
-/// an object without members as one that must be empty.
-pub(crate) fn open_object(description: String) -> Value {
-    json!({"type": "object", "properties": {}, "additionalProperties": true, "description": description})
 }
 
 fn branch(name: &str, shape: &ValueShape) -> Value {

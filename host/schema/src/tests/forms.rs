@@ -243,9 +243,9 @@ fn what_each_form_saves() {
             .to_vec()
     };
     for (surface, least) in [
-        (surfaces::projects(), [44, 82, 90]),
-        (surfaces::issues(), [65, 80, 92]),
-        (surfaces::tasks(), [39, 66, 79]),
+        (surfaces::projects(), [50, 82, 90]),
+        (surfaces::issues(), [68, 85, 92]),
+        (surfaces::tasks(), [49, 74, 79]),
     ] {
         for ((form, saved), least) in saved(&surface).into_iter().zip(least) {
             assert!(saved >= least, "{} as {}: {saved} percent", surface.name, form.as_str());

@@ -7,4 +7,6 @@ pub(crate) mod forms;
 mod large;
 mod narrow;
 mod properties;
+pub(crate) mod published;
+pub(crate) mod published_reader;
 pub(crate) mod surfaces;
