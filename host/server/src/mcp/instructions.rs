@@ -4,7 +4,7 @@ use loggia_gate::{
     access::{CallerRights, ListId},
     catalog::{CatalogEntry, CatalogSnapshot},
 };
-use loggia_schema::{SchemaForm, ToolView};
+use loggia_schema::{HOST_PARAMETERS_TEXT, SchemaForm, ToolView};
 
 /// Longest instructions in bytes: Claude Code cuts longer ones.
 const INSTRUCTIONS: usize = 2000;
@@ -17,7 +17,7 @@ const MORE_LINE: usize = 24;
 
 const USAGE: &str = "\
 Each tool is one domain; `action` chooses the operation, and the action's parameters stand beside it or in `params`: \
-{\"action\": \"…\", …}. Parameters are described as [actions] text, * meaning required for that action. When unsure, \
+{\"action\": \"…\", …}. A line `add(title, body?, kind?: a|b)` lists an action's parameters; `?` marks optional ones. When unsure, \
 call action \"describe\", with `of` naming one action for its parameters and examples. Results are JSON: \
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
 fix the call, try again. `next` names the call that should follow.";
@@ -50,6 +50,11 @@ pub fn render_instructions(
     text.push_str(if is_granular { GRANULAR_USAGE } else { USAGE });
     if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {
         text.push_str(RUNS);
+        // Where each tool is one action, its parameters have texts of their own.
+        if !is_granular {
+            text.push(' ');
+            text.push_str(HOST_PARAMETERS_TEXT);
+        }
     }
     let facades = seen.iter().map(|(entry, _)| {
         let surface = entry.surface();
