@@ -81,7 +81,7 @@ mod tests {
             ("claude-code", "claude-code"),
             ("Claude-Code", "claude-code"),
             ("claude-code-fork", "other"),
-            ("claude-ai (via mcp-remote 0.1.29)", "claude"),
+            ("claude-ai (via mcp-remote 0.1.29)", "claude-desktop"),
             ("Visual Studio Code - Insiders", "vscode"),
             ("cursor-vscode (via mcp-remote 0.15.1)", "cursor"),
             ("mcp", "other"),
