@@ -56,7 +56,7 @@ async fn tools(host: &HttpHost, path: &str, session: &str) -> Result<Vec<Value>>
 }
 
 async fn call(host: &HttpHost, path: &str, session: &str, tool: &str, arguments: Value) -> Result<Value> {
-    Ok(ask(host, path, session, &wire::in_session(3, tool, &arguments)).await?.message()?)
+    ask(host, path, session, &wire::in_session(3, tool, &arguments)).await?.message()
 }
 
 fn names(tools: &[Value]) -> Vec<&str> {
