@@ -146,6 +146,7 @@ async fn a_profile_shows_a_part_of_the_tools() -> Result<()> {
     Ok(())
 }
 
+/// H100.
 #[tokio::test]
 async fn a_token_may_be_bound_to_a_profile() -> Result<()> {
     let folder = folder();
@@ -157,6 +158,9 @@ async fn a_token_may_be_bound_to_a_profile() -> Result<()> {
     for path in ["/mcp", "/mcp/orders"] {
         let (_, own) = session(host, path, &bound.header(), "a script").await?;
         assert_eq!(names(&tools(host, path, &own).await?), ["orders"], "{path}");
+        let add = json!({"action": "add", "a": 1, "b": 2});
+        let hidden = call(host, path, &own, "echo", add).await?;
+        assert_eq!(hidden["error"]["code"], -32602, "{hidden}");
     }
     for path in ["/mcp/sums", "/mcp/nothing"] {
         let refused = ask(host, path, &bound.header(), wire::INITIALIZE).await?;
@@ -188,6 +192,7 @@ async fn stdio_serves_one_profile() -> Result<()> {
     Ok(())
 }
 
+/// H100: another caller does not read it.
 #[tokio::test]
 async fn a_long_result_is_cut_and_its_rest_read_by_parts() -> Result<()> {
     let folder = Folder::with(&["echo"]);
