@@ -54,7 +54,7 @@ pub(crate) struct VerbCandidate<'a> {
 
 /// Returns the names that differ from `name` in one word, where both have verbs of one group: `notes_remove` for
 /// `notes_delete`. If there is none, those whose first words are such verbs, where one side has no other word: `remove`
-/// for `delete_note`. None at all if there are more than three.
+/// for `delete_note`. None at all if there are more than three. The likeliest come first.
 pub(crate) fn synonyms<'a>(name: &str, among: impl IntoIterator<Item = VerbCandidate<'a>>) -> Vec<&'a str> {
     let sent = words(&name[..name.floor_char_boundary(VALUE_CHARS + 1)]);
     let is_verb = |word: &String| GROUPS.iter().any(|group| group.has(word, false));
@@ -80,6 +80,11 @@ pub(crate) fn synonyms<'a>(name: &str, among: impl IntoIterator<Item = VerbCandi
     if found.len() > MOST {
         found.clear();
     }
+    // A verb's first meaning comes first: `save` is rather `put` than `edit`.
+    found.sort_by_key(|name| {
+        let known = words(name);
+        !sent.iter().zip(&known).any(|(one, other)| one != other && is_same_verb(one, other, true))
+    });
     found
 }
 
@@ -144,12 +149,19 @@ mod tests {
                 ("help", &["describe"]),
                 ("remove_note", &["delete"]),
                 ("removeNote", &["delete"]),
+                ("save", &["add", "update"]),
                 ("walk", &[]),
                 ("do", &[]),
                 ("", &[]),
                 ("_", &[]),
             ],
         );
+    }
+
+    #[test]
+    fn first_meanings_come_first() {
+        check(&["edit", "put", "get"], &[("save", &["put", "edit"]), ("set", &["edit", "put"])]);
+        check(&["list_notes", "get_note"], &[("show_note", &["get_note", "list_notes"])]);
     }
 
     #[test]
