@@ -61,7 +61,8 @@ impl Contract {
         let foreign: Vec<&str> = sent.iter().copied().filter(|name| !rules.has(name)).collect();
         let is_lacking =
             rules.parameters().iter().any(|member| member.required && !sent.contains(&&*member.name));
-        if sent.is_empty() || sent.len() > READ || !(is_lacking || !foreign.is_empty()) {
+        let is_refused = is_lacking || !foreign.is_empty();
+        if sent.is_empty() || sent.len() > READ || !is_refused {
             return None;
         }
         let mut fitting = self.actions_taking(&sent, view);
