@@ -12,6 +12,9 @@ BOUNDS = re.compile(r"(?<![\w.])(-?\d[\d.]*)-(\d[\d.]*)(?: (characters|items))?"
 # Other words for common actions, which are no aliases of them everywhere.
 SYNONYMS = {"add": "store", "get": "fetch", "list": "show", "search": "find", "delete": "remove", "update": "change"}
 SYNONYMS |= {"create": "make", "append": "write", "put": "save", "move": "rename", "archive": "hide", "run": "start"}
+# Words that the host's table of verbs does not hold: what it is worth for a word that nobody thought of.
+RARE = {"add": "record", "get": "obtain", "list": "browse", "search": "locate", "delete": "destroy", "update": "revise"}
+RARE |= {"create": "generate", "append": "attach", "put": "keep", "move": "transfer", "archive": "retire", "run": "perform"}
 
 
 @dataclasses.dataclass
@@ -58,7 +61,15 @@ def action_typo(call):
 
 def action_synonym(call):
     """Another word for the action."""
-    other = SYNONYMS.get(call.action, f"do_{call.action}")
+    return renamed(call, SYNONYMS.get(call.action, f"do_{call.action}"))
+
+
+def rare_synonym(call):
+    """A word for the action that no table holds."""
+    return call.action in RARE and renamed(call, RARE[call.action])
+
+
+def renamed(call, other):
     if "action" in call.arguments:
         call.arguments["action"] = other
     else:
@@ -182,7 +193,7 @@ def strict_nulls(call):
 
 
 BREAKS = (
-    action_typo, action_synonym, no_action, missing_required, null_required, wrong_type, outside_enum, outside_range,
+    action_typo, action_synonym, rare_synonym, no_action, missing_required, null_required, wrong_type, outside_enum, outside_range,
     unknown_parameter, misspelt_parameter, foreign_parameter, wrong_nesting, listed_params, strict_nulls,
 )  # fmt: skip
 

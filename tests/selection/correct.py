@@ -14,12 +14,13 @@ PATH = re.compile(r"[^.\[\]]+|\[\d+\]")
 NOT_A_PARAMETER = re.compile(r"^`([^`]+)` is not a parameter of `[^`]*`(.*)$")
 NO_MEMBER = re.compile(r"^`([^`]+)` has no member `([^`]+)`(.*)$")
 SUGGESTION = re.compile(r'[Dd]id you mean [`"]([^`"]+)[`"]')
+SUGGESTIONS = re.compile(r'Did you mean ([`"][^?]+)\?')
 REQUIRED = re.compile(r"^`([^`]+)` is required")
 ONE_OF = re.compile(r"^`([^`]+)` must be one of (.*?)(?: \(got .*)?$")
 LIMIT = re.compile(r"^`([^`]+)` must (?:be|have) at (most|least) (-?[\d.,_]+)( characters?| items?)?")
 TYPE = re.compile(r"^`([^`]+)` must be (a string|an integer|a number|true or false|an array|an object)")
 OTHER = re.compile(r"^`([^`]+)` (?:must|is not|is missing|is given twice)")
-AVAILABLE = re.compile(r"Available (?:actions|tools): ([^.]+)")
+AVAILABLE = re.compile(r"(?:Available (?:actions|tools)|Actions that take these parameters): ([^.]+)")
 TYPES = {"a string": str, "an integer": int, "a number": (int, float), "true or false": bool, "an array": list, "an object": dict}
 
 
@@ -48,7 +49,7 @@ class CallCorrection:
         return params if isinstance(params, dict) else self.arguments
 
     def _name(self, error):
-        """An unknown tool or action, or none: the suggestion, else the nearest of those that are named."""
+        """An unknown tool or action, or none: the suggestion (of several the one that was meant), else the nearest of those named."""
         match = AVAILABLE.search(error)
         if not match:
             return False
@@ -60,8 +61,9 @@ class CallCorrection:
             return True
         of_tool = "Unknown tool" in error
         wrong = self.tool if of_tool else str(self.arguments.get("action"))
-        suggested = SUGGESTION.search(self.hint) or SUGGESTION.search(error)
-        near = [suggested[1]] if suggested else difflib.get_close_matches(wrong, names, 1, 0.6)
+        suggested = SUGGESTIONS.search(self.hint) or SUGGESTIONS.search(error)
+        near = re.findall(r'[`"]([^`"]+)[`"]', suggested[1]) if suggested else difflib.get_close_matches(wrong, names, 1, 0.6)
+        near = [name for name in near if f"_{name}".endswith(f"_{self.action}")] or near
         if not near:
             return False
         if of_tool:

@@ -77,6 +77,18 @@ class CorrectTest(unittest.TestCase):
         failure = {"error": 'Unknown tool: "notes_ad". Available tools: files_list, notes_add.'}
         self.assertEqual(CallCorrection("notes_ad", {}, failure, "add", {}).corrected(), ("notes_add", {}))
 
+    def test_of_several_suggestions_the_meant_one_is_used(self):
+        error = 'Unknown action: "store". Available actions: put, add, list.'
+        self.assertEqual(self.corrected({"action": "store"}, error, hint='Did you mean "put" or "add"?'), {"action": "add"})
+        self.assertEqual(self.corrected({"action": "store"}, error, hint='Did you mean "put" or "list"?'), {"action": "put"})
+        failure = {"error": 'Unknown tool: "n_x". Did you mean `n_put`, `n_list` or `n_add`? Available tools: n_put, and 3 more.'}
+        self.assertEqual(CallCorrection("n_x", {}, failure, "add", {}).corrected(), ("n_add", {}))
+
+    def test_the_actions_that_take_the_parameters_are_read(self):
+        error = "`action` is required: the default, `list`, does not take `text`. Actions that take these parameters: put, add."
+        self.assertEqual(self.corrected({"text": "x"}, error), {"text": "x", "action": "add"})
+        self.assertIsNone(self.corrected({"text": "x"}, error.replace(", add", "")))
+
     def test_a_missing_action_is_the_one_that_was_meant(self):
         error = "`action` is required. Available actions: add, list."
         self.assertEqual(self.corrected({"text": "x"}, error), {"text": "x", "action": "add"})

@@ -79,4 +79,4 @@ pub use publish::expose::{ExposeOptions, SchemaForm, ToolSplit};
 pub use publish::host_parameters::HOST_PARAMETERS_TEXT;
 pub use publish::lint::{LintFinding, lint};
 pub use publish::tool::PublishedTool;
-pub use text::near::nearest;
+pub use text::{near::nearest, tool_names::explain_unknown_tool};

@@ -1,6 +1,6 @@
 //! Finds actions by name among those that a tool offers, and refuses the others.
 
-use loggia_facade::{Action, Failure, code};
+use loggia_facade::{Action, Effect, Failure, code};
 use serde_json::json;
 
 use crate::{
@@ -11,7 +11,10 @@ use crate::{
         limits,
         view::ToolView,
     },
-    text::{near, show},
+    text::{
+        near, show,
+        verbs::{self, VerbCandidate},
+    },
 };
 
 /// Actions that a failure suggests for an unknown name.
@@ -59,22 +62,40 @@ impl Contract {
         let failure = Failure::new(code::INVALID_PARAMS, message);
         let names = self.shown(view).flat_map(|action| std::iter::once(&action.name).chain(&action.aliases));
         let names = names.map(String::as_str).chain(self.host_action_names(view));
-        match near::nearest(name, names) {
-            Some(near) => failure.hint(format!("Did you mean \"{near}\"?")),
-            None if self.lists_groups(view) => match self.similar(name, view) {
+        if let Some(near) = near::nearest(name, names) {
+            return failure.hint(format!("Did you mean \"{near}\"?"));
+        }
+        let synonyms = self.synonyms(name, view);
+        match () {
+            () if !synonyms.is_empty() => {
+                failure.hint(format!("Did you mean {}?", show::names(&synonyms, "or").replace('`', "\"")))
+            }
+            () if self.lists_groups(view) => match self.similar(name, view) {
                 similar if similar.is_empty() => failure,
                 similar => {
                     failure.hint(format!("Actions with such words: {}.", show::names(&similar, "and")))
                 }
             },
-            None if HOST_ACTIONS.contains(&name) => {
+            () if HOST_ACTIONS.contains(&name) => {
                 failure.hint("This facade has no such action; use `describe` for a list.")
             }
-            None if !name.is_ascii() => failure.hint(
+            () if !name.is_ascii() => failure.hint(
                 "Action names contain only ASCII letters; similar characters of other scripts do not match.",
             ),
-            None => failure,
+            () => failure,
         }
+    }
+
+    /// The actions whose names have a verb of the same meaning. Of the host's, only those whose first words say what they
+    /// do: `run_status` runs nothing.
+    fn synonyms<'a>(&'a self, name: &str, view: &'a ToolView) -> Vec<&'a str> {
+        let actions = self.shown(view).map(|action| VerbCandidate {
+            name: &action.name,
+            destructive: action.effect == Effect::Destructive,
+        });
+        let host_actions = self.host_action_names(view).filter(|name| !name.contains('_'));
+        let host_actions = host_actions.map(|name| VerbCandidate { name, destructive: false });
+        verbs::synonyms(name, actions.chain(host_actions))
     }
 
     /// The actions whose names have most words of an unknown name.

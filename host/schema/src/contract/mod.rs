@@ -1,7 +1,7 @@
 //! A checked surface, and every call held to it.
 //!
 //! The blocks of `impl Contract` are in `build` (construction), `actions`, `narrow`, `policy`, `route`, `host_call`,
-//! `nulls` and `prepare`; those about tools are in `publish/`.
+//! `nulls`, `prepare` and `unnamed`; those about tools are in `publish/`.
 //!
 //! | file | concept |
 //! |---|---|
@@ -26,6 +26,7 @@
 //! | `routed` | the result of routing |
 //! | `rule_table` | the rules of all actions, read at load or at first use |
 //! | `rules` | one action's schema, ready for calls |
+//! | `unnamed` | calls that name no action |
 
 pub(crate) mod action_index;
 pub(crate) mod actions;
@@ -48,6 +49,7 @@ pub(crate) mod route;
 pub(crate) mod routed;
 pub(crate) mod rule_table;
 pub(crate) mod rules;
+pub(crate) mod unnamed;
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use crate::{
         host_action::LOGIN_CODE,
         view::{CommandTarget, ToolView},
     },
-    text::{near, show},
+    text::show,
 };
 
 /// The host's arguments in a call.
@@ -95,35 +95,11 @@ impl Contract {
                 }
                 Ok(found)
             }),
-            None => match view.default_target.or_else(|| self.default_target(view)) {
-                Some(target) => Ok(target),
-                None => Err((None, self.missing_action(params, view))),
-            },
+            None => self.unnamed_target(params, view).map_err(|failure| (None, failure)),
         };
         match found {
             Ok(target) => (Command { key, name: Some(self.target_name(target)) }, Ok(target)),
             Err((name, failure)) => (Command { key, name }, Err(failure)),
-        }
-    }
-
-    /// The target of a call that names no action, if the tool offers it.
-    pub(crate) fn default_target(&self, view: &ToolView) -> Option<CommandTarget> {
-        self.default_action().filter(|target| view.shows(*target)).map(CommandTarget::Action)
-    }
-
-    /// The failure for a call that names no action.
-    fn missing_action(&self, params: &Object, view: &ToolView) -> Failure {
-        let message = format!("`action` is required. {}", self.available(view));
-        let failure = Failure::new(code::INVALID_PARAMS, message);
-        // Names that other servers use for `action`, and misspelt ones.
-        let is_near =
-            |name: &str| near::nearest(name, ["action", "cmd", "command", "operation", "method"]).is_some();
-        // More than a person would write.
-        match params.iter().take(32).find(|(name, value)| value.is_string() && is_near(name)) {
-            Some((name, _)) => {
-                failure.hint(format!("Did you mean `action` instead of `{}`?", show::name(name)))
-            }
-            None => failure,
         }
     }
 

@@ -7,8 +7,10 @@ use loggia_facade::{Answer, Command, Envelope, Failure, code};
 use loggia_gate::{
     access::{CallOrigin, CallerRights, ListId},
     call::Exec,
+    catalog::CatalogSnapshot,
     run::{CallEvent, RunHandle, RunId},
 };
+use loggia_schema::explain_unknown_tool;
 use rmcp::{
     ErrorData,
     model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
@@ -143,7 +145,7 @@ impl McpHandler {
     pub(super) fn missing_tool(&self, name: &str, list: ListId, rights: &CallerRights) -> ErrorData {
         let catalog = self.shared.gate.catalog();
         match catalog.is_admitted() {
-            true => unknown_tool(name, &catalog.snapshot().tool_names(list, rights)),
+            true => unknown_tool(name, &catalog.snapshot(), list, rights),
             false => no_tool_yet(name),
         }
     }
@@ -305,9 +307,13 @@ fn cancelled() -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text("cancelled")])
 }
 
-fn unknown_tool(name: &str, names: &str) -> ErrorData {
-    let name: String = name.chars().take(80).collect();
-    ErrorData::invalid_params(format!("Unknown tool: {name:?}. Available tools: {names}."), None)
+/// Error for a tool that is not in the caller's list. Names no other tool than those in it.
+fn unknown_tool(name: &str, snapshot: &CatalogSnapshot, list: ListId, rights: &CallerRights) -> ErrorData {
+    let listed = snapshot.list(list).listed();
+    let visible = listed.filter(|(_, tool)| snapshot.visible_view(tool, rights).is_some());
+    let tools: Vec<(&str, bool)> =
+        visible.map(|(name, tool)| (name.as_str(), tool.published.destructive)).collect();
+    ErrorData::invalid_params(explain_unknown_tool(name, &tools), None)
 }
 
 /// Error for a state that was modified, has expired, or belongs to another caller, call or process.

@@ -6,3 +6,4 @@ mod explain;
 mod host_call;
 mod questionnaire;
 mod route;
+mod unnamed;

@@ -184,6 +184,12 @@ async fn scopes_limit_lists_and_calls_in_both_lifecycles() {
         assert_eq!(hidden["error"]["code"], -32602, "{hidden}");
         assert_eq!(hidden["error"]["message"], "Unknown tool: \"hidden\". Available tools: a, b.");
         assert_eq!(hidden.to_string().replace("hidden", "secret"), never.to_string());
+        // A tool that the caller does not see is not suggested either.
+        let near = call("hiden", "look").await;
+        assert_eq!(near["error"]["message"], "Unknown tool: \"hiden\". Available tools: a, b.");
+        let near = server.ask(era, &holder("*"), "tools/call", json!({"name": "hiden"})).await;
+        let message = "Unknown tool: \"hiden\". Did you mean `hidden`? Available tools: a, b, hidden.";
+        assert_eq!(near["error"]["message"], message);
     }
 }
 
