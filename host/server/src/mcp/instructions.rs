@@ -28,11 +28,8 @@ Each tool is one action of the domain that begins its name. When unsure, call `d
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
 fix the call, try again. `next` names the call that should follow.";
 
-const LONG_CALLS: &str = " A call that takes long answers with a run. ";
-
-/// How to follow a run, where each tool is one action.
-const GRANULAR_RUNS: &str =
-    "Call `run_status` of the domain with its `run_id` and `wait`: true for the result.";
+const LONG_CALLS: &str = " \
+A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
 
 /// Renders the instructions for clients of a list and a caller of these rights. `own` is the operator's text, which comes first.
 pub fn render_instructions(
@@ -54,7 +51,10 @@ pub fn render_instructions(
     if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {
         text.push_str(LONG_CALLS);
         // Where each tool is one action, its parameters have texts of their own.
-        text.push_str(if is_granular { GRANULAR_RUNS } else { HOST_PARAMETERS_TEXT });
+        if !is_granular {
+            text.push(' ');
+            text.push_str(HOST_PARAMETERS_TEXT);
+        }
     }
     let facades = seen.iter().map(|(entry, _)| {
         let surface = entry.surface();
