@@ -40,7 +40,10 @@ async fn the_instructions_name_each_of_them() -> Result<()> {
     for name in names {
         assert!(told.contains(&format!("\n- {name}: ")), "{name}:\n{told}");
     }
-    assert!(told.len() <= 1500, "{} bytes", told.len());
+    assert!(told.len() <= 2000, "{} bytes", told.len());
+    let first = told.find("\n- ").map(|at| &told[at..]).context("facades")?;
+    assert!(first.starts_with("\n- brief: "), "those that cover others come first:\n{told}");
+    assert!(told.find("\n- search") < told.find("\n- conversations"), "{told}");
     client.end().await
 }
 

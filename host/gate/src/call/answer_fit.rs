@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Tokens of an answer to a client of which nothing is known, about a part of a result.
-pub(super) const DEFAULT_ANSWER: usize = 25_000;
+pub(super) const DEFAULT_ANSWER: TokenBudget = TokenBudget(25_000);
 
 /// Cuts the result of one call.
 pub(super) struct AnswerFit {
@@ -23,21 +23,29 @@ pub(super) struct AnswerFit {
 }
 
 impl AnswerFit {
-    /// Decides whether results of a facade are cut for a client. The facade's policy goes before what suits the client; callers
-    /// that are no clients read all.
+    /// Decides whether results of a facade are cut for a client.
     pub(super) fn of_call(
         gate: &GateState,
         snapshot: &CatalogSnapshot,
         origin: &CallOrigin,
         facade: &str,
     ) -> Option<Self> {
-        let of_policy = match snapshot.slots.get(facade) {
-            Some(CatalogSlot::Serving(entry)) => entry.rules.answer,
-            _ => 0,
-        };
-        let budget = if of_policy > 0 { of_policy } else { origin.answer.filter(|answer| *answer > 0)? };
+        let budget = Self::budget(snapshot, origin, facade)?;
         let owner = ResultOwner { caller: origin.caller.clone(), facade: facade.to_owned() };
-        Some(Self { kept: Arc::clone(&gate.kept), owner, budget: TokenBudget(budget) })
+        Some(Self { kept: Arc::clone(&gate.kept), owner, budget })
+    }
+
+    /// Returns how long a result of a facade may be. The facade's policy goes before what suits the client. `None`: of any length.
+    pub(super) fn budget(
+        snapshot: &CatalogSnapshot,
+        origin: &CallOrigin,
+        facade: &str,
+    ) -> Option<TokenBudget> {
+        let of_policy = match snapshot.slots.get(facade) {
+            Some(CatalogSlot::Serving(entry)) => Some(entry.rules.answer),
+            _ => None,
+        };
+        of_policy.into_iter().chain(origin.answer).find(|tokens| *tokens > 0).map(TokenBudget)
     }
 
     /// Cuts the result if it is too long.

@@ -24,7 +24,7 @@ use crate::{
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
     journal::{EndedRun, Journal, JournalError, RunEnd, RunHead, RunHolder},
     plan,
-    results::{ResultOwner, ResultQuery, TokenBudget},
+    results::{ResultOwner, ResultQuery},
     run::{ParkedCalls, RunHandle, RunId, RunRegistry, RunStatus},
     schedule::{Executor, run_cpu_bound},
 };
@@ -167,8 +167,8 @@ impl Gate {
             plan::CallPlan::Run(planned) => Exec::begin_call(&self.state, origin, *planned),
             plan::CallPlan::Batch(batch) => Exec::begin_batch(&self.state, origin, *batch),
             plan::CallPlan::KeptResult { facade, command, handle } => {
-                // Whatever the client reads, a part of a long result is short.
-                let budget = TokenBudget(origin.answer.unwrap_or(DEFAULT_ANSWER));
+                // A part is short, also for a caller that reads whole results.
+                let budget = AnswerFit::budget(snapshot, &origin, &facade).unwrap_or(DEFAULT_ANSWER);
                 let owner = ResultOwner { caller: origin.caller.clone(), facade };
                 let reply = run_cpu_bound(true, || {
                     let query = ResultQuery::parse(&handle)?;

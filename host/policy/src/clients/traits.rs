@@ -80,14 +80,6 @@ impl ClientTraits {
     pub fn answer_budget(&self) -> Option<usize> {
         (!self.info.is_empty()).then(|| self.answer.unwrap_or(USUAL_ANSWER))
     }
-
-    /// Returns true if the client introduces itself by this name, in lower case.
-    pub(super) fn is_named(&self, lower: &str) -> bool {
-        self.info.iter().any(|info| match info.strip_suffix('*') {
-            Some(start) => lower.starts_with(&start.to_lowercase()),
-            None => info.to_lowercase() == lower,
-        })
-    }
 }
 
 fn read_form<'de, D: Deserializer<'de>>(input: D) -> Result<SchemaForm, D::Error> {

@@ -4,7 +4,7 @@ use loggia_gate::{
     access::{CallerRights, ListId},
     catalog::{CatalogEntry, CatalogSnapshot},
 };
-use loggia_schema::{SchemaForm, ToolView};
+use loggia_schema::{HOST_PARAMETERS_TEXT, SchemaForm, ToolView};
 
 /// Longest instructions in bytes: Claude Code cuts longer ones.
 const INSTRUCTIONS: usize = 2000;
@@ -17,7 +17,7 @@ const MORE_LINE: usize = 24;
 
 const USAGE: &str = "\
 Each tool is one domain; `action` chooses the operation, and the action's parameters stand beside it or in `params`: \
-{\"action\": \"…\", …}. Parameters are described as [actions] text, * meaning required for that action. When unsure, \
+{\"action\": \"…\", …}. A line `add(title, body?, kind?: a|b)` lists an action's parameters; `?` marks optional ones. When unsure, \
 call action \"describe\", with `of` naming one action for its parameters and examples. Results are JSON: \
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
 fix the call, try again. `next` names the call that should follow.";
@@ -28,8 +28,11 @@ Each tool is one action of the domain that begins its name. When unsure, call `d
 {\"ok\": true, \"data\": …} or {\"ok\": false, \"code\", \"error\", \"hint\", \"expected\", \"example\"}: read `hint`, \
 fix the call, try again. `next` names the call that should follow.";
 
-const RUNS: &str = " \
-A call that takes long answers with a run: call action \"run_status\" with its `run_id` and `wait`: true for the result.";
+const LONG_CALLS: &str = " A call that takes long answers with a run. ";
+
+/// How to follow a run, where each tool is one action.
+const GRANULAR_RUNS: &str =
+    "Call `run_status` of the domain with its `run_id` and `wait`: true for the result.";
 
 /// Renders the instructions for clients of a list and a caller of these rights. `own` is the operator's text, which comes first.
 pub fn render_instructions(
@@ -49,7 +52,9 @@ pub fn render_instructions(
     let mut text = own.map(|own| format!("{own}\n\n")).unwrap_or_default();
     text.push_str(if is_granular { GRANULAR_USAGE } else { USAGE });
     if seen.iter().any(|(entry, view)| entry.contract.offers("run_status", view).is_some()) {
-        text.push_str(RUNS);
+        text.push_str(LONG_CALLS);
+        // Where each tool is one action, its parameters have texts of their own.
+        text.push_str(if is_granular { GRANULAR_RUNS } else { HOST_PARAMETERS_TEXT });
     }
     let facades = seen.iter().map(|(entry, _)| {
         let surface = entry.surface();

@@ -38,7 +38,7 @@ pub fn to_meta(entry: &CatalogEntry, tool: &PublishedTool, client: &ClientTraits
 /// Names of the facade's actions that the tool offers.
 fn shown_actions<'a>(entry: &'a CatalogEntry, tool: &'a PublishedTool) -> impl Iterator<Item = &'a str> {
     let names = entry.surface().actions.iter().map(|action| action.name.as_str());
-    names.filter(|name| entry.contract.offers(name, &tool.view) == Some(true))
+    names.filter(|name| entry.contract.offers(name, &tool.view).is_some())
 }
 
 /// The facade's title and what its actions do, in the words of their names: `Notes: add, list, search`.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use http::request::Parts;
 use loggia_gate::{access::ListId, catalog::ClientLists};
 use loggia_policy::clients::{ClientTraits, client_table};
-use rmcp::model::{Extensions, InitializeRequestParams};
-
-use super::handler::McpContext;
+use rmcp::{
+    RoleServer,
+    model::{Extensions, InitializeRequestParams},
+    service::RequestContext,
+};
 
 /// What an endpoint serves.
 #[derive(Debug, Default)]
@@ -47,7 +49,7 @@ impl ServedEndpoint {
     }
 
     /// Returns how the client of a request is served.
-    pub(super) fn view_of(&self, context: &McpContext) -> ClientView {
+    pub(super) fn view_of(&self, context: &RequestContext<RoleServer>) -> ClientView {
         // Clients without sessions introduce themselves in each request.
         match (context.meta.client_info(), context.peer.peer_info()) {
             (Some(client), _) => self.view(&client.name),

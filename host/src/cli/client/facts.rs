@@ -1,5 +1,7 @@
 //! What is known of a client, as data: the types of `table.rs`.
 
+use loggia_policy::clients::{ClientTraits, client_table};
+
 /// A client: where its configuration is, and how a server stands in it.
 pub struct ClientRow {
     /// Its name on the command line.
@@ -22,14 +24,17 @@ pub struct ClientRow {
     pub lists: Option<(&'static str, &'static str, &'static str)>,
     /// How it reaches a server over HTTP.
     pub http: HttpForm,
-    /// Most tools that it offers a model, of all servers together.
-    pub tools: Option<usize>,
     /// Longest name of a tool.
     pub name_ceiling: Option<NameCeiling>,
-    /// Why its model may not see the tools of a server that works.
-    pub deferred: Option<&'static str>,
     /// What the user does after a change.
     pub next: &'static str,
+}
+
+impl ClientRow {
+    /// How a server treats this client, and what the client does with tools.
+    pub fn traits(&self) -> &'static ClientTraits {
+        client_table().named(self.name).unwrap_or(&client_table().unknown)
+    }
 }
 
 /// The file of a user's configuration, on each system.

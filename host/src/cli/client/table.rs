@@ -69,15 +69,11 @@ pub const CLIENTS: &[ClientRow] = &[
         },
         lists: None,
         http: HttpForm::Native(TokenForm::Reference("${", "}")),
-        tools: None,
         name_ceiling: Some(NameCeiling {
             most: 128,
             around: ("mcp__", "__"),
             effect: "Claude Code leaves the tool out",
         }),
-        deferred: Some(
-            "Claude Code shows its model the names of tools, and loads a tool when a search finds it: ask for a task, not for a list",
-        ),
         next: "start a new session (`claude`), approve the server if it is asked for, and look at `/mcp`",
     },
     // modelcontextprotocol.io/quickstart/user and mcp-confluent docs/configuring-claude-desktop.md (seen 2026): the file on macOS
@@ -103,9 +99,7 @@ pub const CLIENTS: &[ClientRow] = &[
         keys: USUAL,
         lists: None,
         http: HttpForm::Bridge,
-        tools: None,
         name_ceiling: None,
-        deferred: None,
         next: "quit Claude Desktop (closing its window is not enough) and start it again",
     },
     // code.visualstudio.com/docs/agents/reference/mcp-configuration.md (seen 2026-11): `.vscode/mcp.json` and `mcp.json` of the user
@@ -134,9 +128,7 @@ pub const CLIENTS: &[ClientRow] = &[
         },
         lists: None,
         http: HttpForm::Native(TokenForm::Reference("${env:", "}")),
-        tools: Some(128),
         name_ceiling: None,
-        deferred: None,
         next: "run `MCP: List Servers`, start the server, and trust it if VS Code asks",
     },
     // cursor.com/docs/mcp (as quoted in dev.to/skryvo "Cursor MCP", checked 2026-10-22; userjot.com/docs/mcp-cursor): both files,
@@ -154,9 +146,7 @@ pub const CLIENTS: &[ClientRow] = &[
         keys: USUAL,
         lists: None,
         http: HttpForm::Native(TokenForm::Reference("${env:", "}")),
-        tools: Some(40),
         name_ceiling: Some(NameCeiling { most: 60, around: ("", ":"), effect: "Cursor leaves the tool out" }),
-        deferred: None,
         next: "restart Cursor, and switch the server on under Customize, MCPs",
     },
     // openai/codex codex-rs/config/src/mcp_types.rs (2026): members, `enabled`, `bearer_token_env_var`; `bearer_token` is refused.
@@ -174,15 +164,11 @@ pub const CLIENTS: &[ClientRow] = &[
         keys: EntryKeys { headers: "http_headers", switch: Some(("enabled", false)), ..USUAL },
         lists: None,
         http: HttpForm::Native(TokenForm::Member("bearer_token_env_var")),
-        tools: None,
         name_ceiling: Some(NameCeiling {
             most: 64,
             around: ("mcp__", "__"),
             effect: "Codex replaces the end of the name by a hash",
         }),
-        deferred: Some(
-            "Codex loads a tool when a search finds it, with models that can search: ask for a task, not for a list",
-        ),
         next: "start a new session (`codex`), and look at `/mcp`; a project has to be trusted",
     },
     // zed.dev/docs/ai/mcp.md (seen 2026): `context_servers`, `command`, `args`, `env`, `url`, `headers`. File: zed.dev/docs/configuring-zed;
@@ -206,9 +192,7 @@ pub const CLIENTS: &[ClientRow] = &[
         keys: EntryKeys { switch: Some(("enabled", false)), ..USUAL },
         lists: None,
         http: HttpForm::Native(TokenForm::Bridge),
-        tools: None,
         name_ceiling: None,
-        deferred: None,
         next: "Zed reads its settings at once: look for a green dot in the settings of the Agent Panel",
     },
     // docs.windsurf.com/windsurf/cascade/mcp (copy at codeium.mintlify.app, seen 2026): the file, `serverUrl` or `url`, interpolation in
@@ -225,9 +209,7 @@ pub const CLIENTS: &[ClientRow] = &[
         keys: EntryKeys { url: "serverUrl", switch: Some(("disabled", true)), ..USUAL },
         lists: None,
         http: HttpForm::Native(TokenForm::Reference("${env:", "}")),
-        tools: Some(100),
         name_ceiling: None,
-        deferred: None,
         next: "press the refresh button of the MCP panel in Cascade",
     },
     // google-gemini/gemini-cli at 5411f113 (2026-08-21): docs/tools/mcp-server.md (files, members, names); `url` with `type: "http"`
@@ -248,13 +230,11 @@ pub const CLIENTS: &[ClientRow] = &[
         keys: EntryKeys { http: &[("type", FixedValue::Text("http"))], ..USUAL },
         lists: Some(("mcp", "allowed", "excluded")),
         http: HttpForm::Native(TokenForm::Reference("${", "}")),
-        tools: None,
         name_ceiling: Some(NameCeiling {
             most: 63,
             around: ("mcp_", "_"),
             effect: "Gemini CLI cuts the middle out of the name",
         }),
-        deferred: None,
         next: "start `gemini` again, and look at `/mcp`",
     },
     // block/goose crates/goose/src/agents/extension.rs (2026): members, types; extension_manager.rs: `${NAME}` in `headers`, for names
@@ -295,9 +275,7 @@ pub const CLIENTS: &[ClientRow] = &[
         },
         lists: None,
         http: HttpForm::Native(TokenForm::Listed("env_keys")),
-        tools: None,
         name_ceiling: None,
-        deferred: None,
         next: "start a new session of goose",
     },
 ];
@@ -322,7 +300,7 @@ mod tests {
             let row =
                 format!("| {} | `{}` | `{user}` | {project} | `{}` |", client.title, client.name, client.key);
             assert!(page.contains(&row), "docs/integrators/clients.md should say: {row}");
-            if let Some(most) = client.tools {
+            if let Some(most) = client.traits().tools {
                 assert!(page.contains(&format!("{} {most}", client.title)), "{} {most}", client.title);
             }
         }

@@ -21,7 +21,7 @@ pub fn check_tools(client: &ClientRow, name: &str, look: &ServerLook, findings: 
     let plural = if count == 1 { "" } else { "s" };
     findings
         .push(DoctorFinding::fine(format!("the server lists {count} tool{plural}: {}", named(&look.tools))));
-    if let Some(most) = client.tools.filter(|most| count > *most) {
+    if let Some(most) = client.traits().tools.filter(|most| count > *most) {
         findings.push(DoctorFinding::problem(
             format!(
                 "{} offers its model {most} tools of all servers together, and this one lists {count}",
@@ -46,8 +46,11 @@ pub fn check_tools(client: &ClientRow, name: &str, look: &ServerLook, findings: 
             ));
         }
     }
-    if let Some(deferred) = client.deferred {
-        findings.push(DoctorFinding::note(deferred));
+    if client.traits().deferred {
+        findings.push(DoctorFinding::note(format!(
+            "{} loads a tool when a search finds it: ask for a task, not for a list",
+            client.title
+        )));
     }
 }
 
