@@ -20,6 +20,7 @@ mod http;
 mod invoke;
 mod lint;
 mod load;
+mod prompts;
 mod published;
 mod release;
 mod reload;

@@ -54,11 +54,9 @@ async fn every_transport_and_lifecycle_serves_the_same() -> Result<()> {
 }
 
 #[tokio::test]
-async fn prompts_and_resources_are_not_claimed() -> Result<()> {
+async fn resources_are_not_claimed() -> Result<()> {
     let folder = Folder::with(&[]);
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    let prompts = client.service.list_prompts(None).await.expect_err("no such method").to_string();
-    assert!(prompts.contains("-32601"), "{prompts}");
     let resources = client.service.list_resources(None).await.expect_err("no such method").to_string();
     assert!(resources.contains("-32601"), "{resources}");
     client.end().await

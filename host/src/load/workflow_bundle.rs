@@ -75,7 +75,7 @@ impl WorkflowBundle {
         let surface = Arc::new(sanitise_surface(self.outlook(beside).surface));
         let contract = Contract::new(Arc::clone(&surface))?.with_policy(self.policy.terms.clone())?;
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
-        let exposure = FacadeExposure::new(&self.policy.expose).with_own_names();
+        let exposure = FacadeExposure::new(&self.policy.expose).with_own_names().with_prompts();
         let origin = format!("sha256:{}", self.digest);
         Ok(CatalogEntry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin))
     }

@@ -64,6 +64,8 @@ pub struct FacadeExposure {
     pub output_schema: bool,
     /// Clients that load tools on demand are to load it at once.
     pub always_load: bool,
+    /// Its actions are also prompts: procedures that a person starts.
+    pub as_prompts: bool,
     /// Names granular tools by their action alone, without the facade's name.
     pub(super) short_names: bool,
     /// Its tools in the forms that were needed.
@@ -74,13 +76,21 @@ impl FacadeExposure {
     /// Takes the settings of a policy.
     pub fn new(policy: &Exposed) -> Self {
         let Exposed { form, split, output_schema, always_load, .. } = *policy;
-        Self { form, split, output_schema, always_load, short_names: false, forms: FormCache::default() }
+        let (as_prompts, short_names) = (false, false);
+        let forms = FormCache::default();
+        Self { form, split, output_schema, always_load, as_prompts, short_names, forms }
     }
 
     /// Names granular tools by their action alone.
     #[must_use]
     pub fn with_own_names(self) -> Self {
         Self { short_names: true, ..self }
+    }
+
+    /// Publishes the actions as prompts, too.
+    #[must_use]
+    pub fn with_prompts(self) -> Self {
+        Self { as_prompts: true, ..self }
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `snapshot.rs` | an immutable set of facades, with its lists |
 //! | `list_plan.rs` | which list each client sees |
 //! | `narrowed.rs` | a list for limited rights |
+//! | `prompts.rs` | the actions that clients see as prompts |
 //! | `lint.rs` | client compatibility warnings in the log |
 //! | `live.rs` | the current snapshot and its change notifications |
 
@@ -18,6 +19,7 @@ mod lint;
 mod list_plan;
 mod live;
 mod narrowed;
+mod prompts;
 mod publish;
 mod snapshot;
 mod tool_list;
@@ -27,6 +29,7 @@ pub use exposure::{FacadeExposure, PublishedFacade};
 pub use list_plan::{ClientLists, ListPlan};
 pub use live::Catalog;
 pub use narrowed::list_tools;
+pub use prompts::CatalogPrompt;
 pub use publish::{HIDDEN_REASON, ToolPublisher, UNSERVED_REASON};
 pub use snapshot::CatalogSnapshot;
 pub use tool_list::ToolList;

@@ -32,7 +32,7 @@ pub struct CatalogSnapshot {
     pub(super) lists: Box<[OnceLock<ToolList>]>,
     /// Tools that were published before, with their facades: clients keep stale lists.
     pub(super) former: BTreeMap<String, String>,
-    /// Increases with every change of a published list.
+    /// Increases with every change of a published list or of a prompt.
     pub generation: u64,
 }
 

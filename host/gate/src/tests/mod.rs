@@ -14,6 +14,7 @@ mod logins;
 mod memory_journal;
 mod nested;
 mod parked;
+mod prompts;
 mod repeated;
 mod rights;
 mod runs;

@@ -6,34 +6,30 @@ use loggia_facade::RootSource;
 use loggia_gate::{
     access::{CallOrigin, Caller, CallerRights},
     call::Gate,
-    run::RunId,
 };
 use loggia_policy::settings::Revision;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
-        CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
-        GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+        CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+        CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
         ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
         ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
         ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
-use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    call_reference::CallReference,
-    elicitation::{self, ElicitationSupport, StateSealer},
+    elicitation::StateSealer,
     instructions::render_instructions,
     list::ToolListCache,
     list_changes::SubscribedPeers,
     pages,
     roots::SessionRoots,
-    tasks,
     view::{ClientView, ServedEndpoint},
 };
 use crate::{
@@ -72,7 +68,7 @@ pub(super) struct HandlerState {
     tool_lists: ToolListCache,
     peers: SubscribedPeers,
     /// Cancelled when the server drains. Subscription streams then end with a final event.
-    draining: CancellationToken,
+    pub(super) draining: CancellationToken,
     /// Calls in progress.
     pub(super) calls: TaskTracker,
     /// Seals the state that passes through clients.
@@ -211,7 +207,8 @@ impl McpHandler {
     /// Builds the server's capabilities and name. rmcp calls this for every request, so the instructions are added elsewhere.
     fn server_config(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
-        let capabilities = capabilities.enable_tasks().build();
+        let capabilities = capabilities.enable_prompts().enable_prompts_list_changed();
+        let capabilities = capabilities.enable_completions().enable_tasks().build();
         let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
         let config = ServerConfig::new(capabilities).with_server_info(name);
         // Fallback of a handshake whose client requests an unsupported revision.
@@ -226,7 +223,7 @@ impl McpHandler {
         self.shared.calls.clone()
     }
 
-    /// Subscribes to changes of the tool list, at the moment when sessions are notified.
+    /// Subscribes to changes of the lists, at the moment when sessions are notified.
     pub fn list_changes(&self) -> watch::Receiver<()> {
         self.shared.peers.changes()
     }
@@ -243,7 +240,7 @@ impl McpHandler {
 
     /// Returns the cache scope of lists: private for named callers, since lists depend on their rights, and where clients get
     /// different lists.
-    fn cache_scope(&self, context: &McpContext) -> CacheScope {
+    pub(super) fn cache_scope(&self, context: &McpContext) -> CacheScope {
         match self.origin(context).caller {
             Caller::Local | Caller::Anonymous if !self.served_endpoint(context).lists.differ() => {
                 CacheScope::Public
@@ -258,7 +255,7 @@ impl McpHandler {
     }
 
     /// Returns the cache TTL of lists and instructions: zero while plugins are still loading, or there are none.
-    fn ttl_ms(&self) -> u64 {
+    pub(super) fn ttl_ms(&self) -> u64 {
         let catalog = self.shared.gate.catalog();
         if catalog.is_admitted() && catalog.snapshot().default_list().listed().next().is_some() {
             LIST_TTL_MS
@@ -266,10 +263,6 @@ impl McpHandler {
             0
         }
     }
-}
-
-fn task_reference(id: &str) -> CallReference {
-    CallReference { run: RunId::from_client(id), host: None }
 }
 
 pub(super) type McpContext = RequestContext<RoleServer>;
@@ -318,7 +311,7 @@ impl ServerHandler for McpHandler {
         let (origin, view) = (self.origin(&context), self.view(&context));
         let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, view, &origin.rights));
         let cursor = request.and_then(|request| request.cursor);
-        let (tools, next) = pages::page(&listed.1, cursor.as_deref())?;
+        let (tools, next) = pages::page(&listed.1, |tool| &tool.name, cursor.as_deref())?;
         let mut result = ListToolsResult::with_all_items(tools);
         result.next_cursor = next;
         Ok(result.with_ttl_ms(fresh).with_cache_scope(self.cache_scope(&context)))
@@ -343,61 +336,44 @@ impl ServerHandler for McpHandler {
         self.answer_call(request, &context).await
     }
 
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: McpContext,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.answer_prompt_list(request, &context).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: McpContext,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Ok(self.answer_prompt(request, &context).await?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: McpContext,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.answer_completion(request, &context).await
+    }
+
     async fn get_task(
         &self,
         request: GetTaskParams,
         context: McpContext,
     ) -> Result<GetTaskResult, ErrorData> {
-        let call = task_reference(&request.task_id);
-        if let Some(answer) = self.ask_host(call, "tasks/get", &request, &context).await {
-            return answer;
-        }
-        let gate = &self.shared.gate;
-        let (id, run) = match self.find_task(&request.task_id, &context) {
-            Ok(found) => found,
-            Err(unknown) => {
-                let (id, origin) = (RunId::from_client(&request.task_id), self.origin(&context));
-                let mut ended = gate.ended_run(&id, &origin).await.ok_or(unknown)?;
-                ended.outcome = gate.fit_answer(ended.outcome, &ended.facade, &origin);
-                return Ok(tasks::to_ended_task(&id, ended, &gate.catalog().snapshot(), self.view(&context)));
-            }
-        };
-        let opens_links = ElicitationSupport::of_client(&context).links;
-        let view = self.view(&context);
-        let fit = |outcome| gate.fit_answer(outcome, run.facade(), &self.origin(&context));
-        Ok(tasks::to_task_result(&id, &run, (&gate.catalog().snapshot(), view), opens_links, fit))
+        self.answer_task(request, &context).await
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        let call = task_reference(&request.task_id);
-        if let Some(answer) = self.ask_host::<Value>(call, "tasks/update", &request, &context).await {
-            return answer.map(drop);
-        }
-        let (_, run) = self.find_task(&request.task_id, &context)?;
-        let sent = request.input_responses.len();
-        let answers: Vec<_> = elicitation::parse_answers(request.input_responses).collect();
-        if answers.len() < sent {
-            let message =
-                "an input response takes `action`: accept, decline or cancel, and `content`, an object";
-            return Err(ErrorData::invalid_params(message, None));
-        }
-        for (key, answer) in answers {
-            if !run.answer(&key, answer) {
-                let key: String = key.chars().take(80).collect();
-                return Err(ErrorData::invalid_params(format!("No such question is open: {key:?}"), None));
-            }
-        }
-        Ok(())
+        self.answer_task_update(request, &context).await
     }
 
     async fn cancel_task(&self, request: CancelTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        let call = task_reference(&request.task_id);
-        if let Some(answer) = self.ask_host::<Value>(call, "tasks/cancel", &request, &context).await {
-            return answer.map(drop);
-        }
-        let (_, run) = self.find_task(&request.task_id, &context)?;
-        run.cancel();
-        Ok(())
+        self.answer_task_cancellation(request, &context).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -405,31 +381,11 @@ impl ServerHandler for McpHandler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(requested.intersection(&SubscriptionFilter::builder().tools_list_changed().build()))
+        Some(Self::accepted_changes(requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let catalog = self.shared.gate.catalog();
-        let mut changes = catalog.subscribe();
-        // Lists wait for the first catalog, so it is no change, unless the wait timed out.
-        let mut early = !catalog.is_admitted();
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.shared.draining.cancelled() => return Ok(()),
-                admitted = catalog.wait_until_admitted(), if early => {
-                    early = false;
-                    if admitted {
-                        changes.mark_unchanged();
-                    }
-                }
-                changed = changes.changed(), if !early => {
-                    if changed.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
-                        return Ok(());
-                    }
-                }
-            }
-        }
+        self.follow_changes(context).await
     }
 
     /// Handles requests that rmcp could not parse, among them known methods whose parameters are malformed.
@@ -438,23 +394,22 @@ impl ServerHandler for McpHandler {
         request: CustomRequest,
         _: McpContext,
     ) -> Result<CustomResult, ErrorData> {
-        if request.method == "tools/call" {
-            let message = "tools/call takes `name`, a string, and `arguments`, an object";
-            return Err(ErrorData::invalid_params(message, None));
-        }
-        let method: String = request.method.chars().take(80).collect();
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None))
+        let message = match request.method.as_str() {
+            "tools/call" => "tools/call takes `name`, a string, and `arguments`, an object",
+            "prompts/get" => "prompts/get takes `name`, a string, and `arguments`, an object of strings",
+            "completion/complete" => {
+                "completion/complete takes `ref`, a prompt, and `argument`, with its `name` and `value`"
+            }
+            other => {
+                let method: String = other.chars().take(80).collect();
+                let message = format!("Method not found: {method}");
+                return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
+            }
+        };
+        Err(ErrorData::invalid_params(message, None))
     }
 
     // rmcp's defaults return an empty success, which claims capabilities that this server does not have.
-
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: McpContext,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
-    }
 
     async fn list_resources(
         &self,
@@ -470,9 +425,5 @@ impl ServerHandler for McpHandler {
         _: McpContext,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
-    }
-
-    async fn complete(&self, _: CompleteRequestParams, _: McpContext) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 }

@@ -1,4 +1,5 @@
-//! `tools/list_changed` for clients of stateful sessions. Streams of `subscriptions/listen` follow the catalog themselves.
+//! `tools/list_changed` and `prompts/list_changed` for clients of stateful sessions. Prompts are actions, so both lists change
+//! together.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -6,7 +7,7 @@ use std::{
 };
 
 use loggia_gate::catalog::Catalog;
-use rmcp::{Peer, RoleServer};
+use rmcp::{Peer, RoleServer, ServiceError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -67,12 +68,17 @@ impl SubscribedPeers {
             self.changes.send_replace(());
             for peer in self.open() {
                 tokio::spawn(async move {
-                    let sent = tokio::time::timeout(NOTIFY_TIMEOUT, peer.notify_tool_list_changed()).await;
+                    let sent = tokio::time::timeout(NOTIFY_TIMEOUT, notify_peer(&peer)).await;
                     if !matches!(sent, Ok(Ok(()))) {
-                        tracing::debug!("failed to notify a client of the changed tool list");
+                        tracing::debug!("failed to notify a client of a changed list");
                     }
                 });
             }
         }
     }
+}
+
+async fn notify_peer(peer: &Peer<RoleServer>) -> Result<(), ServiceError> {
+    peer.notify_tool_list_changed().await?;
+    peer.notify_prompt_list_changed().await
 }

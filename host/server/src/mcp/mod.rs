@@ -10,7 +10,8 @@
 //! | `list.rs` | tool lists, cached per catalog generation, client and rights |
 //! | `search_hint.rs` | what Claude Code reads of a tool before it loads it |
 //! | `instructions.rs` | the server's instructions, within the length that clients keep |
-//! | `pages.rs` | pagination of tool lists |
+//! | `pages.rs` | pagination of lists |
+//! | `prompts.rs` | workflows as prompts |
 //! | `result.rs` | an envelope as an MCP result |
 //! | `wire.rs` | messages as text; text and structured content of a result from the same bytes |
 //! | `direct.rs` | calls that end at once, without rmcp's service |
@@ -20,7 +21,7 @@
 //! | `roots.rs` | roots of a stdio client |
 //! | `forwarded.rs` | requests about calls of other hosts |
 //! | `tasks.rs` | runs as tasks of the tasks extension |
-//! | `list_changes.rs` | `tools/list_changed` to clients of both lifecycles |
+//! | `list_changes.rs`, `listen.rs` | list changes, to clients of both lifecycles |
 
 mod call;
 mod call_reference;
@@ -31,9 +32,11 @@ mod handler;
 mod instructions;
 mod list;
 mod list_changes;
+mod listen;
 mod operation;
 mod pages;
 mod progress;
+mod prompts;
 mod result;
 mod roots;
 mod search_hint;

@@ -1,12 +1,12 @@
-//! Pagination of tool lists.
+//! Pagination of lists.
 //!
-//! A cursor names the last tool of its page. If the list changes between two pages, no tool is repeated, and none that
+//! A cursor names the last item of its page. If the list changes between two pages, no item is repeated, and none that
 //! remained is skipped.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use rmcp::{ErrorData, model::Tool};
+use rmcp::ErrorData;
 
-/// Tools per page. More than most servers have, since some clients never request a second page.
+/// Items per page. More than most servers have, since some clients never request a second page.
 const PAGE: usize = 200;
 /// Prefix of the name, to distinguish cursors of other versions.
 const CURSOR_PREFIX: &str = "after:";
@@ -18,24 +18,28 @@ const MAX_CURSOR: usize = 256;
 /// # Errors
 ///
 /// If the cursor is malformed.
-pub fn page(tools: &[Tool], cursor: Option<&str>) -> Result<(Vec<Tool>, Option<String>), ErrorData> {
+pub fn page<T: Clone>(
+    items: &[T],
+    name: impl Fn(&T) -> &str,
+    cursor: Option<&str>,
+) -> Result<(Vec<T>, Option<String>), ErrorData> {
     let first = match cursor {
         None => 0,
         Some(cursor) => {
             let after = parse_cursor(cursor).ok_or_else(|| {
                 ErrorData::invalid_params("Invalid cursor: ask for the list without one", None)
             })?;
-            tools.partition_point(|tool| *tool.name <= *after)
+            items.partition_point(|item| *name(item) <= *after)
         }
     };
-    let left = &tools[first..];
+    let left = &items[first..];
     let page = &left[..left.len().min(PAGE)];
     let more = if page.len() < left.len() { page.last() } else { None };
-    let next = more.map(|last| URL_SAFE_NO_PAD.encode(format!("{CURSOR_PREFIX}{}", last.name)));
+    let next = more.map(|last| URL_SAFE_NO_PAD.encode(format!("{CURSOR_PREFIX}{}", name(last))));
     Ok((page.to_vec(), next))
 }
 
-/// Parses the tool's name in a cursor.
+/// Parses the name in a cursor.
 fn parse_cursor(cursor: &str) -> Option<String> {
     if cursor.len() > MAX_CURSOR {
         return None;
@@ -50,13 +54,17 @@ fn parse_cursor(cursor: &str) -> Option<String> {
 mod tests {
     use std::{collections::BTreeSet, sync::Arc};
 
-    use rmcp::model::{ErrorCode, JsonObject};
+    use rmcp::model::{ErrorCode, JsonObject, Tool};
 
     use super::*;
 
     fn tools(numbers: impl Iterator<Item = usize>) -> Vec<Tool> {
         let tool = |number| Tool::new(format!("t{number:04}"), "", Arc::new(JsonObject::new()));
         numbers.map(tool).collect()
+    }
+
+    fn tool_name(tool: &Tool) -> &str {
+        &tool.name
     }
 
     fn names(tools: &[Tool]) -> Vec<String> {
@@ -69,7 +77,7 @@ mod tests {
             let all = tools(0..length);
             let (mut seen, mut next, mut pages) = (Vec::new(), None, 0);
             loop {
-                let (page, more) = page(&all, next.as_deref()).unwrap();
+                let (page, more) = page(&all, tool_name, next.as_deref()).unwrap();
                 seen.extend(page);
                 pages += 1;
                 next = more;
@@ -83,11 +91,11 @@ mod tests {
 
     #[test]
     fn changes_between_pages_repeat_and_skip_nothing() {
-        let (before, next) = page(&tools(0..2 * PAGE), None).unwrap();
+        let (before, next) = page(&tools(0..2 * PAGE), tool_name, None).unwrap();
         // Every second tool is removed, also the last of the page, and others are added before and after it.
         let after: Vec<usize> = (0..4 * PAGE).filter(|number| number % 2 == 0).collect();
         let now = tools(after.iter().copied());
-        let (rest, _) = page(&now, next.as_deref()).unwrap();
+        let (rest, _) = page(&now, tool_name, next.as_deref()).unwrap();
         let seen = [names(&before), names(&rest)].concat();
         assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), seen.len());
         let stayed = names(&tools((0..2 * PAGE).filter(|number| number % 2 == 0)));
@@ -108,10 +116,10 @@ mod tests {
             &encoded("after:a b"),
             &long,
         ] {
-            let error = page(&tools(0..3), Some(bad)).unwrap_err();
+            let error = page(&tools(0..3), tool_name, Some(bad)).unwrap_err();
             assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{bad}");
         }
-        let (rest, next) = page(&tools(0..3), Some(&encoded("after:t0001"))).unwrap();
+        let (rest, next) = page(&tools(0..3), tool_name, Some(&encoded("after:t0001"))).unwrap();
         assert_eq!((names(&rest), next), (vec!["t0002".to_owned()], None));
     }
 }

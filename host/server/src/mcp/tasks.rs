@@ -11,11 +11,20 @@ use loggia_gate::{
 };
 use rmcp::{
     ErrorData,
-    model::{CreateTaskResult, DetailedTask, GetTaskResult, Task, TaskPayload, TaskStatus},
+    model::{
+        CancelTaskParams, CreateTaskResult, DetailedTask, GetTaskParams, GetTaskResult, Task, TaskPayload,
+        TaskStatus, UpdateTaskParams,
+    },
 };
 use serde_json::Value;
 
-use super::{elicitation, result::to_result, view::ClientView};
+use super::{
+    call_reference::CallReference,
+    elicitation::{self, ElicitationSupport},
+    handler::{McpContext, McpHandler},
+    result::to_result,
+    view::ClientView,
+};
 
 /// Interval at which a client should poll.
 const POLL_MS: u64 = 1000;
@@ -90,4 +99,78 @@ fn to_task(id: &RunId, status: TaskStatus, began: SystemTime, progress: Option<P
 /// Error for a task that does not exist, or belongs to another caller.
 pub fn unknown_task() -> ErrorData {
     ErrorData::invalid_params("Unknown task: ended tasks are kept for an hour at least", None)
+}
+
+fn task_reference(id: &str) -> CallReference {
+    CallReference { run: RunId::from_client(id), host: None }
+}
+
+impl McpHandler {
+    /// Answers `tasks/get`.
+    pub(super) async fn answer_task(
+        &self,
+        request: GetTaskParams,
+        context: &McpContext,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let call = task_reference(&request.task_id);
+        if let Some(answer) = self.ask_host(call, "tasks/get", &request, context).await {
+            return answer;
+        }
+        let gate = &self.shared.gate;
+        let (id, run) = match self.find_task(&request.task_id, context) {
+            Ok(found) => found,
+            Err(unknown) => {
+                let (id, origin) = (RunId::from_client(&request.task_id), self.origin(context));
+                let mut ended = gate.ended_run(&id, &origin).await.ok_or(unknown)?;
+                ended.outcome = gate.fit_answer(ended.outcome, &ended.facade, &origin);
+                return Ok(to_ended_task(&id, ended, &gate.catalog().snapshot(), self.view(context)));
+            }
+        };
+        let opens_links = ElicitationSupport::of_client(context).links;
+        let view = self.view(context);
+        let fit = |outcome| gate.fit_answer(outcome, run.facade(), &self.origin(context));
+        Ok(to_task_result(&id, &run, (&gate.catalog().snapshot(), view), opens_links, fit))
+    }
+
+    /// Answers `tasks/update`.
+    pub(super) async fn answer_task_update(
+        &self,
+        request: UpdateTaskParams,
+        context: &McpContext,
+    ) -> Result<(), ErrorData> {
+        let call = task_reference(&request.task_id);
+        if let Some(answer) = self.ask_host::<Value>(call, "tasks/update", &request, context).await {
+            return answer.map(drop);
+        }
+        let (_, run) = self.find_task(&request.task_id, context)?;
+        let sent = request.input_responses.len();
+        let answers: Vec<_> = elicitation::parse_answers(request.input_responses).collect();
+        if answers.len() < sent {
+            let message =
+                "an input response takes `action`: accept, decline or cancel, and `content`, an object";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        for (key, answer) in answers {
+            if !run.answer(&key, answer) {
+                let key: String = key.chars().take(80).collect();
+                return Err(ErrorData::invalid_params(format!("No such question is open: {key:?}"), None));
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers `tasks/cancel`.
+    pub(super) async fn answer_task_cancellation(
+        &self,
+        request: CancelTaskParams,
+        context: &McpContext,
+    ) -> Result<(), ErrorData> {
+        let call = task_reference(&request.task_id);
+        if let Some(answer) = self.ask_host::<Value>(call, "tasks/cancel", &request, context).await {
+            return answer.map(drop);
+        }
+        let (_, run) = self.find_task(&request.task_id, context)?;
+        run.cancel();
+        Ok(())
+    }
 }

@@ -2,15 +2,15 @@
 //! most clients keep one open for their lifetime, so a session that only listens hibernates, too.
 //!
 //! Delivery is at least once: a change may be sent twice if the session hibernates or wakes at that moment, and then the
-//! client lists the tools once more than necessary.
+//! client asks for the lists once more than necessary.
 
 use std::{future, sync::Arc};
 
 use futures_util::{FutureExt, Stream, StreamExt, stream, stream::BoxStream};
 use rmcp::{
     model::{
-        JsonRpcMessage, JsonRpcNotification, ServerJsonRpcMessage, ServerNotification,
-        ToolListChangedNotification,
+        JsonRpcMessage, JsonRpcNotification, PromptListChangedNotification, ServerJsonRpcMessage,
+        ServerNotification, ToolListChangedNotification,
     },
     transport::{
         common::server_side_http::{ServerSseMessage, SessionId},
@@ -70,20 +70,20 @@ impl NotificationStream {
     /// Sends the messages that rmcp has buffered, then a change that occurred while it could not buffer.
     async fn catch_up(&mut self, sender: &EventSender, awake: &mut EventStream) -> Option<()> {
         while let Some(Some(message)) = awake.next().now_or_never() {
-            self.missed &= !is_list_changed(&message);
+            self.missed &= !ends_change(&message);
             self.forward(sender, message).await?;
         }
         let mut news = self.news.lock().await;
         if std::mem::take(&mut self.missed) || news.has_changed().unwrap_or(false) {
             news.mark_unchanged();
             drop(news);
-            sender.send(list_changed()).await.ok()?;
+            return send_changes(sender).await;
         }
         Some(())
     }
 
     async fn forward(&self, sender: &EventSender, message: ServerSseMessage) -> Option<()> {
-        if is_list_changed(&message) {
+        if ends_change(&message) {
             self.news.lock().await.mark_unchanged();
         }
         sender.send(message).await.ok()
@@ -96,7 +96,7 @@ impl NotificationStream {
                 biased;
                 there = wait_awake(&mut self.state) => there.then_some(())?,
                 () = next_change(&self.news) => {
-                    sender.send(list_changed()).await.ok()?;
+                    send_changes(sender).await?;
                     continue;
                 }
             }
@@ -121,16 +121,25 @@ async fn next_change(news: &PendingChanges) {
     }
 }
 
-fn list_changed() -> ServerSseMessage {
-    let changed = ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default());
-    ServerSseMessage::from_message(ServerJsonRpcMessage::notification(changed))
+/// Sends what an awake session is sent for a change, in the same order.
+async fn send_changes(sender: &EventSender) -> Option<()> {
+    let changes = [
+        ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default()),
+        ServerNotification::PromptListChangedNotification(PromptListChangedNotification::default()),
+    ];
+    for change in changes {
+        let message = ServerJsonRpcMessage::notification(change);
+        sender.send(ServerSseMessage::from_message(message)).await.ok()?;
+    }
+    Some(())
 }
 
-fn is_list_changed(message: &ServerSseMessage) -> bool {
+/// Returns true for the last notification of a change.
+fn ends_change(message: &ServerSseMessage) -> bool {
     matches!(
         message.message.as_deref(),
         Some(JsonRpcMessage::Notification(JsonRpcNotification {
-            notification: ServerNotification::ToolListChangedNotification(_),
+            notification: ServerNotification::PromptListChangedNotification(_),
             ..
         }))
     )

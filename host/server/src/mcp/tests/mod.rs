@@ -1,6 +1,7 @@
 //! The handler as clients of several callers see it, over HTTP without a socket and over pipes.
 
 mod links;
+mod prompts;
 mod roots;
 
 use std::{
