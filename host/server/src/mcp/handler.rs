@@ -41,6 +41,9 @@ use crate::{
 /// takes less, and clients do not notice the delay.
 const HANDSHAKE_WAIT: Duration = Duration::from_millis(200);
 
+/// The same for clients whose model finds tools by these instructions alone: plugins that are compiled now are worth a wait.
+const DEFERRED_WAIT: Duration = Duration::from_secs(2);
+
 /// Cache TTL (`ttlMs`) of tool lists: about one model turn. Clients subscribed to `list_changed` invalidate immediately; for
 /// the others it is short, so that a new plugin does not seem to be missing. Stale lists are harmless, since calls are
 /// checked against the current catalog.
@@ -249,9 +252,10 @@ impl McpHandler {
         }
     }
 
-    async fn wait_for_catalog(&self) {
+    async fn wait_for_catalog(&self, view: ClientView) {
         let admitted = self.shared.gate.catalog().wait_until_admitted();
-        let _ = tokio::time::timeout(HANDSHAKE_WAIT, admitted).await;
+        let most = if view.client.deferred { DEFERRED_WAIT } else { HANDSHAKE_WAIT };
+        let _ = tokio::time::timeout(most, admitted).await;
     }
 
     /// Returns the cache TTL of lists and instructions: zero while plugins are still loading, or there are none.
@@ -282,7 +286,7 @@ impl ServerHandler for McpHandler {
         context: McpContext,
     ) -> Result<rmcp::model::InitializeResult, ErrorData> {
         let _operation = self.time_operation("initialize");
-        self.wait_for_catalog().await;
+        self.wait_for_catalog(self.served_endpoint(&context).view_in_session(&request)).await;
         context.peer.set_peer_info(request.clone());
         if let Some(roots) = &self.roots {
             roots.set_peer(&context.peer);
@@ -293,7 +297,7 @@ impl ServerHandler for McpHandler {
 
     async fn discover(&self, context: McpContext) -> Result<DiscoverResult, ErrorData> {
         let _operation = self.time_operation("server/discover");
-        self.wait_for_catalog().await;
+        self.wait_for_catalog(self.view(&context)).await;
         let (fresh, scope) = (self.ttl_ms(), self.cache_scope(&context));
         let config = self.server_config().with_instructions(self.instructions(&context));
         let result = DiscoverResult::from_server_info(self.versions.to_vec(), config);
