@@ -12,8 +12,8 @@
 //! | host and origin (DNS rebinding) | 400, 403 | `host_check.rs` |
 //! | CORS, if other origins are allowed | | |
 //! | authentication | 401, 403, 503 | `auth_layer.rs`, `auth_failures.rs`, `../auth/` |
-//! | profile of the path | 403, 404 | `profiles.rs` |
 //! | rate limit per caller | 429 | `per_caller.rs`, `rates.rs` |
+//! | profile of the path | 403, 404 | `profiles.rs` |
 //! | body | 400, 408, 413 | `message.rs` |
 //! | concurrency limit per caller | 429 | `per_caller.rs` |
 //! | streams end when their token expires or is revoked | | `auth_layer.rs` |
@@ -242,8 +242,8 @@ where
     let cors = cors_layer(http);
     let authenticated = ServiceBuilder::new()
         .layer(from_fn_with_state(Arc::clone(&auth), auth_layer::authenticate))
-        .layer(from_fn_with_state(mcp.paths, profiles::select_profile))
         .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_rate))
+        .layer(from_fn_with_state(mcp.paths, profiles::select_profile))
         .layer(from_fn_with_state(bounds, message::read_body))
         .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_concurrency))
         .layer(from_fn(auth_layer::end_expired_streams))
