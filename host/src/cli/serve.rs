@@ -411,6 +411,9 @@ pub async fn serve_http(
         McpHandler::with_seal_secret(host.gate.clone(), nobody, stop.clone(), Some(host.seal_secret()));
     let handler = handler.with_newest_revision(settings.max_protocol_version);
     term::note(&format!("listening on http://{address}{}", ENDPOINT_PATH));
+    for profile in paths.profiles.keys() {
+        term::note(&format!("profile {profile} at http://{address}{ENDPOINT_PATH}/{profile}"));
+    }
     ready(address);
     let serving = http::HttpServer {
         handler,
