@@ -57,11 +57,11 @@ impl CatalogSnapshot {
         Self { slots, publishers, lists, former: BTreeMap::new(), generation: 0 }
     }
 
-    /// Returns a list, and publishes it if nobody needed it before. An unknown id is that of the default.
+    /// Returns a list, and publishes it at its first use. An unknown id names the default list.
     pub fn list(&self, id: ListId) -> &ToolList {
         static EMPTY: OnceLock<ToolList> = OnceLock::new();
-        let at = usize::from(id.0).min(self.lists.len().saturating_sub(1));
-        match (self.lists.get(at), self.publishers.get(at)) {
+        let known = Some(usize::from(id.0)).filter(|at| *at < self.lists.len()).unwrap_or_default();
+        match (self.lists.get(known), self.publishers.get(known)) {
             (Some(list), Some(publisher)) => {
                 list.get_or_init(|| ToolList::new(&publisher.publish(&self.slots)))
             }

@@ -71,6 +71,10 @@ impl KeptResults {
         let CutResult { shown, count, part } = budget.cut(data.into_value(), &text);
         reply.data = shown.into();
         let (unit, total) = (part.kind.as_str(), part.items.len());
+        // The plugin counted the rows that it returned.
+        if let Some(page) = reply.page.as_mut().filter(|page| page.count == Some(total as u64)) {
+            page.count = Some(count as u64);
+        }
         let handle = self.keep(owner, part).map(|id| format!("{SCHEME}{id}"));
         let mut rest = Object::new();
         rest.insert("shown".into(), json!(count));
@@ -166,7 +170,7 @@ fn not_kept() -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use loggia_facade::{Command, code};
+    use loggia_facade::{Command, Page, code};
     use serde_json::Value;
 
     use super::*;
@@ -176,8 +180,9 @@ mod tests {
     }
 
     fn envelope(rows: usize) -> Envelope {
+        let page = Page { count: Some(rows as u64), ..Page::default() };
         let rows: Vec<Value> = (0..rows).map(|n| json!({"n": n, "text": "some words of a note"})).collect();
-        Envelope::new(Command::action("list"), Ok(Reply::data(rows)))
+        Envelope::new(Command::action("list"), Ok(Reply { page: Some(page), ..Reply::data(rows) }))
     }
 
     fn handle(envelope: &Envelope) -> String {
@@ -203,6 +208,7 @@ mod tests {
         assert_eq!((rest["total"].as_u64(), rest["unit"].as_str()), (Some(1000), Some("rows")));
         let Ok(reply) = &fitted.outcome else { panic!("it succeeded") };
         assert_eq!(reply.data.as_array().unwrap().len() as u64, shown);
+        assert_eq!(reply.page.as_ref().unwrap().count, Some(shown));
         let query = ResultQuery::parse(&handle(&fitted)).unwrap();
         let next = kept.read(&owner("ada"), &query, TokenBudget(500)).unwrap();
         assert_eq!(next.data[0]["n"].as_u64(), Some(shown));

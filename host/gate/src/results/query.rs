@@ -10,7 +10,7 @@ use super::{
 
 /// Begin of a handle.
 pub(crate) const SCHEME: &str = "result://";
-/// Rows by which the fields of all are told.
+/// Rows whose fields are listed.
 const SAMPLED_ROWS: usize = 50;
 
 /// What is asked of a kept result.

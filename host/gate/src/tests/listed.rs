@@ -154,8 +154,9 @@ fn a_change_is_announced_if_a_list_that_a_client_asked_for_changes() {
     let generation = || catalog.snapshot().generation;
     let before = generation();
     catalog.swap(slots(&["a", "b"]));
-    assert_eq!(generation(), before, "nobody has seen the list that shows `b`");
+    assert_eq!(generation(), before, "no client has asked for the list that shows `b`");
     assert_eq!(catalog.snapshot().list(all).tools.len(), 2);
+    assert_eq!(catalog.snapshot().list(ListId(9)).listed().count(), 1, "an unknown list is the default one");
     catalog.swap(slots(&["a"]));
     assert_eq!(generation(), before + 1);
     catalog.swap(slots(&["a"]));

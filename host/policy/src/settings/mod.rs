@@ -8,6 +8,7 @@
 //! | `root_table.rs`, `http.rs`, `auth.rs`, `state_storage.rs` | the tables of the file |
 //! | `credential.rs` | the values of `[auth]` |
 //! | `upstream.rs`, `login_server.rs`, `service.rs`, `profile.rs` | `[upstream.NAME]`, `[login.NAME]`, `[service.NAME]`, `[profile.NAME]` |
+//! | `named_tables.rs` | tables whose names the operator chooses |
 //! | `table.rs`, `kind.rs` | declaration of tables, and tables as data |
 //! | `web_url.rs` | URLs of servers |
 //! | `value.rs`, `quantity.rs` | parsing of each type |
@@ -19,6 +20,7 @@ pub mod credential;
 mod http;
 mod kind;
 mod login_server;
+mod named_tables;
 mod profile;
 mod quantity;
 mod read;

@@ -1,15 +1,8 @@
 //! `[profile.NAME]`.
 
-use std::collections::BTreeMap;
-
-use super::{
-    auth::scopes,
-    table::table,
-    upstream::is_name,
-    value::{SettingValue, SettingsReader, text},
-};
+use super::{auth::scopes, table::table, value::text};
 use crate::{
-    document::{field::Field, tree::Text},
+    document::tree::Text,
     model::AccessScope,
     words::{FormWord, SplitWord},
 };
@@ -39,21 +32,4 @@ fn instructions(text: &Text) -> Result<String, String> {
         true => Ok(text.value.trim().to_owned()),
         false => Err(format!("has more than {MAX_INSTRUCTIONS} bytes, and clients cut instructions at 2 KB")),
     }
-}
-
-/// Reads `[profile]`.
-pub(super) fn profiles(
-    field: &Field<'_>,
-    reader: &mut SettingsReader<'_>,
-) -> Option<BTreeMap<String, Profile>> {
-    let mut profiles = BTreeMap::new();
-    for (name, field) in field.entries(&mut reader.problems) {
-        if is_name(name) {
-            profiles.extend(Profile::read(&field, reader).map(|profile| (name.to_owned(), profile)));
-        } else {
-            reader
-                .report::<()>(&field, "has a name that is not up to 32 of a-z, 0-9, _ and -, a letter first");
-        }
-    }
-    Some(profiles)
 }

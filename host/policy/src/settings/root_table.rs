@@ -11,9 +11,10 @@ use super::{
     credential::TokenHash,
     http::Http,
     login_server::LoginServer,
-    profile::{Profile, profiles},
+    named_tables::named_tables,
+    profile::Profile,
     quantity::{Size, Span, within},
-    service::{Service, services},
+    service::Service,
     state_storage::{self, StateStorage},
     table::table,
     upstream::{Upstream, upstreams},
@@ -56,9 +57,9 @@ table! {
         /// Authorization servers that issue credentials of callers, by facade.
         login: BTreeMap<String, LoginServer> = BTreeMap::new();
         /// Identities under which workflows start by themselves.
-        service: BTreeMap<String, Service> = BTreeMap::new(), services;
+        service: BTreeMap<String, Service> = BTreeMap::new(), named_tables;
         /// Parts of the tools for different agents, each at a path of its own.
-        profile: BTreeMap<String, Profile> = BTreeMap::new(), profiles;
+        profile: BTreeMap<String, Profile> = BTreeMap::new(), named_tables;
         /// The listener for operators: health and metrics.
         admin: Option<Admin> = None;
     }

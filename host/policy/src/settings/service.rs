@@ -1,17 +1,7 @@
 //! `[service.NAME]`.
 
-use std::collections::BTreeMap;
-
-use super::{
-    auth::scopes,
-    table::table,
-    upstream::{HiddenText, is_name},
-    value::{SettingValue, SettingsReader, text},
-};
-use crate::{
-    document::{field::Field, tree::Text},
-    model::AccessScope,
-};
+use super::{auth::scopes, table::table, upstream::HiddenText, value::text};
+use crate::{document::tree::Text, model::AccessScope};
 
 /// Minimum length of a secret, in bytes.
 const MIN_SECRET: usize = 24;
@@ -32,21 +22,4 @@ fn secret(text: &Text) -> Result<HiddenText, String> {
         true => Ok(HiddenText(text.value.clone())),
         false => Err(format!("has fewer than {MIN_SECRET} characters")),
     }
-}
-
-/// Reads `[service]`.
-pub(super) fn services(
-    field: &Field<'_>,
-    reader: &mut SettingsReader<'_>,
-) -> Option<BTreeMap<String, Service>> {
-    let mut services = BTreeMap::new();
-    for (name, field) in field.entries(&mut reader.problems) {
-        if is_name(name) {
-            services.extend(Service::read(&field, reader).map(|service| (name.to_owned(), service)));
-        } else {
-            reader
-                .report::<()>(&field, "has a name that is not up to 32 of a-z, 0-9, _ and -, a letter first");
-        }
-    }
-    Some(services)
 }

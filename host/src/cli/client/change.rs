@@ -44,7 +44,7 @@ impl ConfigChange {
     ///
     /// # Errors
     ///
-    /// If nobody can be asked, or the file cannot be written.
+    /// If there is no terminal on which to ask, or the file cannot be written.
     pub fn confirm_and_write(&self, confirmed: bool, retry: &str) -> anyhow::Result<bool> {
         if !confirmed {
             term::note(&self.diff());

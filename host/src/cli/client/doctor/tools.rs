@@ -90,8 +90,8 @@ mod tests {
     }
 
     #[test]
-    fn deferred_tools_are_told() {
-        let told = rows("codex", vec!["notes".into()]);
-        assert!(told[1].starts_with("note: Codex loads a tool when a search finds it"), "{told:?}");
+    fn deferred_tools_are_reported() {
+        let found = rows("codex", vec!["notes".into()]);
+        assert!(found[1].starts_with("note: Codex loads a tool when a search finds it"), "{found:?}");
     }
 }

@@ -163,7 +163,7 @@ fn one_line(value: &Value) -> String {
     }
 }
 
-/// A text: plain where nobody could read it otherwise.
+/// A text: without quotes where YAML reads it as a text all the same.
 fn scalar(text: &str) -> String {
     const WORDS: [&str; 10] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan"];
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
