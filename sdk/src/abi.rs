@@ -28,10 +28,15 @@ pub fn describe<F: Facade>(_: &F) -> Description {
         long_running: action.long_running,
         details: action.has_details(),
         aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
-        extras: (!action.needs.is_empty())
-            .then(|| ("needs".into(), write(&crate::json!(action.needs))))
-            .into_iter()
-            .collect(),
+        needs: action.needs.iter().map(|need| (*need).into()).collect(),
+        as_resource: action.resource.as_ref().map(resource),
+        view: action.view.map(Into::into),
+        extras: Vec::new(),
+    };
+    let view = |view: &table::View| types::View {
+        name: view.name.into(),
+        html: view.html.into(),
+        extras: Vec::new(),
     };
     let want = |want: &table::Want| types::Want {
         grant: want.grant.into(),
@@ -46,7 +51,18 @@ pub fn describe<F: Facade>(_: &F) -> Description {
         instructions: about.instructions.map(Into::into),
         actions: F::ACTIONS.iter().map(action).collect(),
         default_action: about.default_action.map(Into::into),
+        views: about.views.iter().map(view).collect(),
         wants: about.wants.iter().map(want).collect(),
+        extras: Vec::new(),
+    }
+}
+
+fn resource(resource: &table::Resource) -> types::ActionResource {
+    types::ActionResource {
+        uri: resource.uri.into(),
+        mime_type: resource.mime_type.map(Into::into),
+        items: resource.items.map(Into::into),
+        state: resource.state.map(Into::into),
         extras: Vec::new(),
     }
 }

@@ -31,7 +31,22 @@ pub struct About {
     pub summary: &'static str,
     pub instructions: Option<&'static str>,
     pub default_action: Option<&'static str>,
+    pub views: &'static [View],
     pub wants: &'static [Want],
+}
+
+/// What shows results to a person.
+pub struct View {
+    pub name: &'static str,
+    pub html: &'static str,
+}
+
+/// The result of an action as a resource.
+pub struct Resource {
+    pub uri: &'static str,
+    pub mime_type: Option<&'static str>,
+    pub items: Option<&'static str>,
+    pub state: Option<&'static str>,
 }
 
 impl About {
@@ -43,6 +58,7 @@ impl About {
         summary: "",
         instructions: None,
         default_action: None,
+        views: &[],
         wants: &[],
     };
 }
@@ -69,6 +85,9 @@ pub struct Action<F> {
     pub aliases: &'static [&'static str],
     /// Grants without which the host does not publish the action.
     pub needs: &'static [&'static str],
+    pub resource: Option<Resource>,
+    /// Name of the view that shows its results.
+    pub view: Option<&'static str>,
     /// JSON objects; the macro has parsed them.
     pub examples: &'static [&'static str],
     pub params: fn(&mut Shape),

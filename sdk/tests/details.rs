@@ -398,6 +398,8 @@ fn checking(data: &Value) -> Contract {
         aliases: Vec::new(),
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(params),
         data: None,
         examples: Vec::new(),
@@ -410,6 +412,7 @@ fn checking(data: &Value) -> Contract {
         instructions: None,
         default_action: None,
         actions: vec![action],
+        views: Vec::new(),
         wants: Vec::new(),
     };
     Contract::new(Arc::new(surface)).unwrap()

@@ -49,5 +49,5 @@ pub use reply::{Block, Content, Next, Page, Reply};
 pub use request::{Detail, Input, Request};
 pub use roots::{ClientRoot, ClientRoots, MAX_ROOTS, RefusedRoot, RootSource};
 pub use start::{StartCause, StartRule};
-pub use surface::{Action, Effect, Surface, Want};
+pub use surface::{Action, ActionResource, Effect, Surface, SurfaceView, Want};
 pub use usage::Usage;

@@ -25,6 +25,8 @@ pub struct Surface {
     pub default_action: Option<String>,
     /// In the order of the plugin's author; never empty.
     pub actions: Vec<Action>,
+    /// What shows results to a person, in clients that can.
+    pub views: Vec<SurfaceView>,
     /// Capabilities the plugin would like, with the reason for each.
     pub wants: Vec<Want>,
 }
@@ -54,6 +56,10 @@ pub struct Action {
     /// The part of a large facade that the action belongs to, such as a tag of an OpenAPI description. None for
     /// plugins.
     pub group: Option<String>,
+    /// Publishes the result under a URI, too. Only for actions that read.
+    pub resource: Option<ActionResource>,
+    /// Name of the view that shows its results.
+    pub view: Option<String>,
     /// JSON Schema 2020-12 of the parameters: an object schema.
     pub params: Arc<Object>,
     /// JSON Schema of the result's `data`, where the author gave one.
@@ -84,6 +90,28 @@ impl Effect {
     }
 }
 
+/// The result of an action as a resource, which clients read by URI.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionResource {
+    /// A URI whose variables are parameters of the action, such as `notes://note/{id}`.
+    pub uri: String,
+    /// Media type of the result. If absent, `text/plain` for a string, `application/json` for other data.
+    pub mime_type: Option<String>,
+    /// Name of a `read` action whose data lists what exists: objects that have a field for each variable.
+    pub items: Option<String>,
+    /// Prefix of the keys of shared state that the result is made from, with the same variables.
+    pub state: Option<String>,
+}
+
+/// A fragment of HTML that shows results of actions to a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SurfaceView {
+    /// `^[a-z][a-z0-9_-]{0,31}$`, unique in the facade.
+    pub name: String,
+    /// With its styles and scripts. Loggia adds the page around it.
+    pub html: String,
+}
+
 /// A capability that a plugin would like. Shown to the operator; granted only by the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Want {
@@ -99,6 +127,11 @@ impl Surface {
     /// The action with exactly this name.
     pub fn action(&self, name: &str) -> Option<&Action> {
         self.actions.iter().find(|a| a.name == name)
+    }
+
+    /// The view with exactly this name.
+    pub fn view(&self, name: &str) -> Option<&SurfaceView> {
+        self.views.iter().find(|view| view.name == name)
     }
 
     /// The worst effect over all actions, since MCP's annotations are per tool.

@@ -25,6 +25,8 @@ fn action(name: &str, params: Value) -> Action {
         aliases: vec![],
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(object(params)),
         data: None,
         examples: vec![],
@@ -56,6 +58,7 @@ fn contract() -> Contract {
             action("get", id.clone()),
             action("delete", id),
         ],
+        views: Vec::new(),
         wants: vec![],
     };
     match Contract::new(Arc::new(surface)) {

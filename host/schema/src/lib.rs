@@ -17,9 +17,9 @@
 //! # use serde_json::{Value, json};
 //! # fn object(value: Value) -> loggia_facade::Object { value.as_object().cloned().unwrap_or_default() }
 //! # let surface = Arc::new(Surface { name: "notes".into(), title: "Notes".into(), version: "1".into(),
-//! #     summary: "Notes.".into(), instructions: None, default_action: None, wants: vec![], actions: vec![Action {
+//! #     summary: "Notes.".into(), instructions: None, default_action: None, views: vec![], wants: vec![], actions: vec![Action {
 //! #         name: "list".into(), summary: "List notes.".into(), effect: Effect::Read, idempotent: true,
-//! #         open_world: false, long_running: false, details: false, aliases: vec![], needs: Vec::new(), group: None, data: None, examples: vec![],
+//! #         open_world: false, long_running: false, details: false, aliases: vec![], needs: Vec::new(), group: None, resource: None, view: None, data: None, examples: vec![],
 //! #         params: Arc::new(object(json!({"type": "object", "properties":
 //! #             {"limit": {"type": "integer", "maximum": 50, "default": 10}, "tag": {"type": "string"}}}))) }] });
 //!
@@ -68,6 +68,7 @@ pub use model::bounds::SurfaceProblems;
 pub use model::limits;
 pub use model::sanitise::sanitise_surface;
 pub use model::secrets::{REDACTED, redact};
+pub use model::uri_template::{UriTemplate, expand_key_template};
 pub use model::view::ToolView;
 pub use model::{
     host_action::{HOST_ACTIONS, LOGIN_CODE},

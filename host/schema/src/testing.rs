@@ -95,6 +95,7 @@ pub fn api_surface(actions: usize) -> Surface {
         instructions: None,
         default_action: None,
         actions: places.map(|(resource, verb)| operation(RESOURCES[resource], VERBS[verb], verb)).collect(),
+        views: Vec::new(),
         wants: Vec::new(),
     }
 }
@@ -116,6 +117,8 @@ fn operation(resource: &str, (verb, does, effect): (&str, &str, Effect), nth: us
         aliases: vec![camel_case(&format!("{verb}_{resource}"))],
         needs: Vec::new(),
         group: Some(plural(resource)),
+        resource: None,
+        view: None,
         params: Arc::new(parameters(resource, nth)),
         data: None,
         examples: vec![object(json!({"owner": "octo", "repo": "loggia", format!("{resource}_id"): 42}))],

@@ -50,6 +50,7 @@ pub fn build_surface(
         instructions: None,
         default_action: None,
         actions,
+        views: Vec::new(),
         wants: Vec::new(),
     };
     FileSurface { surface, unavailable }
@@ -79,6 +80,8 @@ fn to_action(workflow: &Workflow, effect: Effect, open_world: bool) -> Action {
         aliases: Vec::new(),
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(published_params(workflow)),
         data: workflow.output.as_ref().map(|output| Arc::new(result_schema(output, workflow.strict))),
         examples: Vec::new(),

@@ -6,7 +6,7 @@ use syn::{
 };
 
 use crate::{
-    attr::{self, ActionOptions},
+    attr::{self, ActionOptions, Resource},
     docs::Docs,
     names,
     param::{Absent, Input, Param},
@@ -73,6 +73,9 @@ impl Action {
         if errors.is_empty() {
             for example in &options.examples {
                 errors.take(check_example(example, &inputs));
+            }
+            if let (Some(resource), Some(effect)) = (&options.resource, &effect) {
+                errors.take(check_resource(resource, effect, &inputs));
             }
         }
         errors.finish()?;
@@ -182,6 +185,31 @@ fn distinct(inputs: &[Input]) -> Result<()> {
         seen.push(param.name.value());
     }
     Ok(())
+}
+
+/// Checks what can be known of a resource here: that its variables are parameters. The host checks the rest at load, as
+/// `testing::describe` does.
+fn check_resource(resource: &Resource, effect: &Ident, inputs: &[Input]) -> Result<()> {
+    let uri = resource.uri.value();
+    let wrong = |sentence: String| Err(Error::new(resource.uri.span(), sentence));
+    if effect != "read" {
+        return wrong("only a `read` action can be a resource: reading it must change nothing".to_owned());
+    }
+    let known: Vec<_> = params(inputs).map(|param| param.name.value()).collect();
+    let known: Vec<_> = known.iter().map(String::as_str).collect();
+    let variables: Vec<&str> = uri
+        .split('{')
+        .skip(1)
+        .filter_map(|rest| rest.split_once('}').map(|(name, _)| name.trim_start_matches('+')))
+        .collect();
+    if let Some(name) = variables.iter().find(|name| !known.contains(name)) {
+        return wrong(names::unknown("the action has no parameter", name, &known));
+    }
+    let mut required = params(inputs).filter(|param| matches!(param.absent, Absent::Refused));
+    match required.find(|param| !variables.contains(&param.name.value().as_str())) {
+        Some(param) => wrong(format!("the URI lacks `{{{}}}`, which is required", param.name.value())),
+        None => Ok(()),
+    }
 }
 
 /// Checks an example: a JSON object with all required parameters and no unknown ones. The values' types are only known

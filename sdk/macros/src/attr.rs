@@ -20,7 +20,22 @@ pub struct FacadeOptions {
     pub summary: Option<LitStr>,
     pub instructions: Option<LitStr>,
     pub default: Option<LitStr>,
+    pub views: Vec<View>,
     pub wants: Vec<Want>,
+}
+
+/// `view("name", html)`.
+pub struct View {
+    pub name: LitStr,
+    pub html: Expr,
+}
+
+/// `resource("uri", mime_type = "…", items = "…", state = "…")`.
+pub struct Resource {
+    pub uri: LitStr,
+    pub mime_type: Option<LitStr>,
+    pub items: Option<LitStr>,
+    pub state: Option<LitStr>,
 }
 
 /// `needs("grant", "reason")` or `wants("grant", "reason")`.
@@ -41,6 +56,8 @@ pub struct ActionOptions {
     pub name: Option<LitStr>,
     pub aliases: Vec<LitStr>,
     pub needs: Vec<LitStr>,
+    pub resource: Option<Resource>,
+    pub view: Option<LitStr>,
     pub examples: Vec<LitStr>,
 }
 
@@ -58,8 +75,9 @@ pub struct ParamOptions {
     pub examples: Vec<Expr>,
 }
 
-const FACADE_KEYS: [&str; 7] = ["name", "title", "summary", "instructions", "default", "needs", "wants"];
-const ACTION_KEYS: [&str; 11] = [
+const FACADE_KEYS: [&str; 8] =
+    ["name", "title", "summary", "instructions", "default", "view", "needs", "wants"];
+const ACTION_KEYS: [&str; 13] = [
     "read",
     "write",
     "destructive",
@@ -70,8 +88,11 @@ const ACTION_KEYS: [&str; 11] = [
     "name",
     "alias",
     "needs",
+    "resource",
+    "view",
     "example",
 ];
+const RESOURCE_KEYS: [&str; 3] = ["mime_type", "items", "state"];
 const PARAM_KEYS: [&str; 9] =
     ["default", "range", "length", "pattern", "format", "hint", "secret", "example", "name"];
 
@@ -134,6 +155,41 @@ impl Entry<'_> {
         Error::new(self.key.span(), format!("`{}` is given twice", self.key))
     }
 
+    /// `("…", …)`: the parenthesised input after the key.
+    fn inside<T>(&self, usage: &str, parser: impl FnOnce(ParseStream) -> Result<T>) -> Result<T> {
+        let inside;
+        if !self.input.peek(syn::token::Paren) {
+            return Err(Error::new(self.key.span(), format!("write `{usage}`")));
+        }
+        parenthesized!(inside in self.input);
+        parser(&inside)
+    }
+
+    fn view(&self) -> Result<View> {
+        self.inside("view(\"name\", include_str!(\"name.html\"))", |input| {
+            let name: LitStr = input.parse()?;
+            input.parse::<Token![,]>()?;
+            let html = input.parse()?;
+            input.parse::<Option<Token![,]>>()?;
+            names::view(&name.value(), name.span())?;
+            Ok(View { name, html })
+        })
+    }
+
+    fn resource(&self) -> Result<Resource> {
+        self.inside("resource(\"notes://note/{id}\")", |input| {
+            let uri = input.parse()?;
+            input.parse::<Option<Token![,]>>()?;
+            let mut resource = Resource { uri, mime_type: None, items: None, state: None };
+            entries("`resource` has no key", &RESOURCE_KEYS, input, |key, entry| match key {
+                "mime_type" => entry.set(&mut resource.mime_type, entry.text()?),
+                "items" => entry.set(&mut resource.items, entry.text()?),
+                _ => entry.set(&mut resource.state, entry.text()?),
+            })?;
+            Ok(resource)
+        })
+    }
+
     fn want(&self) -> Result<Want> {
         let usage = format!("write `{}(\"grant\", \"reason\")`", self.key);
         let inside;
@@ -190,6 +246,10 @@ pub fn facade_options(input: ParseStream) -> Result<FacadeOptions> {
         "summary" => entry.set(&mut options.summary, entry.text()?),
         "instructions" => entry.set(&mut options.instructions, entry.text()?),
         "default" => entry.set(&mut options.default, entry.text()?),
+        "view" => {
+            options.views.push(entry.view()?);
+            Ok(())
+        }
         _ => {
             options.wants.push(entry.want()?);
             Ok(())
@@ -226,6 +286,8 @@ pub fn action_options(attribute: &Attribute) -> Result<ActionOptions> {
                 options.needs.push(entry.value("\"grant\"")?);
                 Ok(())
             }
+            "resource" => entry.set(&mut options.resource, entry.resource()?),
+            "view" => entry.set(&mut options.view, entry.text()?),
             _ => {
                 options.examples.push(entry.value("r#\"{…}\"#")?);
                 Ok(())

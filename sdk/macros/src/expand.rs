@@ -64,6 +64,10 @@ fn implementation(facade: &Facade) -> TokenStream {
         let (grant, reason, needed) = (&want.grant, &want.reason, want.needed);
         quote!(::loggia_sdk::table::Want { grant: #grant, reason: #reason, needed: #needed })
     });
+    let views = facade.views.iter().map(|view| {
+        let (name, html) = (&view.name, &view.html);
+        quote!(::loggia_sdk::table::View { name: #name, html: #html })
+    });
     let actions = facade.actions.iter().map(action);
     quote! {
         // Clippy would find fault with our code at the author's places.
@@ -77,6 +81,7 @@ fn implementation(facade: &Facade) -> TokenStream {
                 summary: #summary,
                 instructions: #instructions,
                 default_action: #default,
+                views: &[#(#views),*],
                 wants: &[#(#wants),*],
             };
             const ACTIONS: &'static [::loggia_sdk::table::Action<Self>] = &[#(#actions),*];
@@ -106,6 +111,13 @@ fn action(action: &Action) -> TokenStream {
     };
     let ActionOptions { idempotent, open_world, long_running, details, aliases, needs, examples, .. } =
         options;
+    let view = option(options.view.as_ref());
+    let resource = option(options.resource.as_ref().map(|resource| {
+        let uri = &resource.uri;
+        let [mime_type, items, state] =
+            [&resource.mime_type, &resource.items, &resource.state].map(|text| option(text.as_ref()));
+        quote!(::loggia_sdk::table::Resource { uri: #uri, mime_type: #mime_type, items: #items, state: #state })
+    }));
     let properties = action.params().map(|param| property(&locals, param));
     let data = quote_spanned!(output.span()=> ::loggia_sdk::table::data::<#output>);
     let arguments = action.inputs.iter().map(|input| argument(&locals, input));
@@ -126,6 +138,8 @@ fn action(action: &Action) -> TokenStream {
             details: #details,
             aliases: &[#(#aliases),*],
             needs: &[#(#needs),*],
+            resource: #resource,
+            view: #view,
             examples: &[#(#examples),*],
             params: |#shape| {
                 #(#properties)*

@@ -4,7 +4,7 @@ use syn::{Error, ImplItem, ItemImpl, LitStr, Result, Type, spanned::Spanned};
 
 use crate::{
     action::{Action, Errors, is_action},
-    attr::{FacadeOptions, Want},
+    attr::{FacadeOptions, View, Want},
     docs::Docs,
     names,
 };
@@ -17,6 +17,7 @@ pub struct Facade {
     pub summary: String,
     pub instructions: Option<String>,
     pub default: Option<LitStr>,
+    pub views: Vec<View>,
     pub wants: Vec<Want>,
     pub actions: Vec<Action>,
 }
@@ -76,7 +77,12 @@ impl Facade {
         let actions: Vec<Action> = read.into_iter().flatten().flatten().collect();
         errors.take(distinct(&actions));
         if let Some(default) = options.default.as_ref().filter(|_| complete) {
-            errors.take(known(default, &actions));
+            let names: Vec<_> = actions.iter().map(|action| action.name.value()).collect();
+            errors.take(known(default, "there is no action", &names));
+        }
+        let views: Vec<_> = options.views.iter().map(|view| view.name.value()).collect();
+        for view in actions.iter().filter_map(|action| action.options.view.as_ref()) {
+            errors.take(known(view, "the facade has no view", &views));
         }
         errors.finish()?;
         Ok(Self {
@@ -86,6 +92,7 @@ impl Facade {
             summary,
             instructions,
             default: options.default,
+            views: options.views,
             wants: options.wants,
             actions,
         })
@@ -120,11 +127,10 @@ fn distinct(actions: &[Action]) -> Result<()> {
     errors.finish()
 }
 
-fn known(default: &LitStr, actions: &[Action]) -> Result<()> {
-    let names: Vec<_> = actions.iter().map(|action| action.name.value()).collect();
+fn known(given: &LitStr, lack: &str, names: &[String]) -> Result<()> {
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    if names.contains(&default.value().as_str()) {
+    if names.contains(&given.value().as_str()) {
         return Ok(());
     }
-    Err(Error::new(default.span(), names::unknown("there is no action", &default.value(), &names)))
+    Err(Error::new(given.span(), names::unknown(lack, &given.value(), &names)))
 }

@@ -31,6 +31,7 @@ use syn::{Error, Item, ItemImpl, parse::Parser};
 /// | `summary = "…"` | one or two sentences: purpose of the facade |
 /// | `instructions = "…"` | when to use the facade, and the order of its actions |
 /// | `default = "…"` | default action of calls that name none |
+/// | `view("name", include_str!("name.html"))` | a view: a fragment of HTML, with styles and scripts, that shows results of actions to a person, in clients that support MCP Apps; may be repeated |
 /// | `needs("grant", "reason")` | a required capability; may be repeated |
 /// | `wants("grant", "reason")` | an optional capability; may be repeated |
 #[proc_macro_attribute]
@@ -63,6 +64,9 @@ pub fn facade(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `name = "…"` | another name than the method's |
 /// | `alias = "…"` | an alternative name for calls; may be repeated |
 /// | `needs = "grant"` | a grant without which the action cannot work, such as `config: embeddings`: where the policy lacks it, the action is not published; may be repeated |
+/// | `resource("notes://note/{id}")` | clients also read the result by this URI; its variables are parameters. Only with `read` |
+/// | `resource("…", mime_type = "…", items = "…", state = "…")` | its media type; the `read` action whose data lists what exists, objects with a field for each variable (of a single one, `id` also counts); the prefix of the keys of shared state that it is made from, so that subscribers hear of changes |
+/// | `view = "…"` | the view of the facade that shows its results |
 /// | `example = r#"{…}"#` | parameters of an example call; may be repeated |
 #[proc_macro_attribute]
 pub fn action(_arguments: TokenStream, item: TokenStream) -> TokenStream {

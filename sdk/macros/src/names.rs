@@ -43,6 +43,11 @@ pub fn alias(name: &str, span: Span) -> Result<()> {
     free(name, span)
 }
 
+/// Checks the name of a view.
+pub fn view(name: &str, span: Span) -> Result<()> {
+    check("a view", name, SHORT, span)
+}
+
 fn free(name: &str, span: Span) -> Result<()> {
     if RESERVED_ACTIONS.contains(&name) {
         let sentence = format!("`{name}` is an action that the host gives every facade; choose another name");

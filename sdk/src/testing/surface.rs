@@ -18,6 +18,7 @@ pub(super) fn of<F: Facade>() -> Arc<host::Surface> {
         instructions: about.instructions.map(Into::into),
         default_action: about.default_action.map(Into::into),
         actions: F::ACTIONS.iter().map(action).collect(),
+        views: about.views.iter().map(view).collect(),
         wants: about.wants.iter().map(want).collect(),
     })
 }
@@ -38,10 +39,25 @@ fn action<F>(action: &table::Action<F>) -> host::Action {
         aliases: action.aliases.iter().map(|alias| (*alias).into()).collect(),
         needs: action.needs.iter().map(|need| (*need).into()).collect(),
         group: None,
+        resource: action.resource.as_ref().map(resource),
+        view: action.view.map(Into::into),
         params: Arc::new(action.params()),
         data: (action.data)().map(Arc::new),
         examples: action.examples.iter().map(|example| object(example)).collect(),
     }
+}
+
+fn resource(resource: &table::Resource) -> host::ActionResource {
+    host::ActionResource {
+        uri: resource.uri.into(),
+        mime_type: resource.mime_type.map(Into::into),
+        items: resource.items.map(Into::into),
+        state: resource.state.map(Into::into),
+    }
+}
+
+fn view(view: &table::View) -> host::SurfaceView {
+    host::SurfaceView { name: view.name.into(), html: view.html.into() }
 }
 
 fn want(want: &table::Want) -> host::Want {
@@ -68,6 +84,7 @@ pub(super) fn to_json(surface: &host::Surface) -> Value {
         "summary": surface.summary,
         "instructions": surface.instructions,
         "default_action": surface.default_action,
+        "views": surface.views.iter().map(|view| &view.name).collect::<Vec<_>>(),
         "wants": wants,
         "actions": actions,
     }))
@@ -84,6 +101,13 @@ fn action_to_json(action: &host::Action) -> Value {
         "details": action.details,
         "aliases": action.aliases,
         "needs": action.needs,
+        "resource": action.resource.as_ref().map(|resource| without_empty(json!({
+            "uri": resource.uri,
+            "mime_type": resource.mime_type,
+            "items": resource.items,
+            "state": resource.state,
+        }))),
+        "view": action.view,
         "examples": action.examples,
         "params": *action.params,
         "data": action.data.as_deref(),

@@ -41,6 +41,7 @@ pub fn surface(of: &Value) -> Surface {
         instructions: text(of, "instructions"),
         default_action: text(of, "default_action"),
         actions: list(of, "actions").enumerate().map(|(n, of)| action(n, of)).collect(),
+        views: Vec::new(),
         wants: list(of, "wants").map(want).collect(),
     }
 }
@@ -61,6 +62,8 @@ fn action(n: usize, of: &Value) -> Action {
         aliases: texts(of, "aliases"),
         needs: texts(of, "needs"),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(of.get("params").map(object).unwrap_or_default()),
         data: of.get("data").cloned().map(Arc::new),
         examples: list(of, "examples").map(object).collect(),

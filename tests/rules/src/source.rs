@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use syn::{Attribute, Item, Visibility};
+use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, Visibility};
 
 use crate::{
     imports::{self, Import},
@@ -100,8 +100,11 @@ fn take(
                     Some((_, items)) => take(modules, child, file, items, &below.join(&name)),
                     None => {
                         let flat = below.join(format!("{name}.rs"));
-                        let file: PathBuf =
-                            if flat.exists() { flat } else { below.join(&name).join("mod.rs") };
+                        let file: PathBuf = match path_of(&declared.attrs) {
+                            Some(given) => beside(file, &given),
+                            None if flat.exists() => flat,
+                            None => below.join(&name).join("mod.rs"),
+                        };
                         read(modules, child, &file, &below.join(&name));
                     }
                 }
@@ -115,6 +118,29 @@ fn take(
     }
     imports::collect(&mut module, items);
     modules.insert(path, module);
+}
+
+/// The file that `#[path = "…"]` gives a module.
+fn path_of(attributes: &[Attribute]) -> Option<String> {
+    attributes.iter().find_map(|attribute| match &attribute.meta {
+        Meta::NameValue(meta) if meta.path.is_ident("path") => match &meta.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) => Some(path.value()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// A path from the folder of a file.
+fn beside(file: &str, path: &str) -> PathBuf {
+    let mut found = root().join(file).parent().expect("a folder").to_owned();
+    for part in path.split('/') {
+        match part {
+            ".." => _ = found.pop(),
+            part => found.push(part),
+        }
+    }
+    found
 }
 
 /// A type or trait that other modules can name.

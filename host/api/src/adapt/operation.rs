@@ -39,6 +39,8 @@ pub(crate) fn adapt_operation(operation: &Arc<ApiOperation>) -> AdaptedOperation
         details: operation.accept.contains("json"),
         aliases: alias.cloned().collect(),
         needs: Vec::new(),
+        resource: None,
+        view: None,
         params: Arc::new(params),
         data: operation.data.clone(),
         examples: Vec::new(),

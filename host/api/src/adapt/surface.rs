@@ -49,6 +49,7 @@ pub fn adapt_api(description: Arc<ApiDescription>) -> AdaptedApi {
         instructions: None,
         default_action: None,
         actions,
+        views: Vec::new(),
         wants: wants(&description),
     });
     AdaptedApi { description, surface: Arc::new(surface), routes }

@@ -85,6 +85,7 @@ fn judge(operation: &ApiOperation) -> Result<(), String> {
         instructions: None,
         default_action: None,
         actions: vec![action],
+        views: Vec::new(),
         wants: Vec::new(),
     });
     Contract::new(Arc::new(surface)).map(|_| ()).map_err(|problems| problems.to_string())

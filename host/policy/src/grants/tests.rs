@@ -19,6 +19,8 @@ fn needing(name: &str, needs: &[&str]) -> Action {
         aliases: Vec::new(),
         needs: needs.iter().map(|&need| need.to_owned()).collect(),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(Object::new()),
         data: None,
         examples: Vec::new(),
@@ -41,6 +43,7 @@ fn actions_without_a_needed_grant_are_listed() {
             needing("both", &["store", "config: embeddings"]),
             needing("odd", &["gpu"]),
         ],
+        views: Vec::new(),
         wants: Vec::new(),
     };
     let check = |policy: &str, expected: &[(&str, &str)]| {

@@ -2,7 +2,10 @@
 
 use wasmtime::component::{Component, Linker, types::ComponentItem};
 
-use super::{plugin::PluginPre, v0_1};
+use super::{
+    plugin::PluginPre,
+    version::{ContractVersion, FACADE, SPOKEN, VERSIONS},
+};
 use crate::{LoadError, guest::GuestState, wasmtime_errors::missing_import};
 
 /// Checks what a component exports and imports, before anything of it runs, and binds it.
@@ -11,39 +14,46 @@ pub(crate) fn bind(
     linker: &Linker<GuestState>,
     component: &Component,
 ) -> Result<PluginPre, LoadError> {
-    let facade = exported_facade(engine, component)?;
+    let (version, facade) = exported_facade(engine, component)?;
     let linked = linker
         .instantiate_pre(component)
         .map_err(|error| LoadError::UnknownImport(missing_import(&error)))?;
-    check_functions(engine, component, &facade)?;
-    let pre = v0_1::PluginPre::new(linked)
-        .map_err(|error| LoadError::WrongExport { function: "facade", reason: format!("{error:#}") })?;
-    Ok(PluginPre::V0_1(pre))
+    check_functions(engine, component, (version, &facade))?;
+    (version.bind)(linked)
+        .map_err(|error| LoadError::WrongExport { function: "facade", reason: format!("{error:#}") })
 }
 
-/// The name, with its version, under which the component exports a facade that this host can bind.
-fn exported_facade(engine: &wasmtime::Engine, component: &Component) -> Result<String, LoadError> {
+/// Finds the newest version under which the component exports a facade, and the name of the export.
+fn exported_facade(
+    engine: &wasmtime::Engine,
+    component: &Component,
+) -> Result<(&'static ContractVersion, String), LoadError> {
     let ty = component.component_type();
-    let mut exported: Vec<String> = ty.exports(engine).map(|(name, _)| name.to_owned()).collect();
-    let facade = |name: &&String| name.split('@').next() == Some(v0_1::FACADE);
-    // Of several versions the one of our track, which is what counts before 1.0: the minor version.
-    let track =
-        |name: &&String| name.split_once('@').is_some_and(|(_, version)| version.starts_with(v0_1::TRACK));
-    let best = exported.iter().filter(facade).find(track).or_else(|| exported.iter().find(facade));
-    let Some(at) = best.and_then(|best| exported.iter().position(|name| name == best)) else {
-        return Err(LoadError::NoFacade(exported));
-    };
-    let found = exported.swap_remove(at);
-    // Versions of one track are interchangeable, and this look-up knows it.
-    let wanted = format!("{}@{}", v0_1::FACADE, v0_1::VERSION);
-    if component.get_export_index(None, &wanted).is_none() {
-        let found = found.split_once('@').map_or("without a version", |(_, version)| version).to_owned();
-        return Err(LoadError::ContractVersion { found, spoken: v0_1::VERSION });
-    }
-    Ok(found)
+    let exported: Vec<String> = ty.exports(engine).map(|(name, _)| name.to_owned()).collect();
+    // Each export that is a facade, with its version.
+    let facades: Vec<(&str, &str)> = exported
+        .iter()
+        .filter_map(|name| match name.split_once('@') {
+            Some((FACADE, version)) => Some((name.as_str(), version)),
+            None if name == FACADE => Some((name.as_str(), "without a version")),
+            _ => None,
+        })
+        .collect();
+    let Some((_, found)) = facades.first() else { return Err(LoadError::NoFacade(exported)) };
+    let bindable = VERSIONS.iter().find_map(|version| {
+        let (name, _) = facades.iter().find(|(_, found)| found.starts_with(version.track))?;
+        // Versions of one track are interchangeable, and this look-up knows it.
+        component.get_export_index(None, &format!("{FACADE}@{}", version.number))?;
+        Some((version, (*name).to_owned()))
+    });
+    bindable.ok_or_else(|| LoadError::ContractVersion { found: (*found).to_owned(), spoken: SPOKEN })
 }
 
-fn check_functions(engine: &wasmtime::Engine, component: &Component, facade: &str) -> Result<(), LoadError> {
+fn check_functions(
+    engine: &wasmtime::Engine,
+    component: &Component,
+    (version, facade): (&ContractVersion, &str),
+) -> Result<(), LoadError> {
     let ty = component.component_type();
     let Some(ComponentItem::ComponentInstance(facade)) =
         ty.get_export(engine, facade).map(|export| export.ty)
@@ -54,7 +64,7 @@ fn check_functions(engine: &wasmtime::Engine, component: &Component, facade: &st
         });
     };
     let instance = ty.instance_type();
-    for function in v0_1::FUNCTIONS {
+    for function in version.functions {
         let wrong = |reason: String| LoadError::WrongExport { function: function.name, reason };
         match facade.get_export(engine, function.name).map(|export| export.ty) {
             Some(ComponentItem::ComponentFunc(found)) if function.matches(&found, &instance) => {}

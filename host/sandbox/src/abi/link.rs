@@ -2,7 +2,7 @@
 
 use wasmtime::component::Linker;
 
-use super::v0_1;
+use super::{v0_1, v0_2};
 use crate::{capability, guest::GuestState};
 
 /// Links everything a plugin may import. Linked is not granted: the store's data decides what an import may do.
@@ -12,5 +12,6 @@ pub(crate) fn link(linker: &mut Linker<GuestState>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     capability::init(linker)?;
     linker.allow_shadowing(false);
-    v0_1::link(linker)
+    v0_1::link(linker)?;
+    v0_2::link(linker)
 }

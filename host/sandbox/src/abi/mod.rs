@@ -3,17 +3,24 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `version` | the versions that this host speaks |
 //! | `link` | links everything that a plugin may import |
 //! | `bind` | finds the contract version that a component exports and checks its functions |
 //! | `plugin` | a component bound to its version, and an instance of it |
-//! | `v0_1` | contract 0.1: bindings and conversions |
+//! | `exported_function` | a function that a plugin exports, and the check of its type |
+//! | `v0_1`, `v0_2` | the versions: bindings, and the conversions in which they differ |
+//! | `shared/` | files that each version compiles with its own bindings: conversions of records that are alike in all |
 //!
-//! A new version is a folder beside `v0_1`, a variant in `plugin` and a line in `link` and `bind`; no logic.
+//! A new version is a folder beside `v0_2`, a variant in `plugin` and a line in `version` and `link`; no logic. Where its
+//! records differ, it has a file of its own instead of the shared one.
 
 mod bind;
+mod exported_function;
 mod link;
 mod plugin;
 mod v0_1;
+mod v0_2;
+mod version;
 
 pub(crate) use bind::bind;
 pub(crate) use link::link;

@@ -2,7 +2,7 @@
 
 use wasmtime::Store;
 
-use super::v0_1;
+use super::{v0_1, v0_2};
 use crate::{
     contract::{PluginCall, RawDescription, RawFailure, RawReply, RawSchema},
     guest::GuestState,
@@ -12,11 +12,13 @@ use crate::{
 #[derive(Clone)]
 pub(crate) enum PluginPre {
     V0_1(v0_1::PluginPre<GuestState>),
+    V0_2(v0_2::PluginPre<GuestState>),
 }
 
 /// An instance in its store.
 pub(crate) enum PluginInstance {
     V0_1(v0_1::Plugin),
+    V0_2(v0_2::Plugin),
 }
 
 impl PluginPre {
@@ -26,6 +28,7 @@ impl PluginPre {
     ) -> wasmtime::Result<PluginInstance> {
         match self {
             Self::V0_1(pre) => pre.instantiate_async(store).await.map(PluginInstance::V0_1),
+            Self::V0_2(pre) => pre.instantiate_async(store).await.map(PluginInstance::V0_2),
         }
     }
 }
@@ -35,6 +38,7 @@ impl PluginInstance {
     pub(crate) async fn describe(&self, store: &mut Store<GuestState>) -> wasmtime::Result<RawDescription> {
         match self {
             Self::V0_1(plugin) => v0_1::describe(plugin, store).await,
+            Self::V0_2(plugin) => v0_2::describe(plugin, store).await,
         }
     }
 
@@ -46,6 +50,7 @@ impl PluginInstance {
     ) -> wasmtime::Result<Result<RawSchema, RawFailure>> {
         match self {
             Self::V0_1(plugin) => v0_1::schema(plugin, store, action).await,
+            Self::V0_2(plugin) => v0_2::schema(plugin, store, action).await,
         }
     }
 
@@ -57,6 +62,7 @@ impl PluginInstance {
     ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
         match self {
             Self::V0_1(plugin) => v0_1::dispatch(plugin, store, call).await,
+            Self::V0_2(plugin) => v0_2::dispatch(plugin, store, call).await,
         }
     }
 }

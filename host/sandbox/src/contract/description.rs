@@ -24,13 +24,24 @@ pub(crate) struct RawDescription {
 impl RawDescription {
     /// Bytes of its texts.
     pub(crate) fn size(&self) -> usize {
-        let Surface { name, title, version, summary, instructions, actions, wants, .. } = &self.surface;
+        let Surface { name, title, version, summary, instructions, actions, views, wants, .. } =
+            &self.surface;
         let actions = actions.iter().map(|action| {
-            action.name.len() + action.summary.len() + action.aliases.iter().map(String::len).sum::<usize>()
+            let lists = action.aliases.iter().chain(&action.needs).map(String::len).sum::<usize>();
+            let resource = action.resource.as_ref().map_or(0, |resource| {
+                let texts = [&resource.mime_type, &resource.items, &resource.state];
+                resource.uri.len() + texts.into_iter().flatten().map(String::len).sum::<usize>()
+            });
+            action.name.len() + action.summary.len() + lists + resource
         });
+        let views = views.iter().map(|view| view.name.len() + view.html.len());
         let wants = wants.iter().map(|want| want.grant.len() + want.reason.len());
         let texts = [name, title, version, summary].map(String::len).into_iter().sum::<usize>();
-        texts + instructions.as_ref().map_or(0, String::len) + actions.sum::<usize>() + wants.sum::<usize>()
+        texts
+            + instructions.as_ref().map_or(0, String::len)
+            + actions.sum::<usize>()
+            + views.sum::<usize>()
+            + wants.sum::<usize>()
     }
 }
 

@@ -131,6 +131,8 @@ fn needs_of_an_action_are_a_list_of_texts() {
             aliases: Vec::new(),
             needs: Vec::new(),
             group: None,
+            resource: None,
+            view: None,
             params: Arc::default(),
             data: None,
             examples: Vec::new(),

@@ -66,6 +66,8 @@ impl HostRules {
             aliases: Vec::new(),
             needs: Vec::new(),
             group: None,
+            resource: None,
+            view: None,
             params: Arc::new(params),
             data: None,
             examples: Vec::new(),

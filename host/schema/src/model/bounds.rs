@@ -7,7 +7,14 @@ use serde_json::Value;
 
 use crate::{
     model::nesting::nesting,
-    model::{host_action::HOST_ACTIONS, limits, sanitise::is_clean, surface_limits::SurfaceLimits},
+    model::{
+        host_action::HOST_ACTIONS,
+        limits,
+        names::is_name,
+        resource_checks::{check_resources, check_views},
+        sanitise::is_clean,
+        surface_limits::SurfaceLimits,
+    },
     text::show::{allowed, name as shown},
 };
 
@@ -40,13 +47,6 @@ impl fmt::Display for SurfaceProblems {
 pub(crate) const RESERVED_NAMES: [&str; 6] = ["action", "cmd", "params", "detail", "wait", "confirm"];
 
 const NAME: &str = "must be 1 to 32 characters of a-z, 0-9, `_` and `-`, and begin with a letter, because clients accept no others";
-
-/// `^[a-z][a-z0-9_-]{0,31}$`
-pub(crate) fn is_name(name: &str) -> bool {
-    name.len() <= 32
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
-}
 
 const ACTION: &str = "must be 1 to 64 characters of a-z, 0-9, `_` and `-`, and begin with a letter or a digit, because clients accept no others";
 
@@ -92,6 +92,8 @@ pub(crate) fn check_surface(surface: &Surface, most: &SurfaceLimits) -> Vec<Stri
         out.push("the facade has no actions; give it at least one".into());
     }
     check_names(&mut out, surface);
+    check_resources(&mut out, surface);
+    check_views(&mut out, surface);
     let mut total = surface.summary.len() + surface.instructions.as_ref().map_or(0, String::len);
     for action in &surface.actions {
         let subject = format!("action `{}`", shown(&action.name));

@@ -25,6 +25,10 @@ pub const ALIASES: usize = 8;
 pub const EXAMPLES: usize = 8;
 /// Grants that a facade may ask for.
 pub const WANTS: usize = 32;
+/// Views of a facade.
+pub const VIEWS: usize = 8;
+/// Bytes of one view. Clients load it once for each tool.
+pub const VIEW: usize = 96 << 10;
 /// Bytes of one resolved schema, as JSON: stops definitions that grow exponentially by `$ref`.
 pub const RESOLVED: usize = 256 * 1024;
 /// Levels of nested schemas.

@@ -13,9 +13,11 @@
 //! | `keywords` | which keywords hold schemas, and which only annotate |
 //! | `limits` | the numbers behind `bounds` |
 //! | `loosest` | the narrowest shape that covers several shapes |
+//! | `names` | the form of names |
 //! | `nesting` | how deep JSON values nest |
 //! | `pattern` | regular expressions that stop when their work budget is spent |
 //! | `resolve` | replaces `$ref`s: the form of a schema that everything else reads |
+//! | `resource_checks` | resources and views that a surface may have |
 //! | `sanitise` | removes invisible characters from the texts of a surface |
 //! | `secrets` | which values a schema marks as secret, and redaction |
 //! | `shape` | a schema reduced to kinds, names and allowed words |
@@ -23,6 +25,7 @@
 //! | `signature` | an action and its parameters in one line |
 //! | `simplify` | rewrites equivalent alternatives into one form |
 //! | `surface_limits` | limits of a surface, by its origin |
+//! | `uri_template` | templates of URIs |
 //! | `view` | the actions that one tool offers to one caller |
 //! | `work` | the step budget of the current thread |
 
@@ -37,9 +40,11 @@ pub(crate) mod host_action;
 pub(crate) mod keywords;
 pub mod limits;
 pub(crate) mod loosest;
+pub(crate) mod names;
 pub(crate) mod nesting;
 pub(crate) mod pattern;
 pub(crate) mod resolve;
+pub(crate) mod resource_checks;
 pub(crate) mod sanitise;
 pub(crate) mod secrets;
 pub(crate) mod shape;
@@ -47,6 +52,7 @@ pub(crate) mod shape_reader;
 pub(crate) mod signature;
 pub(crate) mod simplify;
 pub(crate) mod surface_limits;
+pub(crate) mod uri_template;
 pub(crate) mod view;
 pub(crate) mod work;
 

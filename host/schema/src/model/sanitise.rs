@@ -41,6 +41,8 @@ pub fn sanitise_surface(surface: Surface) -> Surface {
                 ..action
             })
             .collect(),
+        // Documents for browsers, which no model reads.
+        views: surface.views,
         wants: surface
             .wants
             .into_iter()

@@ -17,6 +17,8 @@ pub(crate) fn action(name: &str, params: Value) -> Action {
         aliases: Vec::new(),
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(params.as_object().unwrap().clone()),
         data: None,
         examples: Vec::new(),
@@ -32,6 +34,7 @@ pub(crate) fn surface(name: &str, actions: Vec<Action>) -> Surface {
         instructions: None,
         default_action: None,
         actions,
+        views: Vec::new(),
         wants: Vec::new(),
     }
 }

@@ -137,6 +137,8 @@ pub(super) fn is_accepted(params: &Object) -> bool {
             summary: "A tool.".into(),
             needs: Vec::new(),
             group: None,
+            resource: None,
+            view: None,
             effect: Effect::Write,
             idempotent: false,
             open_world: true,
@@ -147,6 +149,7 @@ pub(super) fn is_accepted(params: &Object) -> bool {
             data: None,
             examples: Vec::new(),
         }],
+        views: Vec::new(),
         wants: Vec::new(),
     };
     Contract::within(Arc::new(surface), &SurfaceLimits::HOSTED).is_ok()

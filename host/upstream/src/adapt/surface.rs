@@ -131,6 +131,7 @@ pub fn adapt_tools(
             .filter(|text| !text.is_empty()),
         default_action: None,
         actions,
+        views: Vec::new(),
         wants: Vec::new(),
     };
     let surface = fit(sanitise_surface(surface), &mut problems)?;
@@ -194,6 +195,8 @@ fn action(
         summary,
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         effect: effect.effect,
         idempotent: effect.idempotent,
         open_world: effect.open_world,

@@ -41,6 +41,8 @@ fn peers(facade: &str, action: &str) -> Result<Action, Failure> {
         aliases: Vec::new(),
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(params.as_object().cloned().unwrap_or_default()),
         data: None,
         examples: Vec::new(),

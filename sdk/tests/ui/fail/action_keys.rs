@@ -115,6 +115,42 @@ impl Doubles {
     }
 }
 
+struct Resources;
+
+/// Resources.
+#[facade(view("hits", "<p></p>"))]
+impl Resources {
+    /// Not read.
+    #[action(write, resource("notes://all"))]
+    fn written(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Not a parameter.
+    #[action(read, resource("notes://note/{key}"))]
+    fn unknown(&self, id: Option<String>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Not in the URI.
+    #[action(read, resource("notes://note/{id}"))]
+    fn lacking(&self, id: String, other: String) -> Result<()> {
+        Ok(())
+    }
+
+    /// Keys.
+    #[action(read, resource("notes://all", type = "text/plain"))]
+    fn keys(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Not a view.
+    #[action(read, view = "hit")]
+    fn view(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
 #[action(read)]
 fn misplaced() {}
 

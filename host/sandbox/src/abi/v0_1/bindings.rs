@@ -3,7 +3,7 @@
 #[allow(missing_docs, clippy::all)]
 mod generated {
     wasmtime::component::bindgen!({
-        path: "wit",
+        path: "wit/released/0.1.0",
         world: "plugin",
         imports: {
             "loggia:plugin/host.elicit": async,

@@ -21,6 +21,8 @@ pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, boo
         aliases: vec![],
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(Object::new()),
         data: None,
         examples: vec![],
@@ -38,6 +40,7 @@ pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, boo
         instructions: None,
         default_action: None,
         actions: actions.iter().map(action).collect(),
+        views: Vec::new(),
         wants: wants.iter().map(want).collect(),
     }
 }

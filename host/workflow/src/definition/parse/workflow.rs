@@ -152,6 +152,8 @@ fn validate_parameters(place: &NodePlace<'_>, schema: Object, report: &mut Parse
         aliases: Vec::new(),
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         data: None,
         examples: Vec::new(),
         params: Arc::clone(&params),
@@ -163,6 +165,7 @@ fn validate_parameters(place: &NodePlace<'_>, schema: Object, report: &mut Parse
         summary: ACTION.to_owned(),
         instructions: None,
         default_action: None,
+        views: Vec::new(),
         wants: Vec::new(),
         actions: vec![action],
     };

@@ -1,8 +1,7 @@
 //! Conversions of what the host passes to a guest.
 
 use loggia_facade::{
-    Action, Answer, Block, Content, Detail, Effect, Failure, Next, Object, Page, PeerAction, Reply, Surface,
-    json::object_text,
+    Answer, Block, Content, Detail, Effect, Failure, Next, Object, Page, PeerAction, Reply, json::object_text,
 };
 use loggia_state::{StateEntry, StatePage};
 use serde_json::Value;
@@ -82,37 +81,11 @@ fn content(content: Content) -> types::Content {
     types::Content { block, extras }
 }
 
-/// Describes a facade to another one that may call it.
-pub(super) fn description(surface: &Surface) -> types::Description {
-    types::Description {
-        name: surface.name.clone(),
-        title: surface.title.clone(),
-        version: surface.version.clone(),
-        summary: surface.summary.clone(),
-        instructions: surface.instructions.clone(),
-        actions: surface.actions.iter().map(action).collect(),
-        default_action: surface.default_action.clone(),
-        // Only the operator needs to know what a plugin wants.
-        wants: Vec::new(),
-        extras: Vec::new(),
-    }
-}
-
-fn action(action: &Action) -> types::Action {
-    types::Action {
-        name: action.name.clone(),
-        summary: action.summary.clone(),
-        effect: match action.effect {
-            Effect::Read => types::Effect::Read,
-            Effect::Write => types::Effect::Write,
-            Effect::Destructive => types::Effect::Destructive,
-        },
-        idempotent: action.idempotent,
-        open_world: action.open_world,
-        long_running: action.long_running,
-        details: action.details,
-        aliases: action.aliases.clone(),
-        extras: Vec::new(),
+pub(super) fn effect(effect: Effect) -> types::Effect {
+    match effect {
+        Effect::Read => types::Effect::Read,
+        Effect::Write => types::Effect::Write,
+        Effect::Destructive => types::Effect::Destructive,
     }
 }
 

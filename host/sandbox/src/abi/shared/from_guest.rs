@@ -2,57 +2,24 @@
 
 use std::time::Duration;
 
-use loggia_facade::{Action, Block, Detail, Effect, LogLevel, Object, Page, Surface, Want};
+use loggia_facade::{Block, Detail, Effect, LogLevel, Page, Want};
 use loggia_state::{ChangeCondition, ChangeOperation, StateChange};
 
 use super::bindings::{host, state, types};
 use crate::{
     capability::SpaceChoice,
-    contract::{RawContent, RawDescription, RawFailure, RawNext, RawReply, RawRequest, RawSchema},
+    contract::{RawContent, RawFailure, RawNext, RawReply, RawRequest, RawSchema},
 };
 
-pub(super) fn description(given: types::Description) -> RawDescription {
-    let mut action_extras = Vec::new();
-    let actions = given.actions.into_iter().map(|mut given| {
-        action_extras.push(std::mem::take(&mut given.extras));
-        action(given)
-    });
-    let surface = Surface {
-        name: given.name,
-        title: given.title,
-        version: given.version,
-        summary: given.summary,
-        instructions: given.instructions,
-        default_action: given.default_action,
-        actions: actions.collect(),
-        wants: given.wants.into_iter().map(want).collect(),
-    };
-    RawDescription { surface, extras: given.extras, action_extras }
-}
-
-fn action(action: types::Action) -> Action {
-    Action {
-        name: action.name,
-        summary: action.summary,
-        effect: match action.effect {
-            types::Effect::Read => Effect::Read,
-            types::Effect::Write => Effect::Write,
-            types::Effect::Destructive => Effect::Destructive,
-        },
-        idempotent: action.idempotent,
-        open_world: action.open_world,
-        long_running: action.long_running,
-        details: action.details,
-        aliases: action.aliases,
-        needs: Vec::new(),
-        group: None,
-        params: Object::new().into(),
-        data: None,
-        examples: Vec::new(),
+pub(super) fn effect(effect: types::Effect) -> Effect {
+    match effect {
+        types::Effect::Read => Effect::Read,
+        types::Effect::Write => Effect::Write,
+        types::Effect::Destructive => Effect::Destructive,
     }
 }
 
-fn want(want: types::Want) -> Want {
+pub(super) fn want(want: types::Want) -> Want {
     Want { grant: want.grant, reason: want.reason, needed: want.needed }
 }
 

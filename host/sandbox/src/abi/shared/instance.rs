@@ -2,7 +2,7 @@
 
 use wasmtime::Store;
 
-use super::{bindings::Plugin, from_guest, to_guest};
+use super::{bindings::Plugin, description, from_guest, to_guest};
 use crate::{
     contract::{PluginCall, RawDescription, RawFailure, RawReply, RawSchema},
     guest::GuestState,
@@ -12,7 +12,7 @@ pub(crate) async fn describe(
     plugin: &Plugin,
     store: &mut Store<GuestState>,
 ) -> wasmtime::Result<RawDescription> {
-    plugin.loggia_plugin_facade().call_describe(store).await.map(from_guest::description)
+    plugin.loggia_plugin_facade().call_describe(store).await.map(description::from_plugin)
 }
 
 pub(crate) async fn schema(

@@ -7,7 +7,7 @@ use super::{
         host::{Answer, Host, Level, Request},
         types::{ActionSchema, Description, Failure, Reply},
     },
-    from_guest, to_guest,
+    description, from_guest, to_guest,
 };
 use crate::{
     capability::{elicit, invoke, progress},
@@ -44,7 +44,7 @@ impl Host for GuestState {
 
     fn facades(&mut self) -> Result<Vec<Description>, Failure> {
         let facades = invoke::facades(self.capabilities.session()).map_err(to_guest::failure)?;
-        Ok(facades.iter().map(to_guest::description).collect())
+        Ok(facades.iter().map(description::to_plugin).collect())
     }
 
     fn lookup(&mut self, facade: String, action: String) -> Result<ActionSchema, Failure> {
