@@ -38,14 +38,10 @@ impl CatalogSnapshot {
         let mut seen: Vec<CatalogPrompt> = Vec::new();
         for entry in self.serving().filter(|entry| entry.exposure.as_prompts) {
             let facade = &entry.surface().name;
-            let own = self.list(list).listed().filter(|(_, tool)| tool.facade == *facade);
-            let views: Vec<_> = own.map(|(_, tool)| tool.view()).collect();
-            let offered = |name: &str| views.iter().any(|view| entry.contract.offers(name, view).is_some());
-            let actions = entry.surface().actions.iter().enumerate();
-            let visible =
-                actions.filter(|(_, action)| rights.allows(facade, &action.name) && offered(&action.name));
-            seen.extend(visible.map(|(index, action)| CatalogPrompt {
-                name: action.name.clone(),
+            let listed = self.list(list).listed().any(|(_, tool)| tool.facade == *facade);
+            let visible = if listed { self.visible_actions(entry, list, rights) } else { Vec::new() };
+            seen.extend(visible.into_iter().map(|index| CatalogPrompt {
+                name: entry.surface().actions[index].name.clone(),
                 entry: Arc::clone(entry),
                 index,
             }));
