@@ -64,6 +64,8 @@ fn action(name: &str, effect: Effect) -> Action {
         aliases: Vec::new(),
         needs: Vec::new(),
         group: None,
+        resource: None,
+        view: None,
         params: Arc::new(params),
         data: None,
         examples: Vec::new(),
@@ -88,6 +90,7 @@ where
             action("smash", Effect::Destructive),
             Action { long_running: true, ..action("dig", Effect::Write) },
         ],
+        views: Vec::new(),
         wants: Vec::new(),
     };
     PuppetFacade {

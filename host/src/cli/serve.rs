@@ -40,8 +40,8 @@ use crate::{
     load::to_specs,
     login::{LoginReturns, ReturnPlace, listener_url},
     serve::{
-        HostOptions, PluginHost, admin, rates::share_rates, revocations::RevocationFollower, signals,
-        starts::to_services,
+        HostOptions, PluginHost, StoreObserver, admin, rates::share_rates, revocations::RevocationFollower,
+        signals, starts::to_services,
     },
     telemetry::{logs, trail},
 };
@@ -325,6 +325,7 @@ async fn serve_stdio(
         Some(host.seal_secret()),
     );
     let handler = handler.with_newest_revision(settings.max_protocol_version);
+    let handler = handler.with_state_observer(Arc::new(StoreObserver::new(Arc::clone(&host.admitter))));
     let handler = handler.with_endpoint(endpoint).in_fleet(host.join_fleet(), stop.clone());
     if let Err(error) = stdio::serve(handler, streams, settings.drain.0, stop).await {
         bail!("the client did not speak MCP: {error}");
@@ -410,6 +411,7 @@ pub async fn serve_http(
     let handler =
         McpHandler::with_seal_secret(host.gate.clone(), nobody, stop.clone(), Some(host.seal_secret()));
     let handler = handler.with_newest_revision(settings.max_protocol_version);
+    let handler = handler.with_state_observer(Arc::new(StoreObserver::new(Arc::clone(&host.admitter))));
     term::note(&format!("listening on http://{address}{}", ENDPOINT_PATH));
     for profile in paths.profiles.keys() {
         term::note(&format!("profile {profile} at http://{address}{ENDPOINT_PATH}/{profile}"));

@@ -9,6 +9,7 @@
 //! | `revocations.rs` | follows the record of revoked tokens |
 //! | `signals/` | shutdown signals |
 //! | `starts/` | workflows that start by themselves |
+//! | `state_observer.rs` | the state of plugins, for subscriptions to resources |
 //! | `memory.rs` | settings of the allocator |
 //! | `runtimes.rs` | threads of calls |
 //! | `vitals/` | resource usage, logged on SIGUSR1 |
@@ -22,6 +23,8 @@ pub mod revocations;
 mod runtimes;
 pub mod signals;
 pub mod starts;
+mod state_observer;
 pub mod vitals;
 
 pub use host::{HostOptions, PluginHost, StartError};
+pub use state_observer::StoreObserver;

@@ -86,7 +86,12 @@ impl Knowledge {
     /// Show a document, or one of its passages.
     ///
     /// With detail `standard` an excerpt and the outline, with `full` the text.
-    #[action(read, details, example = r#"{"id": "k_0001", "chunk": 3}"#)]
+    #[action(
+        read,
+        details,
+        resource("knowledge://document/{id}", items = "list", state = "documents/{id}"),
+        example = r#"{"id": "k_0001", "chunk": 3}"#
+    )]
     fn get(
         &self,
         call: &Call,

@@ -58,7 +58,11 @@ impl Memories {
     }
 
     /// Read a whole memory.
-    #[action(read, example = r#"{"id": "m_0001"}"#)]
+    #[action(
+        read,
+        resource("memories://memory/{id}", items = "list", state = "memories/{id}"),
+        example = r#"{"id": "m_0001"}"#
+    )]
     fn get(&self, #[param(length = 1..=32)] id: String) -> Result<Memory> {
         MEMORIES.get(&id)?.ok_or_else(|| memory::missing(&id))
     }

@@ -6,7 +6,7 @@ use loggia_facade::{Action, Facade, Failure, Surface};
 use loggia_policy::model::{FacadeRules, InvokeReach};
 use loggia_schema::Contract;
 
-use super::exposure::FacadeExposure;
+use super::{entry_resource::EntryResource, exposure::FacadeExposure};
 use crate::{
     access::{CallerKeys, CallerLogins},
     flow::{CallCounters, CircuitBreaker, FacadeFlow},
@@ -28,6 +28,8 @@ pub struct CatalogEntry {
     pub caller_keys: Option<CallerKeys>,
     /// Logins that issue the credentials of its callers, if they can begin with a call.
     pub logins: Option<Arc<dyn CallerLogins>>,
+    /// The actions that clients also read as resources.
+    pub(crate) resources: Vec<EntryResource>,
     /// Permits, queue and CPU use of its calls.
     pub(crate) flow: FacadeFlow,
     /// Circuit breaker of its calls.
@@ -46,6 +48,7 @@ impl CatalogEntry {
         origin: String,
     ) -> Self {
         let (pace, breaker) = (FacadeFlow::new(&rules), CircuitBreaker::new(rules.breaker));
+        let resources = EntryResource::of_surface(contract.surface());
         Self {
             facade,
             contract,
@@ -54,6 +57,7 @@ impl CatalogEntry {
             origin,
             caller_keys: None,
             logins: None,
+            resources,
             flow: pace,
             breaker,
             counters: CallCounters::default(),

@@ -7,7 +7,13 @@ use loggia_text::printable;
 use tokio::sync::watch;
 
 use super::{
-    entry::CatalogSlot, lint, list_plan::ListPlan, prompts::prompt_surfaces, publish, publish::ToolPublisher,
+    entry::CatalogSlot,
+    lint,
+    list_plan::ListPlan,
+    prompts::prompt_surfaces,
+    publish,
+    publish::ToolPublisher,
+    resources::{FOREIGN_SCHEME_REASON, resource_definitions},
     snapshot::CatalogSnapshot,
 };
 use crate::access::ListId;
@@ -21,7 +27,7 @@ pub struct Catalog {
     current: ArcSwap<CatalogSnapshot>,
     /// Chooses the published forms, for each list. Never empty.
     publishers: Arc<[ToolPublisher]>,
-    /// Generation of the published lists and prompts. MCP sessions wait for it to change; the sender never waits.
+    /// Generation of the published lists, prompts and resources. MCP sessions wait for it to change; the sender never waits.
     generations: watch::Sender<u64>,
     /// True once the first admission has ended, whatever its result. Also notified at every swap, so that those who wait for
     /// one facade look again. Waiters are bounded by the first admission, which waits for none of them.
@@ -62,7 +68,7 @@ impl Catalog {
         self.current.load().slots.get(name).cloned()
     }
 
-    /// Replaces all slots atomically. Notifies subscribers only if a published list or a prompt changed.
+    /// Replaces all slots atomically. Notifies subscribers only if a published list, a prompt or a resource changed.
     pub fn swap(&self, slots: BTreeMap<String, CatalogSlot>) {
         let old = self.current.load();
         let mut new = CatalogSnapshot::published_by(slots, Arc::clone(&self.publishers));
@@ -73,8 +79,14 @@ impl Catalog {
         for (_, tool) in now.listed().filter(|(name, tool)| before.tools.get(*name) != Some(*tool)) {
             lint::log_findings(tool);
         }
-        let mut changed =
-            !before.listed().eq(now.listed()) || !prompt_surfaces(&old.slots).eq(prompt_surfaces(&new.slots));
+        for (facade, scheme) in new.foreign_schemes() {
+            if !old.foreign_schemes().contains(&(facade, scheme)) {
+                tracing::warn!(facade, "`{scheme}` {FOREIGN_SCHEME_REASON}");
+            }
+        }
+        let mut changed = !resource_definitions(&old.slots).eq(resource_definitions(&new.slots))
+            || !before.listed().eq(now.listed())
+            || !prompt_surfaces(&old.slots).eq(prompt_surfaces(&new.slots));
         let mut former = old.former.clone();
         // A list that no client has asked for cannot have changed for one.
         for (id, published) in old
@@ -97,7 +109,7 @@ impl Catalog {
         self.admission.send_modify(|_| {});
     }
 
-    /// Subscribes to the generation of the published lists and prompts.
+    /// Subscribes to the generation of the published lists, prompts and resources.
     pub fn subscribe(&self) -> watch::Receiver<u64> {
         self.generations.subscribe()
     }

@@ -3,6 +3,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `entry.rs` | one facade being served |
+//! | `entry_resource.rs` | the resources of one facade |
 //! | `exposure.rs` | tools, and how a policy publishes a facade |
 //! | `publish.rs` | from facades to their published tools |
 //! | `tool_list.rs` | the tools as some clients see them |
@@ -10,10 +11,13 @@
 //! | `list_plan.rs` | which list each client sees |
 //! | `narrowed.rs` | a list for limited rights |
 //! | `prompts.rs` | the actions that clients see as prompts |
+//! | `resources.rs` | the actions that clients also read as resources |
+//! | `visible.rs` | the actions of a facade that a client sees |
 //! | `lint.rs` | client compatibility warnings in the log |
 //! | `live.rs` | the current snapshot and its change notifications |
 
 mod entry;
+mod entry_resource;
 mod exposure;
 mod lint;
 mod list_plan;
@@ -21,8 +25,10 @@ mod live;
 mod narrowed;
 mod prompts;
 mod publish;
+mod resources;
 mod snapshot;
 mod tool_list;
+mod visible;
 
 pub use entry::{CatalogEntry, CatalogSlot};
 pub use exposure::{FacadeExposure, PublishedFacade};
@@ -31,5 +37,6 @@ pub use live::Catalog;
 pub use narrowed::list_tools;
 pub use prompts::CatalogPrompt;
 pub use publish::{HIDDEN_REASON, ToolPublisher, UNSERVED_REASON};
+pub use resources::{CatalogResource, FOREIGN_SCHEME_REASON};
 pub use snapshot::CatalogSnapshot;
 pub use tool_list::ToolList;

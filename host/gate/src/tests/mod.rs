@@ -16,6 +16,7 @@ mod nested;
 mod parked;
 mod prompts;
 mod repeated;
+mod resources;
 mod rights;
 mod runs;
 mod sagas;

@@ -1,24 +1,17 @@
-//! The implementation of rmcp's `ServerHandler`.
+//! The server's parts, and what a request has of them: its caller, its client, its lists.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use loggia_facade::RootSource;
 use loggia_gate::{
-    access::{CallOrigin, Caller, CallerRights},
+    access::{CallOrigin, Caller},
     call::Gate,
 };
 use loggia_policy::settings::Revision;
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
-    model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-        CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-        GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
-        ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-        ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
-    },
-    service::{NotificationContext, RequestContext, SubscriptionContext},
+    RoleServer,
+    model::{CacheScope, Implementation, ProtocolVersion, ServerCapabilities, ServerConfig},
+    service::RequestContext,
 };
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -28,8 +21,8 @@ use super::{
     instructions::render_instructions,
     list::ToolListCache,
     list_changes::SubscribedPeers,
-    pages,
     roots::SessionRoots,
+    subscriptions::{ResourceSubscriptions, StateObserver},
     view::{ClientView, ServedEndpoint},
 };
 use crate::{
@@ -55,9 +48,9 @@ pub struct McpHandler {
     pub(super) shared: Arc<HandlerState>,
     /// Origin of requests that carry none in their extensions.
     pub(super) origin: CallOrigin,
-    versions: &'static [ProtocolVersion],
+    pub(super) versions: &'static [ProtocolVersion],
     /// Roots of the client; `None` where they are not taken.
-    roots: Option<Arc<SessionRoots>>,
+    pub(super) roots: Option<Arc<SessionRoots>>,
     /// What requests are served that came to no other endpoint.
     endpoint: Arc<ServedEndpoint>,
     /// The transport writes text and structured content of a result from the same bytes.
@@ -68,8 +61,10 @@ pub struct McpHandler {
 
 pub(super) struct HandlerState {
     pub(super) gate: Gate,
-    tool_lists: ToolListCache,
-    peers: SubscribedPeers,
+    pub(super) tool_lists: ToolListCache,
+    pub(super) peers: SubscribedPeers,
+    /// Who hears of changed resources.
+    pub(super) subscriptions: ResourceSubscriptions,
     /// Cancelled when the server drains. Subscription streams then end with a final event.
     pub(super) draining: CancellationToken,
     /// Calls in progress.
@@ -101,6 +96,7 @@ impl McpHandler {
             gate,
             tool_lists: ToolListCache::default(),
             peers: SubscribedPeers::default(),
+            subscriptions: ResourceSubscriptions::default(),
             draining: draining.clone(),
             calls: TaskTracker::new(),
             sealer: StateSealer::new(Arc::clone(&values)),
@@ -141,6 +137,14 @@ impl McpHandler {
     #[must_use]
     pub fn with_shared_text(self) -> Self {
         Self { shares_text: true, ..self }
+    }
+
+    /// Notifies subscribers of changed resources, until the server drains. Must be called on a runtime.
+    #[must_use]
+    pub fn with_state_observer(self, observer: Arc<dyn StateObserver>) -> Self {
+        let shared = Arc::clone(&self.shared);
+        tokio::spawn(async move { shared.subscriptions.follow(observer, shared.draining.clone()).await });
+        self
     }
 
     /// Makes the server one of several, without sessions: for stdio. Must be called on a runtime.
@@ -186,7 +190,7 @@ impl McpHandler {
     }
 
     /// Returns the endpoint that a request came to.
-    fn served_endpoint(&self, context: &McpContext) -> Arc<ServedEndpoint> {
+    pub(super) fn served_endpoint(&self, context: &McpContext) -> Arc<ServedEndpoint> {
         ServedEndpoint::of_request(&context.extensions).unwrap_or_else(|| Arc::clone(&self.endpoint))
     }
 
@@ -201,16 +205,18 @@ impl McpHandler {
     }
 
     /// Renders the instructions for the client of a request.
-    fn instructions(&self, context: &McpContext) -> String {
+    pub(super) fn instructions(&self, context: &McpContext) -> String {
         let (origin, endpoint) = (self.origin(context), self.served_endpoint(context));
         let snapshot = self.shared.gate.catalog().snapshot();
         render_instructions(&snapshot, origin.list, &origin.rights, endpoint.instructions.as_deref())
     }
 
     /// Builds the server's capabilities and name. rmcp calls this for every request, so the instructions are added elsewhere.
-    fn server_config(&self) -> ServerConfig {
+    pub(super) fn server_config(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
         let capabilities = capabilities.enable_prompts().enable_prompts_list_changed();
+        let capabilities =
+            capabilities.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
         let capabilities = capabilities.enable_completions().enable_tasks().build();
         let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
         let config = ServerConfig::new(capabilities).with_server_info(name);
@@ -252,7 +258,7 @@ impl McpHandler {
         }
     }
 
-    async fn wait_for_catalog(&self, view: ClientView) {
+    pub(super) async fn wait_for_catalog(&self, view: ClientView) {
         let admitted = self.shared.gate.catalog().wait_until_admitted();
         let most = if view.client.deferred { DEFERRED_WAIT } else { HANDSHAKE_WAIT };
         let _ = tokio::time::timeout(most, admitted).await;
@@ -270,164 +276,3 @@ impl McpHandler {
 }
 
 pub(super) type McpContext = RequestContext<RoleServer>;
-
-impl ServerHandler for McpHandler {
-    fn get_info(&self) -> ServerConfig {
-        self.server_config()
-    }
-
-    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Cow::Borrowed(self.versions)
-    }
-
-    async fn initialize(
-        &self,
-        request: rmcp::model::InitializeRequestParams,
-        context: McpContext,
-    ) -> Result<rmcp::model::InitializeResult, ErrorData> {
-        let _operation = self.time_operation("initialize");
-        self.wait_for_catalog(self.served_endpoint(&context).view_in_session(&request)).await;
-        context.peer.set_peer_info(request.clone());
-        if let Some(roots) = &self.roots {
-            roots.set_peer(&context.peer);
-        }
-        let result = self.negotiate_initialize(&request)?;
-        Ok(result.with_instructions(self.instructions(&context)))
-    }
-
-    async fn discover(&self, context: McpContext) -> Result<DiscoverResult, ErrorData> {
-        let _operation = self.time_operation("server/discover");
-        self.wait_for_catalog(self.view(&context)).await;
-        let (fresh, scope) = (self.ttl_ms(), self.cache_scope(&context));
-        let config = self.server_config().with_instructions(self.instructions(&context));
-        let result = DiscoverResult::from_server_info(self.versions.to_vec(), config);
-        Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
-    }
-
-    async fn list_tools(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: McpContext,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let _operation = self.time_operation("tools/list");
-        let catalog = self.shared.gate.catalog();
-        catalog.wait_until_admitted().await;
-        let (origin, view) = (self.origin(&context), self.view(&context));
-        let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, view, &origin.rights));
-        let cursor = request.and_then(|request| request.cursor);
-        let (tools, next) = pages::page(&listed.1, |tool| &tool.name, cursor.as_deref())?;
-        let mut result = ListToolsResult::with_all_items(tools);
-        result.next_cursor = next;
-        Ok(result.with_ttl_ms(fresh).with_cache_scope(self.cache_scope(&context)))
-    }
-
-    /// Finds a tool for rmcp, which checks `x-mcp-header` parameters (arguments repeated in headers, for proxies) before rights
-    /// are known. Only the `raw` form can require such headers. All that a caller without rights can learn is that a call
-    /// without them is refused, for a tool whose name it knows.
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        let (catalog, view) = (self.shared.gate.catalog(), ClientView::default());
-        let listed = self.shared.tool_lists.tools(catalog, view, &CallerRights::all());
-        // Sorted by name.
-        let at = listed.1.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
-        listed.1.get(at).cloned()
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: McpContext,
-    ) -> Result<CallToolResponse, ErrorData> {
-        self.answer_call(request, &context).await
-    }
-
-    async fn list_prompts(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: McpContext,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        self.answer_prompt_list(request, &context).await
-    }
-
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        context: McpContext,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        Ok(self.answer_prompt(request, &context).await?.into())
-    }
-
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        context: McpContext,
-    ) -> Result<CompleteResult, ErrorData> {
-        self.answer_completion(request, &context).await
-    }
-
-    async fn get_task(
-        &self,
-        request: GetTaskParams,
-        context: McpContext,
-    ) -> Result<GetTaskResult, ErrorData> {
-        self.answer_task(request, &context).await
-    }
-
-    async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        self.answer_task_update(request, &context).await
-    }
-
-    async fn cancel_task(&self, request: CancelTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        self.answer_task_cancellation(request, &context).await
-    }
-
-    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.shared.peers.add(context.peer);
-    }
-
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(Self::accepted_changes(requested))
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.follow_changes(context).await
-    }
-
-    /// Handles requests that rmcp could not parse, among them known methods whose parameters are malformed.
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        _: McpContext,
-    ) -> Result<CustomResult, ErrorData> {
-        let message = match request.method.as_str() {
-            "tools/call" => "tools/call takes `name`, a string, and `arguments`, an object",
-            "prompts/get" => "prompts/get takes `name`, a string, and `arguments`, an object of strings",
-            "completion/complete" => {
-                "completion/complete takes `ref`, a prompt, and `argument`, with its `name` and `value`"
-            }
-            other => {
-                let method: String = other.chars().take(80).collect();
-                let message = format!("Method not found: {method}");
-                return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
-            }
-        };
-        Err(ErrorData::invalid_params(message, None))
-    }
-
-    // rmcp's defaults return an empty success, which claims capabilities that this server does not have.
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: McpContext,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: McpContext,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
-    }
-}

@@ -1,4 +1,4 @@
-//! `tools/list_changed` and `prompts/list_changed` for clients of stateful sessions. Prompts are actions, so both lists change
+//! `tools/list_changed` and its like for clients of stateful sessions. Prompts and resources are actions, so all lists change
 //! together.
 
 use std::{
@@ -80,5 +80,6 @@ impl SubscribedPeers {
 
 async fn notify_peer(peer: &Peer<RoleServer>) -> Result<(), ServiceError> {
     peer.notify_tool_list_changed().await?;
-    peer.notify_prompt_list_changed().await
+    peer.notify_prompt_list_changed().await?;
+    peer.notify_resource_list_changed().await
 }

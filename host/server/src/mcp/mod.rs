@@ -3,7 +3,8 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `handler.rs` | the implementation of rmcp's `ServerHandler` |
+//! | `handler.rs` | the server's parts, and what a request has of them |
+//! | `protocol.rs` | the implementation of rmcp's `ServerHandler` |
 //! | `call.rs` | one `tools/call`, followed to a result, a run, a task or a question |
 //! | `call_reference.rs` | the call that a request is about |
 //! | `view.rs` | how a client is served: its list, the form of its results |
@@ -12,6 +13,8 @@
 //! | `instructions.rs` | the server's instructions, within the length that clients keep |
 //! | `pages.rs` | pagination of lists |
 //! | `prompts.rs` | workflows as prompts |
+//! | `resources.rs` | results of `read` actions as resources |
+//! | `subscriptions.rs` | who hears of which resource |
 //! | `result.rs` | an envelope as an MCP result |
 //! | `wire.rs` | messages as text; text and structured content of a result from the same bytes |
 //! | `direct.rs` | calls that end at once, without rmcp's service |
@@ -37,9 +40,12 @@ mod operation;
 mod pages;
 mod progress;
 mod prompts;
+mod protocol;
+mod resources;
 mod result;
 mod roots;
 mod search_hint;
+mod subscriptions;
 mod tasks;
 mod view;
 mod wire;
@@ -50,6 +56,7 @@ pub use crate::mcp::{
     instructions::render_instructions,
     list::{published_tools, to_tool},
     roots::SessionRoots,
+    subscriptions::{SessionHold, StateObservation, StateObserver},
     view::{ClientView, ServedEndpoint},
     wire::message_text,
 };

@@ -56,15 +56,23 @@ impl McpHandler {
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.action().summary.clone()))
     }
 
-    /// Answers `completion/complete`: the values that an argument of a prompt may have, if its schema names them.
+    /// Answers `completion/complete`: the values that an argument of a prompt may have, if its schema names
+    /// them, or a variable of a resource, if its facade lists what exists.
     pub(super) async fn answer_completion(
         &self,
         request: CompleteRequestParams,
         context: &McpContext,
     ) -> Result<CompleteResult, ErrorData> {
         let _operation = self.time_operation("completion/complete");
-        let Reference::Prompt(reference) = &request.r#ref else {
-            return Err(ErrorData::invalid_params("Only arguments of prompts are completed", None));
+        let reference = match &request.r#ref {
+            Reference::Prompt(reference) => reference,
+            Reference::Resource(template) => {
+                return self.complete_variable(template, &request, context).await;
+            }
+            _ => {
+                let message = "Only arguments of prompts and variables of resource templates are completed";
+                return Err(ErrorData::invalid_params(message, None));
+            }
         };
         let (_, prompts) = self.visible_prompts(context).await;
         let prompt = find(&prompts, &reference.name)?;

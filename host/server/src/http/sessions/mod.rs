@@ -63,6 +63,7 @@ use super::{
 };
 use crate::{
     fleet::FleetLink,
+    mcp::SessionHold,
     seal::{ValueSealer, random_bytes},
 };
 
@@ -105,7 +106,7 @@ pub async fn attach_session(
         };
     };
     let Some(open) = sessions.find(&id, &caller).await else { return session_not_found() };
-    request.extensions_mut().insert(ActiveRequest(open));
+    request.extensions_mut().insert(SessionHold(open));
     let is_end = request.method() == Method::DELETE;
     let mut response = match sessions.wake(&id).await {
         WakeOutcome::Awake => {
@@ -153,10 +154,6 @@ enum WakeOutcome {
     Wake,
     Gone,
 }
-
-/// Keeps a session awake while it is held.
-#[derive(Clone)]
-struct ActiveRequest(#[allow(dead_code, reason = "it is held, not read")] Arc<()>);
 
 fn caller() -> Caller {
     CALLER.try_with(Clone::clone).unwrap_or(Caller::Anonymous)
