@@ -24,6 +24,7 @@ mod prompts;
 mod published;
 mod release;
 mod reload;
+mod resources;
 mod runs;
 mod seeds;
 mod serving;

@@ -54,15 +54,6 @@ async fn every_transport_and_lifecycle_serves_the_same() -> Result<()> {
 }
 
 #[tokio::test]
-async fn resources_are_not_claimed() -> Result<()> {
-    let folder = Folder::with(&[]);
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    let resources = client.service.list_resources(None).await.expect_err("no such method").to_string();
-    assert!(resources.contains("-32601"), "{resources}");
-    client.end().await
-}
-
-#[tokio::test]
 async fn the_published_list_is_as_it_was() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let host = HttpHost::start(folder.path()).await?;

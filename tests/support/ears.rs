@@ -10,7 +10,7 @@ use rmcp::{
     model::{
         ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
         ElicitationCapability, FormElicitationCapability, Implementation, ProgressNotificationParam,
-        UrlElicitationCapability,
+        ResourceUpdatedNotificationParam, UrlElicitationCapability,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -59,6 +59,7 @@ pub fn opened() -> ElicitResult {
 #[derive(Clone)]
 pub struct Ears {
     pub(crate) changed: mpsc::UnboundedSender<()>,
+    pub(crate) updated: mpsc::UnboundedSender<String>,
     pub(crate) progress: mpsc::UnboundedSender<ProgressNotificationParam>,
     pub(crate) questions: mpsc::UnboundedSender<Value>,
     pub(crate) withdrawn: mpsc::UnboundedSender<()>,
@@ -119,6 +120,14 @@ impl ClientHandler for Ears {
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         let _ = self.changed.send(());
+    }
+
+    async fn on_resource_updated(
+        &self,
+        updated: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let _ = self.updated.send(updated.uri);
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {

@@ -170,6 +170,8 @@ pub struct Client {
     pub service: RunningService<RoleClient, Ears>,
     /// `tools/list_changed` notifications.
     pub changed: mpsc::UnboundedReceiver<()>,
+    /// URIs of `resources/updated` notifications.
+    pub updated: mpsc::UnboundedReceiver<String>,
     /// Progress notifications.
     pub progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
     /// Questions to the person.
@@ -274,12 +276,14 @@ impl Client {
         E: std::error::Error + Send + Sync + 'static,
     {
         let (changes, changed) = mpsc::unbounded_channel();
+        let (updates, updated) = mpsc::unbounded_channel();
         let (steps, progress) = mpsc::unbounded_channel();
         let (asked, questions) = mpsc::unbounded_channel();
         let (taken_back, withdrawn) = mpsc::unbounded_channel();
         let answers = kind.person.map(|answers| Arc::new(Mutex::new(answers.into())));
         let ears = Ears {
             changed: changes,
+            updated: updates,
             progress: steps,
             questions: asked,
             withdrawn: taken_back,
@@ -296,7 +300,7 @@ impl Client {
                 soon("the host's answer", ears.serve_with_lifecycle(transport, mode)).await??
             }
         };
-        Ok(Self { service, changed, progress, questions, withdrawn })
+        Ok(Self { service, changed, updated, progress, questions, withdrawn })
     }
 
     /// Calls a tool, and retries while plugins are loading, as the host's error suggests: on a busy machine that takes
