@@ -36,6 +36,7 @@ fn help_texts_match() {
         &["runs", "retry", "--help"],
         &["fleet", "--help"],
         &["fleet", "status", "--help"],
+        &["card", "--help"],
         &["token", "--help"],
         &["token", "new", "--help"],
         &["token", "revoke", "--help"],

@@ -96,7 +96,7 @@ async fn ask(host: &HttpHost, path: &str, token: &Token, method: &str, params: V
     wire::send(host.authority(), request.as_bytes()).await?.message()
 }
 
-/// H101.
+/// H102.
 #[tokio::test]
 async fn resources_need_the_rights_of_their_actions() -> Result<()> {
     let folder = shelf();

@@ -7,6 +7,7 @@
 //! | [`stdio`] | one client on stdin and stdout | `jsonrpc`, `mcp` |
 //! | [`auth`] | authentication over HTTP | `endpoint` |
 //! | [`http`] | many clients over streamable HTTP | all but `stdio` |
+//! | [`card`] | server cards, as documents | `endpoint` |
 //! | `endpoint` | paths over HTTP | |
 //! | `listener` | listening sockets | |
 //! | `fleet` | hosts that share a database, as one server | |
@@ -15,6 +16,7 @@
 //! This is the only crate that names rmcp's server side.
 
 pub mod auth;
+pub mod card;
 mod endpoint;
 mod fleet;
 pub mod http;
@@ -24,6 +26,6 @@ pub mod mcp;
 mod seal;
 pub mod stdio;
 
-pub use endpoint::{CALLBACK_PATH, PATH as ENDPOINT_PATH};
+pub use endpoint::{CALLBACK_PATH, CARD_SUFFIX, PATH as ENDPOINT_PATH};
 pub use fleet::{FleetMember, VersionReport};
 pub use listener::listen;

@@ -52,6 +52,9 @@ impl ConfigCommand {
                         if let Some(message) = settings::auth_warning(&settings) {
                             term::note(&format!("warning: {message}"));
                         }
+                        if let Some(message) = settings::card_warning(&settings) {
+                            term::note(&format!("warning: {message}"));
+                        }
                         if let Some(message) = settings::login_warning(&settings) {
                             term::note(&format!("warning: {message}"));
                         }

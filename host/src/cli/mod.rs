@@ -4,6 +4,7 @@
 
 mod build;
 mod call;
+mod card;
 mod check;
 mod client;
 mod clients;
@@ -71,6 +72,7 @@ Examples:
   loggia runs list                                   list runs of workflows
   loggia clients                                     how each MCP client is served
   loggia fleet status --config loggia.toml           list servers that share a database
+  loggia card --registry > server.json               this server's entry for the MCP registry
   loggia upstream import .mcp.json                   settings for the MCP servers of a client
   loggia import openapi api.json --name shop         serve an API that OpenAPI describes
   loggia credential set github --caller ada          store a caller's own credential
@@ -82,6 +84,7 @@ check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
 call, workflow run: 20 the call failed;
 state: 11 there is no such store; runs: 11 there is no such run; fleet: 11 no server is alive; credential: 11 there is no such credential;
 workflow, config: 10 a file has problems, 11 there is no such file or workflow;
+card: 10 the file has problems or the registry would refuse the entry, 11 there is no [card];
 upstream: 10 a server cannot be imported or is unavailable, 11 there is none;
 client: 10 (doctor) a client does not see the tools, 11 there is no such entry.
 
@@ -102,6 +105,7 @@ enum Command {
     Runs(runs::RunsCommand),
     Clients(clients::ClientsCommand),
     Fleet(fleet::FleetCommand),
+    Card(card::CardCommand),
     Credential(credential::CredentialCommand),
     Token(token::TokenCommand),
     Workflow(workflow::WorkflowCommand),
@@ -158,6 +162,7 @@ impl Cli {
             Command::Runs(command) => command.run(),
             Command::Clients(command) => command.run(),
             Command::Fleet(command) => command.run(),
+            Command::Card(command) => command.run(),
             Command::Credential(command) => command.run(),
             Command::Token(command) => command.run(),
             Command::Workflow(command) => command.run(),

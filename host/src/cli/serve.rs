@@ -19,6 +19,7 @@ use loggia_policy::settings::{Admin, Format, Http, PerCaller, Revision, Settings
 use loggia_server::{
     ENDPOINT_PATH, auth,
     auth::{Authenticator, TokenReloader},
+    card::ServerCards,
     http,
     http::{BrowserReturns, ServedPaths},
     mcp::{McpHandler, ServedEndpoint},
@@ -113,6 +114,9 @@ impl ServeCommand {
         let trail = settings.audit.file.as_deref().map(trail::open).transpose();
         logs::start(settings.log, trail.context("failed to open the audit file")?);
         if let Some(warning) = settings::auth_warning(&settings) {
+            tracing::warn!("{warning}");
+        }
+        if let Some(warning) = settings::card_warning(&settings) {
             tracing::warn!("{warning}");
         }
         if let Some(warning) = settings::login_warning(&settings) {
@@ -424,6 +428,7 @@ pub async fn serve_http(
         authenticator,
         returns,
         hooks: host.hooks(),
+        documents: ServerCards::new(settings).map(|cards| cards.documents()).unwrap_or_default(),
         fleet: host.join_fleet(),
         shared_rates: share_rates(host.seal_secret(), to_database(&settings.state).as_ref()).await,
         leaving: shutdown,

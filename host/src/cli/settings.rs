@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use loggia_policy::settings::{Http, Settings, SettingsError, SettingsReading};
 use loggia_postgres::DatabaseAccess;
-use loggia_server::{auth, auth::Authenticator};
+use loggia_server::{CARD_SUFFIX, ENDPOINT_PATH, auth, auth::Authenticator};
 use loggia_text::units::format_bytes;
 
 use super::database::to_database;
@@ -122,6 +122,7 @@ fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     let mut wrong = Vec::new();
     wrong.extend(database_conflict(settings));
     wrong.extend(profile_conflict(settings));
+    wrong.extend(card_conflicts(settings));
     let Some(http) = &settings.http else { return wrong };
     wrong.extend(anonymous_conflict(http, settings));
     if let Some(admin) = settings.admin.as_ref().filter(|admin| addresses_collide(http.listen, admin.listen))
@@ -150,6 +151,34 @@ fn profile_conflict(settings: &Settings) -> Option<SettingsConflict> {
         token.name
     );
     Some(SettingsConflict { keys: &["auth.tokens", "profile"], message })
+}
+
+/// Finds what a server card says that the rest of the settings contradicts.
+fn card_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
+    let mut wrong = Vec::new();
+    let Some(card) = &settings.card else { return wrong };
+    if let Some(name) = card.profile.keys().find(|name| !settings.profile.contains_key(*name)) {
+        let message = format!("[card.profile.{name}] describes a profile, but there is no [profile.{name}]");
+        wrong.push(SettingsConflict { keys: &["card.profile"], message });
+    }
+    let taken = CARD_SUFFIX.trim_start_matches('/');
+    if settings.profile.contains_key(taken) {
+        let message = format!(
+            "the profile `{taken}` would be served where the server card is, at {ENDPOINT_PATH}{CARD_SUFFIX}; rename the profile"
+        );
+        wrong.push(SettingsConflict { keys: &["profile.server-card"], message });
+    }
+    let resource = settings.auth().resource.as_ref().filter(|_| settings.auth().oauth.is_some());
+    if let Some(resource) = resource.filter(|resource| !card.url.is_same(&resource.url)) {
+        let message = format!(
+            "`card.url` is {}, but `auth.resource` is {}: clients that follow the card would refuse the authorization server, \
+             which names another resource; use the same URL",
+            card.url.as_str(),
+            resource.written
+        );
+        wrong.push(SettingsConflict { keys: &["card.url", "auth.resource"], message });
+    }
+    wrong
 }
 
 /// Finds settings that would serve unauthenticated callers without explicit permission.
@@ -200,6 +229,15 @@ fn addresses_collide(a: SocketAddr, b: SocketAddr) -> bool {
 /// Warns about settings without effect.
 pub fn auth_warning(settings: &Settings) -> Option<&'static str> {
     (settings.http.is_none() && !settings.auth().is_none()).then_some(AUTH_OVER_STDIO)
+}
+
+/// Warning for a card over stdio, where nobody can read it.
+const CARD_OVER_STDIO: &str = "`card` has no effect over stdio; it is published over HTTP (`[http]` or --http), and printed by \
+                               `loggia card`";
+
+/// Warns about a card that nobody can read.
+pub fn card_warning(settings: &Settings) -> Option<&'static str> {
+    (settings.http.is_none() && settings.card.is_some()).then_some(CARD_OVER_STDIO)
 }
 
 /// Warning for logins whose browsers would not find back.

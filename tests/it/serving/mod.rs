@@ -5,6 +5,7 @@
 //! | `layers.rs` | order of the checks of a request |
 //! | `callers.rs` | authentication by tokens, and their confidentiality |
 //! | `oauth.rs` | tokens of an authorization server |
+//! | `cards.rs` | server cards |
 //! | `scopes.rs` | visible and callable actions of a caller, by every path to a call |
 //! | `greedy.rs` | limits per caller |
 //! | `connections.rs` | clients that are slow, or too many |
@@ -15,6 +16,7 @@
 //! | `many.rs` | many servers on one folder |
 
 mod callers;
+mod cards;
 mod connections;
 mod crowd;
 mod drain;

@@ -6,6 +6,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `root_table.rs`, `http.rs`, `auth.rs`, `state_storage.rs` | the tables of the file |
+//! | `card.rs`, `card_values.rs` | `[card]` and its values |
 //! | `credential.rs` | the values of `[auth]` |
 //! | `upstream.rs`, `login_server.rs`, `service.rs`, `profile.rs` | `[upstream.NAME]`, `[login.NAME]`, `[service.NAME]`, `[profile.NAME]` |
 //! | `named_tables.rs` | tables whose names the operator chooses |
@@ -16,6 +17,8 @@
 //! | `schema.rs`, `reference.rs` | the tables as JSON Schema and as a page |
 
 mod auth;
+mod card;
+mod card_values;
 pub mod credential;
 mod http;
 mod kind;
@@ -39,6 +42,8 @@ mod web_url;
 
 pub use self::{
     auth::{Algorithm, Auth, OAuth, Token},
+    card::{CardIcon, CardProfile, CardSettings},
+    card_values::{CardRepository, CardUrl, IconTheme, IconType},
     credential::{JwksLocation, ResourceUrl},
     http::{Http, PerCaller},
     login_server::{EndpointUrl, LoginServer},

@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     auth::{Auth, auth},
+    card::CardSettings,
     credential::TokenHash,
     http::Http,
     login_server::LoginServer,
@@ -52,6 +53,8 @@ table! {
         http: Option<Http> = None;
         /// Authentication over HTTP.
         auth: Option<Auth> = None, auth;
+        /// The server card.
+        card: Option<CardSettings> = None;
         /// Other MCP servers, each served as one facade.
         upstream: BTreeMap<String, Upstream> = BTreeMap::new(), upstreams;
         /// Authorization servers that issue credentials of callers, by facade.

@@ -14,6 +14,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
+const TWICE: (StatusCode, &str) =
+    (StatusCode::BAD_REQUEST, "a request needs exactly one host and at most one origin");
+
 /// Allowed hosts and origins.
 #[derive(Debug, Clone)]
 pub struct HostAllowlist {
@@ -49,10 +52,24 @@ impl HostAllowlist {
 
     /// Checks the host and the origin of a request.
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
-        const TWICE: (StatusCode, &str) =
-            (StatusCode::BAD_REQUEST, "a request needs exactly one host and at most one origin");
         // Of two values, one would be checked and another one used.
-        if [HOST, ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1) {
+        if headers.get_all(ORIGIN).iter().count() > 1 {
+            return Err(TWICE);
+        }
+        self.check_host(uri, headers)?;
+        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
+        match origin.to_str() {
+            Ok(origin) if self.has_origin(origin) => Ok(()),
+            _ => Err((
+                StatusCode::FORBIDDEN,
+                "this origin is not allowed; the operator can add it to `http.origins`",
+            )),
+        }
+    }
+
+    /// Checks only the host of a request.
+    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+        if headers.get_all(HOST).iter().count() > 1 {
             return Err(TWICE);
         }
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
@@ -68,14 +85,7 @@ impl HostAllowlist {
                 "this host is not allowed; the operator can add it to `http.hosts`",
             ));
         }
-        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
-        match origin.to_str() {
-            Ok(origin) if self.has_origin(origin) => Ok(()),
-            _ => Err((
-                StatusCode::FORBIDDEN,
-                "this origin is not allowed; the operator can add it to `http.origins`",
-            )),
-        }
+        Ok(())
     }
 }
 
@@ -92,6 +102,18 @@ pub fn normalize_origin(page: &str) -> String {
 /// Refuses requests with other hosts or origins.
 pub async fn check_host(State(names): State<Arc<HostAllowlist>>, request: Request, next: Next) -> Response {
     match names.check(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    }
+}
+
+/// Refuses requests with other hosts, whatever their origin: for documents that pages of all origins may read.
+pub async fn check_only_host(
+    State(names): State<Arc<HostAllowlist>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match names.check_host(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
     }

@@ -22,7 +22,7 @@
 //! | other paths | 404 | |
 //!
 //! Browsers that return from an authorization server (`redirects.rs`) pass the layers up to the host check, and a rate limit. So do
-//! signed requests to hooks (`hooks.rs`).
+//! signed requests to hooks (`hooks.rs`). Server cards (`public_documents.rs`) pass the same, but pages of all origins may read them.
 //!
 //! **Invariant**: unauthenticated requests cost no more than parsing their headers: no body is read and no session is created. The
 //! exception are hooks, if the operator has set a secret: a signature covers the body.
@@ -40,6 +40,7 @@ mod message;
 mod oversize;
 mod per_caller;
 mod profiles;
+mod public_documents;
 mod rates;
 mod redirects;
 mod request_id;
@@ -81,6 +82,7 @@ pub use self::{
 };
 use crate::{
     auth::{Authenticator, ResourceMetadata},
+    card::PublicDocument,
     endpoint::PATH,
     fleet::{FleetLink, FleetMember, SessionMessages, receive_mail},
     http::{
@@ -109,6 +111,8 @@ pub struct HttpServer {
     pub returns: Option<Arc<dyn BrowserReturns>>,
     /// Starts what programs of other services ask for; `None` if there are no hooks.
     pub hooks: Option<Arc<dyn HookReceiver>>,
+    /// Server cards and their list; empty if there is no `[card]`.
+    pub documents: Vec<PublicDocument>,
     /// The other hosts that share the database; `None` if there is none.
     pub fleet: Option<FleetMember>,
     /// Lets other servers count the requests of callers; `None` if there are no others.
@@ -135,6 +139,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         authenticator,
         returns,
         hooks,
+        documents,
         fleet,
         shared_rates,
         leaving,
@@ -171,7 +176,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
     if let Some((rates, SharedRates { exchange, .. })) = limits.rates().zip(shared_rates) {
         tokio::spawn(rates::share(rates, exchange, stop.clone()));
     }
-    let router = layers(mcp, &http, (names, limits), auth, OtherRoutes { returns, hooks });
+    let router = layers(mcp, &http, (names, limits), auth, OtherRoutes { returns, hooks, documents });
     let router = router.layer(map_response_with_state(leaving, close_if_leaving));
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
     let accepting = accept(listener, router, bounds, stop.clone());
@@ -219,6 +224,7 @@ struct McpEndpoint<S> {
 struct OtherRoutes {
     returns: Option<Arc<dyn BrowserReturns>>,
     hooks: Option<Arc<dyn HookReceiver>>,
+    documents: Vec<PublicDocument>,
 }
 
 /// Builds the router: MCP behind the layers of the table above.
@@ -256,8 +262,8 @@ where
         .layer(from_fn_with_state(auth, auth_layer::count_response))
         // A second one within, so that the response is counted and has its id.
         .layer(CatchPanicLayer::custom(internal_error))
-        .layer(from_fn_with_state(bounds, message::check_length))
-        .layer(from_fn_with_state(Arc::new(names), host_check::check_host));
+        .layer(from_fn_with_state(bounds, message::check_length));
+    let names = Arc::new(names);
     let authenticated = Router::new().nest_service(PATH, mcp.service).layer(authenticated);
     let mut router = authenticated.merge(metadata.unwrap_or_default()).fallback(not_found);
     if let Some(cors) = cors {
@@ -265,8 +271,13 @@ where
     }
     // Beside the CORS layer: no page of another origin may read what a login returns.
     let returns = others.returns.map(|returns| redirects::router(returns, Arc::clone(&limits)));
-    let hooks = others.hooks.map(|hooks| hooks::router(hooks, limits));
-    router.merge(returns.unwrap_or_default()).merge(hooks.unwrap_or_default()).layer(all)
+    let hooks = others.hooks.map(|hooks| hooks::router(hooks, Arc::clone(&limits)));
+    let router = router.merge(returns.unwrap_or_default()).merge(hooks.unwrap_or_default());
+    let router = router.layer(from_fn_with_state(Arc::clone(&names), host_check::check_host));
+    // Beside the check of origins and the CORS layer: everyone may read them.
+    let documents = public_documents::router(others.documents, limits);
+    let documents = documents.layer(from_fn_with_state(names, host_check::check_only_host));
+    router.merge(documents).layer(all)
 }
 
 /// Points browsers and misconfigured clients to the endpoint.
