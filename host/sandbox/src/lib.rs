@@ -31,6 +31,10 @@
 //! This is the only crate that names wasmtime. WASI's bindings are generic over the store's data, so they are
 //! compiled here once, and editing the host does not compile them again.
 
+#![allow(
+    clippy::duplicate_mod,
+    reason = "each version of the contract compiles the shared conversions with its own types"
+)]
 #![warn(unreachable_pub)]
 
 mod abi;

@@ -43,7 +43,7 @@ fn exported_facade(
     let bindable = VERSIONS.iter().find_map(|version| {
         let (name, _) = facades.iter().find(|(_, found)| found.starts_with(version.track))?;
         // Versions of one track are interchangeable, and this look-up knows it.
-        component.get_export_index(None, &format!("{FACADE}@{}", version.number))?;
+        component.get_export_index(None, format!("{FACADE}@{}", version.number).as_str())?;
         Some((version, (*name).to_owned()))
     });
     bindable.ok_or_else(|| LoadError::ContractVersion { found: (*found).to_owned(), spoken: SPOKEN })

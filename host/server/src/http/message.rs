@@ -34,6 +34,11 @@ use crate::jsonrpc::{
 /// Largest `initialize` request: it is kept as long as the session.
 const MAX_INITIALIZE: usize = 64 << 10;
 
+/// The first revision without sessions.
+pub const STATELESS: &[u8] = b"2026";
+/// Methods of sessions alone that rmcp knows.
+const SESSION_METHODS: [&str; 2] = ["resources/subscribe", "resources/unsubscribe"];
+
 /// Kind of a message, as far as it matters before MCP parses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
@@ -65,6 +70,8 @@ struct MessageHead {
     id: Option<Value>,
     has_method: bool,
     is_initialize: bool,
+    /// The method, if only revisions with sessions have it.
+    session_method: Option<&'static str>,
     /// The client that begins a session.
     client: Option<NewClient>,
     /// The call, if the message is a plain one.
@@ -119,11 +126,35 @@ impl MessageHead {
         }
         let kind = MessageKind::of(method, id.is_some());
         let (has_method, is_initialize) = (method.is_some(), method == Some("initialize"));
+        let session_method = SESSION_METHODS.into_iter().find(|own| method == Some(own));
         // If its parameters are malformed, rmcp refuses it.
         let client = is_initialize.then(|| members.get("params")).flatten();
         let client = client.and_then(|params| InitializeRequestParams::deserialize(params).ok());
         let client = client.map(|client| NewClient(Arc::new(client)));
-        Ok(Self { kind, id, has_method, is_initialize, client, call: PlainToolCall::from_tree(tree).ok() })
+        Ok(Self {
+            kind,
+            id,
+            has_method,
+            is_initialize,
+            session_method,
+            client,
+            call: PlainToolCall::from_tree(tree).ok(),
+        })
+    }
+
+    /// Refuses a method that the revision of the request no longer has. rmcp would ask for a header of it first.
+    fn check_revision(&self, headers: &HeaderMap) -> Result<(), MessageError> {
+        let is_stateless =
+            headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= STATELESS);
+        match self.session_method.filter(|_| is_stateless && self.id.is_some()) {
+            None => Ok(()),
+            Some(method) => {
+                let message = format!(
+                    "Method not found: {method}. This revision has `subscriptions/listen` in its place"
+                );
+                Err(MessageError(self.id.clone(), ErrorCode::METHOD_NOT_FOUND, message.into()))
+            }
+        }
     }
 
     /// Returns the error for a message that passed these checks but not rmcp's parser: only a request's parameters can be
@@ -153,7 +184,11 @@ impl IntoResponse for MessageError {
         let Self(id, code, message) = self;
         let body = ids::error_answer(id, ErrorData::new(code, message, None));
         let json = [(CONTENT_TYPE, "application/json")];
-        (StatusCode::BAD_REQUEST, json, body.to_string()).into_response()
+        let status = match code {
+            ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        (status, json, body.to_string()).into_response()
     }
 }
 
@@ -201,6 +236,9 @@ pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next:
         Ok(head) => head,
         Err(error) => return error.into_response(),
     };
+    if let Err(error) = head.check_revision(&parts.headers) {
+        return error.into_response();
+    }
     if head.is_initialize && bytes.len() > MAX_INITIALIZE {
         let message = format!("an `initialize` may have {} KiB at most", MAX_INITIALIZE >> 10);
         return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
@@ -279,6 +317,25 @@ mod tests {
             let given = (answer["id"].to_string(), code_of_error.0);
             assert_eq!(given, (id.to_owned(), code), "{text:.80}");
         }
+    }
+
+    #[test]
+    fn methods_of_sessions_do_not_exist_without_them() {
+        let refused = |method: &str, version: Option<&'static str>| {
+            let text =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"uri":"x://y"}}}}"#);
+            let head = MessageHead::parse(text.as_bytes()).unwrap_or_else(|wrong| panic!("{}", wrong.2));
+            let headers =
+                version.map(|version| ("mcp-protocol-version".parse().unwrap(), version.parse().unwrap()));
+            let error = head.check_revision(&headers.into_iter().collect()).err();
+            error.map(|error| (error.1.0, error.into_response().status().as_u16()))
+        };
+        let stateless = Some("2026-07-28");
+        assert_eq!(refused("resources/subscribe", stateless), Some((-32601, 404)));
+        assert_eq!(refused("resources/unsubscribe", stateless), Some((-32601, 404)));
+        assert_eq!(refused("resources/read", stateless), None);
+        assert_eq!(refused("resources/subscribe", Some("2025-11-25")), None);
+        assert_eq!(refused("resources/subscribe", None), None);
     }
 
     /// All that is refused here would be refused by rmcp; of the rest, rmcp refuses only malformed parameters.

@@ -55,7 +55,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    message::NewClient,
+    message::{NewClient, STATELESS},
     sessions::{
         closed::ClosedSessions, notification_stream::NotificationStream, phase::SessionPhase,
         plain::run_plain, sealed_id::SessionSealer, table::SessionTable,
@@ -138,9 +138,6 @@ pub async fn attach_session(
 /// `initialize` parameters of the client whose session is awake, in the extensions of its request.
 #[derive(Clone)]
 pub struct SessionClient(pub Arc<InitializeRequestParams>);
-
-/// The first revision without sessions.
-const STATELESS: &[u8] = b"2026";
 
 /// rmcp's own response to an unknown session.
 fn session_not_found() -> Response {
