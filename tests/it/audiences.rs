@@ -99,6 +99,60 @@ async fn a_client_is_served_what_is_known_to_serve_it() -> Result<()> {
 }
 
 #[tokio::test]
+async fn content_that_a_client_hides_becomes_text() -> Result<()> {
+    let folder = Folder::with(&["worker"]);
+    let served = Served::configured(&folder, "", &[]).await?;
+    let whole = ["text", "image", "audio", "resource", "resource_link"];
+    for (client, expected) in [
+        ("a script", whole),
+        ("Visual Studio Code", whole),
+        ("claude-code", ["text", "image", "audio", "resource", "text"]),
+        ("opencode", ["text", "image", "text", "resource", "text"]),
+        ("zed (via mcp-remote 0.1.29)", ["text", "image", "text", "text", "text"]),
+    ] {
+        let (_, session) = session(&served.host, "/mcp", "", client).await?;
+        let result = call(&served.host, "/mcp", &session, "worker", json!({"action": "show"})).await?;
+        let blocks = result["result"]["content"].as_array().context("content")?;
+        let kinds: Vec<&str> = blocks[1..].iter().filter_map(|block| block["type"].as_str()).collect();
+        assert_eq!(kinds, expected, "{client}: {result}");
+        let link = "[link to Example (An example.): https://example.com/]";
+        if expected[4] == "text" {
+            assert_eq!(blocks[5]["text"], link, "{client}");
+        }
+        if expected[3] == "text" {
+            assert_eq!(blocks[4]["text"], "[resource note://1, text/plain]\nmilk", "{client}");
+            let audio = "[audio, audio/wav, 1B, left out: ";
+            assert!(blocks[3]["text"].as_str().is_some_and(|text| text.starts_with(audio)), "{result}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn long_texts_beside_the_data_are_cut_for_chat_clients() -> Result<()> {
+    let folder = Folder::with(&["misleads"]);
+    let served = Served::configured(&folder, "", &[]).await?;
+    let uri = "some words of a line\n".repeat(12_000);
+    for (client, is_cut) in [("a script", false), ("claude-code", true)] {
+        let (_, session) = session(&served.host, "/mcp", "", client).await?;
+        let arguments = json!({"action": "orders", "text": uri});
+        let result = call(&served.host, "/mcp", &session, "misleads", arguments).await?;
+        let text = result["result"]["content"][1]["text"].as_str().context("a text")?;
+        assert_eq!(text == uri, !is_cut, "{client}");
+        let Some((_, cut)) = text.rsplit_once("\n[Cut: ") else {
+            assert!(!is_cut, "{client}: {text}");
+            continue;
+        };
+        let handle = cut.split('"').nth(1).context("a handle")?;
+        let arguments = json!({"action": "describe", "of": handle});
+        let more = call(&served.host, "/mcp", &session, "misleads", arguments).await?;
+        let more = more["result"]["content"][0]["text"].as_str().context("a text")?;
+        assert!(more.contains("some words of a line"), "{more}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_configured_form_is_the_same_for_all_clients() -> Result<()> {
     let folder = folder();
     let served = Served::configured(&folder, "[publish]\nschema = 'names'\n", &[]).await?;

@@ -34,9 +34,16 @@ class NotationTest(unittest.TestCase):
         self.assertEqual(members["kinds"].item.values, ("a", "b c"))
         self.assertEqual(read_type("string[][]").item.item.kind, "string")
 
-    def test_names_of_members_do_not_become_known(self):
-        found = read_signatures(["a(x: {name: boolean})", "b(name)"], {})
-        self.assertEqual(found["b"]["name"].kind, "string")
+    def test_a_name_has_its_last_type_in_members_too(self):
+        found = read_signatures(["a(x: {name: boolean})", "b(name)", "c(name: integer, x: {name, tags})"], {})
+        self.assertEqual(found["b"]["name"].kind, "boolean")
+        members = found["c"]["x"].members
+        self.assertEqual([members["name"].kind, members["tags"].item.kind], ["integer", "string"])
+
+    def test_actions_share_a_signature(self):
+        found = read_signatures(["get|pin(id, limit)"], {})
+        self.assertEqual(list(found), ["get", "pin"])
+        self.assertEqual(found["get"], found["pin"])
 
     def test_an_action_without_parameters(self):
         self.assertEqual(read_signatures(["go()"]), {"go": {}})
@@ -92,6 +99,15 @@ class FormTest(unittest.TestCase):
         self.assertEqual(add["parts"].item.members["spec"].members["size"].kind, "integer")
         self.assertEqual((add["text"].values, found["text"].values, found["text"].text), ((), ("a", "b"), "What"))
 
+    def test_signatures_are_in_one_line(self):
+        properties = {"action": {"type": "string"}, "params": {"type": "object", "description": "see(id); also detail?: a|b"}}
+        text = 'Notes; of any(thing).\nget|pin(id, of?: "; x"|y); [destructive] delete(id, all?)'
+        shown = signatures.read([tool("notes", properties, description=text)])
+        self.assertEqual([action for _, action in shown], ["get", "pin", "delete", "see"])
+        self.assertEqual(list(shown["notes", "pin"].parameters), ["detail", "id", "of"])
+        self.assertEqual(shown["notes", "pin"].parameters["of"].values, ("; x", "y"))
+        self.assertEqual(shown["notes", "delete"].text, "[destructive] delete(id, all?)")
+
     def test_brackets_in_texts_are_no_actions(self):
         self.assertEqual(flat.takes("[add] Markdown such as [link] or [a, b]", ["add", "list"]), {"add": False})
 
@@ -129,7 +145,7 @@ class GenerateTest(unittest.TestCase):
         self.assertEqual(generate(shown, facts), {**facts, "mode": "Fast"})
 
     def test_a_fact_stays_a_text_if_no_type_is_shown(self):
-        self.assertEqual(generate(self.shown("add(amount, tags)"), {"amount": 3, "tags": ["a"]}), {"amount": "3", "tags": '["a"]'})
+        self.assertEqual(generate(self.shown("add(amount, words)"), {"amount": 3, "words": ["a"]}), {"amount": "3", "words": '["a"]'})
 
     def test_what_is_not_shown_stays_out(self):
         shown = self.shown("add(spec?: object, edits?: {new}[], arguments?: object)")

@@ -114,7 +114,7 @@ impl Files {
         alias = "read",
         alias = "cat",
         example = r#"{"path": "/notes/todo.md"}"#,
-        example = r#"{"paths": ["/src/a.rs", "/src/b.rs"], "lines": "1-40", "encoding": "numbered"}"#
+        example = r#"{"paths": ["/src/a.rs", "/src/b.rs"], "lines": "1-40", "numbered": true}"#
     )]
     #[allow(clippy::too_many_arguments)]
     fn get(
@@ -133,10 +133,12 @@ impl Files {
         #[param(default = 32_768, range = 16..=131_072)]
         limit: u64,
         /// Encoding of the content.
+        encoding: Option<put::Encoding>,
+        /// With line numbers.
         #[param(default)]
-        encoding: get::Encoding,
+        numbered: bool,
     ) -> Result<Reply<Got>> {
-        let query = get::Query { lines, offset, limit, encoding };
+        let query = get::Query { lines, offset, limit, encoding, numbered };
         match (path, paths) {
             (Some(path), None) => {
                 roundtrip::calm(self.patience)?;
@@ -220,7 +222,7 @@ impl Files {
         /// ASCII letters only.
         #[param(default)]
         ignore_case: bool,
-        /// Lines to show before and after each match.
+        /// Lines around each match.
         #[param(default, range = 0..=5)]
         context: u32,
         /// Also names that begin with a dot.
@@ -296,7 +298,7 @@ impl Files {
         delete::delete(&self.roots.place(&path)?, recursive)
     }
 
-    /// Read files, existing or new, to change them atomically, and record their contents.
+    /// Read and record files, existing or new, to change them atomically.
     #[action(write, example = r#"{"paths": ["/notes/a.md", "/notes/new.md"]}"#)]
     fn roundtrip_start(
         &self,

@@ -11,12 +11,14 @@ use loggia_sdk::prelude::*;
 
 use crate::{draft::Draft, entry::Kind, roots::Place, version};
 
-/// Encoding of the content of `put`.
+/// Encoding of a file's content in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
+    /// UTF-8 text as it is.
     #[default]
     Text,
+    /// Any bytes.
     Base64,
 }
 

@@ -392,8 +392,7 @@ async fn parts_of_files_are_read_and_edited() -> Result<()> {
     fs::write(one.join("a.md"), "one\r\ntwo\r\nthree")?;
     let client = Client::stdio(folder.path(), Era::Stateless).await?;
     let call = |arguments: Value| ask(&client, arguments);
-    let seen =
-        call(json!({"action": "get", "path": "/one/a.md", "lines": "2-", "encoding": "numbered"})).await?;
+    let seen = call(json!({"action": "get", "path": "/one/a.md", "lines": "2-", "numbered": true})).await?;
     assert_eq!(seen["data"]["text"], "2\ttwo\r\n3\tthree", "{seen}");
     let edits = json!([{"old": "one\ntwo", "new": "1\n2"}, {"lines": "3", "new": "3\n4\n"}]);
     let mut edit = json!({"action": "edit", "path": "/one/a.md", "edits": edits, "expect": "0"});

@@ -67,6 +67,9 @@ const PLUGINS: [(&str, &str, &str, &str, u64); 12] = [
     ("support", "example: tickets for human agents", "`store`", "", 350_000),
 ];
 
+/// Tokens that a facade of any size may take as `signatures`.
+const LARGEST: u64 = 250;
+
 const FORMS: [&str; 4] = ["flat", "signatures", "names", "granular"];
 
 fn folder() -> Folder {
@@ -121,6 +124,10 @@ async fn the_table_matches_the_plugins() -> Result<()> {
             100 * taken <= most * whole,
             "all facades take {taken} tokens as `{form}`, not {most} % of {whole}"
         );
+    }
+    for (name, ..) in PLUGINS {
+        let taken = figures["facades"][name]["signatures"]["tokens"].as_u64().context("tokens")?;
+        assert!(taken <= LARGEST, "`{name}` takes {taken} tokens as `signatures`, not {LARGEST}");
     }
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let mut table = "| facade | what it is for | actions | needs | can use | KB | flat | signatures | names | granular |\n\

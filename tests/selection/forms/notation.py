@@ -1,8 +1,8 @@
-"""The notation of signatures: `add(text, tags?: string[], mode?: a|b, edits: {old?, new}[]): Add a note`.
+"""The notation of signatures: `add|insert(text, tags?: string[], mode?: a|b, edits: {old?, new}[]): Add a note`.
 
 A name is followed by `?` if it is optional. Types are `string`, `integer`, `number`, `boolean`, `object`, allowed values,
 members in braces, `{[name]: type}` for members of any name, `typeof name` for the type of a parameter, with `[]` for each list.
-Without a type, a name has the one that it had before, else the one that is usual for it. See docs/integrators.
+Without a type, a name has the one that it had last, else the one that is usual for it. See docs/integrators.
 """
 
 import dataclasses
@@ -17,7 +17,8 @@ KINDS = ("string", "integer", "number", "boolean", "object", "array")
 ANYTHING = ("any", "null")
 # Types of names that have none.
 USUAL_INTEGERS = ("limit", "offset", "depth", "page", "count", "size")
-USUAL_BOOLEANS = ("archived", "pinned", "hidden", "recursive", "dry_run", "force", "overwrite")
+USUAL_BOOLEANS = ("all", "archived", "pinned", "hidden", "numbered", "recursive", "dry_run", "force", "overwrite")
+USUAL_LISTS = ("ids", "paths", "tags", "urls")
 BOOLEAN_BEGINNINGS = ("is_", "has_", "include_", "ignore_")
 
 
@@ -25,14 +26,15 @@ def usual(name):
     """Returns the type of a name that is written without one."""
     if name in USUAL_INTEGERS:
         return ShownParameter("integer")
+    if name in USUAL_LISTS:
+        return ShownParameter("array", item=ShownParameter("string"))
     return ShownParameter("boolean" if name in USUAL_BOOLEANS or name.startswith(BOOLEAN_BEGINNINGS) else "string")
 
 
 class NotationReader:
     """Reads one text from its beginning.
 
-    `known` holds the types that names had before, and is added to; without it, as in `flat`, a parameter without a type gets
-    `UNKNOWN`. `types` holds those that `typeof` names.
+    `known` holds the last types of names, and is changed; without it, as in `flat`, a parameter without a type gets `UNKNOWN`. `types` holds those that `typeof` names.
     """
 
     def __init__(self, text, known=None, types=None):
@@ -62,14 +64,12 @@ class NotationReader:
             optional = self.take("?")
             if self.take(":"):
                 shape = self.shape()
-                if end == ")" and self.known is not None:
-                    self.known[name] = shape
-            elif end != ")":
-                shape = usual(name)
-            elif self.known is None:
-                shape = ShownParameter(UNKNOWN)
-            else:
+            elif self.known is not None:
                 shape = self.known.get(name) or usual(name)
+            else:
+                shape = usual(name) if end != ")" else ShownParameter(UNKNOWN)
+            if self.known is not None:
+                self.known[name] = shape
             found[name] = dataclasses.replace(shape, required=not optional)
         return found
 
@@ -115,12 +115,12 @@ def read_type(text, types=None):
     return NotationReader(text, types=types).shape()
 
 
-SIGNATURE = re.compile(r"^(?:\[destructive\] )?([\w-]+)\((.*)$")
+SIGNATURE = re.compile(r"^(?:\[destructive\] )?([\w|-]+)\((.*)$")
 SHARED = "also "
 
 
 def read_signatures(lines, known=None):
-    """Reads lines of signatures in their order; others are skipped. Returns `{action: {name: ShownParameter}}`.
+    """Reads signatures in their order; other texts are skipped. Returns `{action: {name: ShownParameter}}`.
 
     `also …` lists what every action takes. Types are remembered in `known`.
     """
@@ -131,7 +131,7 @@ def read_signatures(lines, known=None):
             reader = NotationReader(match[2], known)
             parameters = reader.parameters()
             if reader.peek() in ("", ":") and reader.tokens[reader.at - 1 : reader.at] == [")"]:
-                found[match[1]] = parameters
+                found.update(dict.fromkeys(match[1].split("|"), parameters))
         elif line.startswith(SHARED) and found:
             shared = NotationReader(line.removeprefix(SHARED) + ")", known).parameters()
     return {action: {**shared, **parameters} for action, parameters in found.items()}

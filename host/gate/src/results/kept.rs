@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use loggia_facade::{Envelope, Failure, Object, Reply};
+use loggia_facade::{Block, Content, Envelope, Failure, Object, Reply};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -50,15 +50,50 @@ impl KeptResults {
     pub(crate) fn surely_fits(&self, envelope: &Envelope, budget: TokenBudget) -> bool {
         let Ok(reply) = &envelope.outcome else { return true };
         let known = reply.data.in_memory();
-        budget.surely_fits(known.0.map(String::len).or_else(|| known.1.map(size)).unwrap_or_default())
+        let data = known.0.map(String::len).or_else(|| known.1.map(size)).unwrap_or_default();
+        budget.surely_fits(data + reply.content.iter().filter_map(text_of).map(String::len).sum::<usize>())
     }
 
-    /// Cuts the data of a result that does not fit, keeps it, and says in the envelope how to read the rest.
+    /// Cuts the data of a result that does not fit and the texts beside it, keeps them, and says how to read the rest.
     pub(crate) fn fit(&self, owner: ResultOwner, budget: TokenBudget, mut envelope: Envelope) -> Envelope {
         if self.surely_fits(&envelope, budget) {
             return envelope;
         }
         let Ok(reply) = &mut envelope.outcome else { return envelope };
+        if let Some(rest) = self.fit_data(&owner, budget, reply) {
+            envelope.rest = Some(rest);
+        }
+        self.fit_texts(&owner, budget, reply);
+        envelope
+    }
+
+    /// Cuts texts beside the data, which share what the data leaves.
+    fn fit_texts(&self, owner: &ResultOwner, budget: TokenBudget, reply: &mut Reply) {
+        let mut texts = reply.content.iter_mut().filter_map(text_of_mut).peekable();
+        if texts.peek().is_none() {
+            return;
+        }
+        let mut left = match reply.data.clean_text() {
+            Some(text) => budget.beside(text),
+            None => budget.beside(&reply.data.to_string()),
+        };
+        for text in texts {
+            if !left.fits(text) {
+                let (part, count) = left.cut_text(text);
+                let shown = part.joined(0, count).as_str().unwrap_or_default().to_owned();
+                let cut = format!("Cut: {count} of {} {}", part.items.len(), part.kind.as_str());
+                let how = match self.keep(owner.clone(), part) {
+                    Some(id) => format!("`describe` with `of` = \"{SCHEME}{id}?from={count}\" returns more"),
+                    None => "the rest is too large to keep".to_owned(),
+                };
+                *text = format!("{shown}\n[{cut}; {how}.]");
+            }
+            left = left.beside(text);
+        }
+    }
+
+    /// Cuts the data; returns what the envelope says of the rest.
+    fn fit_data(&self, owner: &ResultOwner, budget: TokenBudget, reply: &mut Reply) -> Option<Object> {
         let data = std::mem::take(&mut reply.data);
         let text = match data.clean_text() {
             Some(text) => text.to_owned(),
@@ -66,7 +101,7 @@ impl KeptResults {
         };
         if budget.fits(&text) {
             reply.data = data;
-            return envelope;
+            return None;
         }
         let CutResult { shown, count, part } = budget.cut(data.into_value(), &text);
         reply.data = shown.into();
@@ -75,7 +110,7 @@ impl KeptResults {
         if let Some(page) = reply.page.as_mut().filter(|page| page.count == Some(total as u64)) {
             page.count = Some(count as u64);
         }
-        let handle = self.keep(owner, part).map(|id| format!("{SCHEME}{id}"));
+        let handle = self.keep(owner.clone(), part).map(|id| format!("{SCHEME}{id}"));
         let mut rest = Object::new();
         rest.insert("shown".into(), json!(count));
         rest.insert("total".into(), json!(total));
@@ -95,8 +130,7 @@ impl KeptResults {
                 rest.insert("hint".into(), how.into());
             }
         }
-        envelope.rest = Some(rest);
-        envelope
+        Some(rest)
     }
 
     /// Answers what is asked of a kept result.
@@ -143,6 +177,21 @@ impl KeptResults {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, KeptResult>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The text of a block, if it has one.
+fn text_of(content: &Content) -> Option<&String> {
+    match &content.block {
+        Block::Text(text) | Block::Embedded { text: Some(text), .. } => Some(text),
+        _ => None,
+    }
+}
+
+fn text_of_mut(content: &mut Content) -> Option<&mut String> {
+    match &mut content.block {
+        Block::Text(text) | Block::Embedded { text: Some(text), .. } => Some(text),
+        _ => None,
     }
 }
 
@@ -216,6 +265,45 @@ mod tests {
         for other in [owner("bob"), elsewhere] {
             assert_eq!(kept.read(&other, &query, TokenBudget(500)).unwrap_err().code, code::NOT_FOUND);
         }
+    }
+
+    #[test]
+    fn texts_beside_the_data_share_its_budget() {
+        let text = |text: String| Content { block: Block::Text(text), extras: Object::new() };
+        let embedded = |text: String| {
+            let (uri, mime_type, blob) = ("note://1".into(), None, None);
+            Content {
+                block: Block::Embedded { uri, mime_type, text: Some(text), blob },
+                extras: Object::new(),
+            }
+        };
+        let picture = Block::Image { data: vec![0; 100_000], mime_type: "image/png".into() };
+        let picture = Content { block: picture, extras: Object::new() };
+        let long = "A line of prose with ordinary words.\n".repeat(1000);
+        let content = vec![text("short".into()), picture.clone(), text(long.clone()), embedded(long.clone())];
+        let reply = Reply { content, ..Reply::data("some data") };
+        let kept = KeptResults::default();
+        let whole = Envelope::new(Command::action("get"), Ok(reply));
+        let fitted = kept.fit(owner("ada"), TokenBudget(1000), whole.clone());
+        assert_eq!(fitted.rest, None, "the data are whole");
+        let Ok(reply) = &fitted.outcome else { panic!("it succeeded") };
+        assert_eq!(reply.content[..2], [text("short".into()), picture]);
+        let texts: Vec<&String> = reply.content.iter().filter_map(text_of).collect();
+        let shown = |text: &str| text.split("\n[Cut: ").next().map_or(0, loggia_tokens::count);
+        let tokens: usize = texts.iter().map(|text| shown(text)).sum();
+        assert!((500..1000).contains(&tokens), "{tokens}");
+        assert!(shown(texts[1]) > 3 * shown(texts[2]), "the first takes what it needs");
+        let mut read = String::new();
+        for text in &texts[1..] {
+            let (shown, cut) = text.rsplit_once("\n[Cut: ").unwrap();
+            assert!(long.starts_with(shown) && cut.contains(" of 1001 lines; `describe`"), "{cut}");
+            let handle = cut.split('"').nth(1).unwrap();
+            let more =
+                kept.read(&owner("ada"), &ResultQuery::parse(handle).unwrap(), TokenBudget(1000)).unwrap();
+            read.push_str(&more.data.to_string());
+        }
+        assert!(read.contains("ordinary words"), "{read}");
+        assert_eq!(kept.fit(owner("ada"), TokenBudget(100_000), whole.clone()), whole);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `long_part.rs` | pure: the part of a result that makes it long, as rows, members, lines or pieces |
 //! | `token_budget.rs` | pure: how much of it fits |
-//! | `kept.rs` | the parts that were cut, by their handles |
+//! | `kept.rs` | the parts that were cut, by their handles: of the data, and of texts beside them |
 //! | `query.rs` | pure: a handle with what is asked of it |
 
 mod kept;

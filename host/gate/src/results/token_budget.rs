@@ -13,6 +13,9 @@ const OWN: usize = 85;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenBudget(pub usize);
 
+/// Bytes that an item of a text may have, however little of it fits.
+const LEAST_ITEM: usize = 2000;
+
 /// A result that was cut.
 #[derive(Debug)]
 pub(super) struct CutResult {
@@ -54,6 +57,20 @@ impl TokenBudget {
         let count = part.prefix(0, most.saturating_sub(around));
         *long = part.joined(0, count);
         CutResult { shown: value, count, part }
+    }
+
+    /// What is left of it beside a text.
+    pub(super) fn beside(self, text: &str) -> Self {
+        let fitting = self.bytes(text).max(1);
+        Self(self.0.saturating_sub(self.0.saturating_mul(text.len()) / fitting))
+    }
+
+    /// Splits a text that does not fit; returns the number of items that do, too.
+    pub(super) fn cut_text(self, text: &str) -> (LongPart, usize) {
+        let most = self.bytes(text) * OWN / 100;
+        let part = LongPart::split(Value::from(text), (most / 2).max(LEAST_ITEM));
+        let count = part.prefix(0, most);
+        (part, count)
     }
 
     /// Number of items from a place on that fit: at least one, if there is one.

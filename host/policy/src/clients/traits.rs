@@ -3,6 +3,8 @@
 use loggia_schema::SchemaForm;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
+use super::content::ContentTraits;
+
 /// Tokens of a result that a chat client is sent, if no limit of its own is known: that of Claude Code.
 const USUAL_ANSWER: usize = 25_000;
 
@@ -24,6 +26,9 @@ pub struct ClientTraits {
     /// Its model sees names and instructions only, until a search loads tools.
     #[serde(default)]
     pub deferred: bool,
+    /// What else of a result its model gets.
+    #[serde(default)]
+    pub content: ContentTraits,
     /// It reads the keys `anthropic/*` in a tool's `_meta`.
     #[serde(default)]
     pub meta: bool,
@@ -68,6 +73,7 @@ impl ClientTraits {
             form: SchemaForm::Flat,
             result: ResultForm::Both,
             deferred: false,
+            content: ContentTraits::UNKNOWN,
             meta: false,
             answer: None,
             tools: None,

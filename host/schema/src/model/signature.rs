@@ -3,7 +3,7 @@
 //! Texts that models read on every turn use a brief notation, in which a missing type is the one that the name says
 //! ([`usual_type`]), or that the text gives elsewhere: see [`BriefSignatures`] and [`call_form`].
 
-use std::{collections::HashMap, fmt::Write as _};
+use std::{cell::RefCell, collections::HashMap, fmt::Write as _};
 
 use crate::{
     model::shape::{ShapeMember, ValueShape},
@@ -26,35 +26,34 @@ pub(crate) type KnownShapes<'a> = &'a dyn Fn(&str) -> Option<&'a ValueShape>;
 
 /// Renders the signature of an action.
 pub(crate) fn signature(name: &str, parameters: &ValueShape) -> String {
-    signature_with(name, parameters)
+    let render = |levels| (format!("{name}({})", member_list(parameters, levels, TypeTexts::All)), ());
+    fitting(LONG, render).0
 }
 
-/// Renders the signatures of one tool for a text that models read on every turn. A parameter has its type where it is first
-/// named, and only if it is not the [`usual_type`] of its name.
+/// Renders all types of an action's parameters: two actions with the same text take the same ones.
+pub(crate) fn parameter_key(parameters: &ValueShape) -> String {
+    member_list(parameters, ALL_LEVELS, TypeTexts::Unlike(&|_| None))
+}
+
+/// Renders the signatures of one tool for a text that models read on every turn. A name, of a parameter or of a member, has
+/// its type where it differs from the last one that the name had, or at first from the [`usual_type`].
 #[derive(Default)]
 pub(crate) struct BriefSignatures {
-    /// Types of the parameters that were named before.
+    /// The last types of names.
     types: HashMap<String, String>,
 }
 
 impl BriefSignatures {
-    /// Renders the signature of the next action.
-    pub(crate) fn render(&mut self, name: &str, parameters: &ValueShape) -> String {
-        let (out, levels) = fitting(BRIEF_LONG, |levels| {
-            format!("{name}({})", member_list(parameters, levels, TypeTexts::Brief(&self.types)))
+    /// Renders the signature of the next actions, which have the same parameters.
+    pub(crate) fn render(&mut self, names: &[&str], parameters: &ValueShape) -> String {
+        let (out, types) = fitting(BRIEF_LONG, |levels| {
+            let types = RefCell::new(self.types.clone());
+            let members = member_list(parameters, levels, TypeTexts::Brief(&types));
+            (format!("{}({members})", names.join("|")), types.into_inner())
         });
-        if let ValueShape::Record { members, .. } = parameters {
-            for ShapeMember { name, shape, .. } in members {
-                let text = type_text_with(shape, levels - 1, TypeTexts::Inner(None));
-                self.types.entry(name.clone()).or_insert(text);
-            }
-        }
+        self.types = types;
         out
     }
-}
-
-fn signature_with(name: &str, parameters: &ValueShape) -> String {
-    fitting(LONG, |levels| format!("{name}({})", member_list(parameters, levels, TypeTexts::All))).0
 }
 
 /// Renders an action with the names of its parameters: `add(title, body?)`. A parameter has a type only if it is not the
@@ -71,17 +70,17 @@ pub(crate) fn optional_parameter(name: &str, shape: &ValueShape) -> String {
 /// Renders the type of an object's member, with all that it nests. `typeof name` stands for the shape of a parameter of
 /// this name.
 pub(crate) fn nested_type(name: &str, shape: &ValueShape, known: KnownShapes<'_>) -> String {
-    let types = TypeTexts::Inner(Some(known));
+    let types = TypeTexts::Inner(known);
     types.reference(name, shape).unwrap_or_else(|| type_text_with(shape, ALL_LEVELS, types))
 }
 
-/// Returns the text with the most levels that is short enough, or that with one level; with the number of its levels.
-fn fitting(long: usize, render: impl Fn(usize) -> String) -> (String, usize) {
+/// Returns the text with the most levels that is short enough, or that with one level, and what it comes with.
+fn fitting<T>(long: usize, render: impl Fn(usize) -> (String, T)) -> (String, T) {
     let mut levels = LEVELS;
     loop {
         let out = render(levels);
-        if out.len() <= long || levels == 1 {
-            return (out, levels);
+        if out.0.len() <= long || levels == 1 {
+            return out;
         }
         levels -= 1;
     }
@@ -92,33 +91,39 @@ fn fitting(long: usize, render: impl Fn(usize) -> String) -> (String, usize) {
 enum TypeTexts<'a> {
     /// All.
     All,
-    /// All but usual ones, and those of parameters that were named before.
-    Brief(&'a HashMap<String, String>),
+    /// All but those that names had last, or else usually have.
+    Brief(&'a RefCell<HashMap<String, String>>),
     /// Those of parameters that differ from what is known of them.
     Unlike(KnownShapes<'a>),
     /// All but usual ones, and those of parameters of the tool: of members of objects.
-    Inner(Option<KnownShapes<'a>>),
+    Inner(KnownShapes<'a>),
 }
 
 impl TypeTexts<'_> {
     /// The type of a member after its name.
     fn member(self, name: &str, shape: &ValueShape, levels: usize) -> Option<String> {
         let text = || self.reference(name, shape).unwrap_or_else(|| type_text_with(shape, levels, self));
-        let is_needed = match self {
-            Self::All => true,
-            Self::Brief(types) => match types.get(name) {
-                Some(known) => *known != text(),
-                None => *text() != *usual_type(name),
-            },
-            Self::Unlike(known) => known(name).is_none_or(|known| !known.is_same_type(shape)),
-            Self::Inner(_) => *text() != *usual_type(name),
-        };
-        is_needed.then(text)
+        match self {
+            Self::All => Some(text()),
+            Self::Brief(types) => {
+                // The text depends on the types before it, and cannot be compared.
+                let whole = type_text(shape, levels);
+                let is_known = match types.borrow().get(name) {
+                    Some(known) => *known == whole,
+                    None => *usual_type(name) == *whole,
+                };
+                let text = (!is_known).then(text);
+                types.borrow_mut().insert(name.to_owned(), whole);
+                text
+            }
+            Self::Unlike(known) => known(name).is_none_or(|known| !known.is_same_type(shape)).then(text),
+            Self::Inner(_) => Some(text()).filter(|text| *text != *usual_type(name)),
+        }
     }
 
     /// `typeof name`, if the tool's parameter of this name is an object or list of the same type.
     fn reference(self, name: &str, shape: &ValueShape) -> Option<String> {
-        let Self::Inner(Some(known)) = self else { return None };
+        let Self::Inner(known) = self else { return None };
         let is_long =
             |shape: &ValueShape| matches!(shape, ValueShape::Record { members, .. } if !members.is_empty());
         let is_long = match shape {
@@ -132,17 +137,16 @@ impl TypeTexts<'_> {
     /// How many words of an `enum` are listed. Where the text is all that a model sees, all.
     fn words(self) -> usize {
         match self {
-            Self::All | Self::Brief(_) | Self::Inner(None) => WORDS,
-            Self::Unlike(_) | Self::Inner(Some(_)) => usize::MAX,
+            Self::All | Self::Brief(_) => WORDS,
+            Self::Unlike(_) | Self::Inner(_) => usize::MAX,
         }
     }
 
     /// The types that members of a member have.
     fn inner(self) -> Self {
         match self {
-            Self::Brief(_) => Self::Inner(None),
-            Self::Unlike(known) => Self::Inner(Some(known)),
-            Self::All | Self::Inner(_) => self,
+            Self::Unlike(known) => Self::Inner(known),
+            Self::All | Self::Brief(_) | Self::Inner(_) => self,
         }
     }
 }
@@ -150,12 +154,16 @@ impl TypeTexts<'_> {
 /// The type that brief texts leave out, because the parameter's name says it.
 pub(crate) fn usual_type(name: &str) -> &'static str {
     const INTEGERS: [&str; 6] = ["limit", "offset", "depth", "page", "count", "size"];
-    const FLAGS: [&str; 7] = ["archived", "pinned", "hidden", "recursive", "dry_run", "force", "overwrite"];
+    const FLAGS: [&str; 9] =
+        ["all", "archived", "pinned", "hidden", "numbered", "recursive", "dry_run", "force", "overwrite"];
     const FLAG_STARTS: [&str; 4] = ["is_", "has_", "include_", "ignore_"];
+    const LISTS: [&str; 4] = ["ids", "paths", "tags", "urls"];
     if INTEGERS.contains(&name) {
         "integer"
     } else if FLAGS.contains(&name) || FLAG_STARTS.iter().any(|start| name.starts_with(start)) {
         "boolean"
+    } else if LISTS.contains(&name) {
+        "string[]"
     } else {
         "string"
     }
@@ -277,32 +285,45 @@ mod tests {
         let text = json!({"type": "string"});
         let schema = json!({"type": "object", "required": ["id"], "properties": {
             "id": text, "n": {"type": "integer"}, "state": {"enum": ["on", "off"]},
-            "tags": {"type": "array", "items": text}, "who": {"type": "object", "properties": {"name": text}},
+            "words": {"type": "array", "items": text}, "who": {"type": "object", "properties": {"name": text}},
             "env": {"type": "object", "additionalProperties": text}, "at": {"anyOf": [text, {"type": "integer"}]}}});
         let resolved = crate::model::resolve::resolve(schema.as_object().unwrap()).unwrap();
         assert_eq!(
-            BriefSignatures::default().render("go", &ValueShape::from_schema(&resolved)),
-            "go(id, n?: integer, state?: on|off, tags?: string[], who?: {name?}, env?: {[name]: string}, \
+            BriefSignatures::default().render(&["go", "see"], &ValueShape::from_schema(&resolved)),
+            "go|see(id, n?: integer, state?: on|off, words?: string[], who?: {name?}, env?: {[name]: string}, \
              at?: string|integer)"
         );
     }
 
     #[test]
-    fn brief_signatures_give_each_type_once() {
+    fn brief_signatures_give_a_type_where_it_changes() {
         let mut signatures = BriefSignatures::default();
         let mut check = |properties: Value, expected: &str| {
             let schema = json!({"type": "object", "properties": properties});
             let resolved = crate::model::resolve::resolve(schema.as_object().unwrap()).unwrap();
-            assert_eq!(signatures.render("go", &ValueShape::from_schema(&resolved)), expected);
+            assert_eq!(signatures.render(&["go"], &ValueShape::from_schema(&resolved)), expected);
         };
         let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
         check(json!({"n": number, "id": text}), "go(n?: integer, id?)");
         check(json!({"n": {"type": "integer", "maximum": 9}, "id": text}), "go(n?, id?)");
         check(json!({"n": text, "id": number}), "go(n?: string, id?: integer)");
-        check(json!({"in": {"type": "object", "properties": {"n": number}}}), "go(in?: {n?: integer})");
+        check(json!({"n": text, "id": text}), "go(n?, id?: string)");
+        // Members count, too, in both directions.
+        let inside = |members: Value| json!({"type": "object", "properties": members});
+        check(json!({"in": inside(json!({"n": text, "m": number}))}), "go(in?: {n?, m?: integer})");
+        check(
+            json!({"n": number, "m": number, "in": inside(json!({"n": text, "m": number}))}),
+            "go(n?: integer, m?, in?)",
+        );
+        check(json!({"in": inside(json!({"n": number}))}), "go(in?: {n?})");
         // Some names say their type.
         check(json!({"limit": number, "archived": {"type": "boolean"}}), "go(limit?, archived?)");
         check(json!({"offset": text, "hidden": number}), "go(offset?: string, hidden?: integer)");
+        let texts = json!({"type": "array", "items": text});
+        check(
+            json!({"tags": texts, "names": texts, "ids": text}),
+            "go(tags?, names?: string[], ids?: string)",
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! A tool's description: the facade's summary and one line per action, within what every client shows.
+//! A tool's description: the facade's summary and one entry per action, within what every client shows.
 //!
-//! Clients cut long descriptions silently. Lines that do not fit are moved, whole, into the description of a property,
+//! Clients cut long descriptions silently. Entries that do not fit are moved, whole, into the description of a property,
 //! which clients show in full.
 
 use loggia_facade::{Action, Effect};
@@ -10,7 +10,7 @@ use crate::{
     publish::part::ToolPart,
 };
 
-/// A tool's description, with the lines that did not fit.
+/// A tool's description, with the entries that did not fit.
 pub(crate) struct ToolDescription {
     pub(crate) text: String,
     pub(crate) spilled: Vec<String>,
@@ -19,15 +19,25 @@ pub(crate) struct ToolDescription {
 impl ToolDescription {
     /// Appends lines to the facade's summary.
     pub(crate) fn new(part: &ToolPart<'_>, lines: impl IntoIterator<Item = String>) -> Self {
+        Self::separated(part, "\n", lines)
+    }
+
+    /// Appends entries on a line of their own, with this text between them.
+    pub(crate) fn separated(
+        part: &ToolPart<'_>,
+        separator: &str,
+        entries: impl IntoIterator<Item = String>,
+    ) -> Self {
         let mut description = sanitise_line(&part.contract.surface().summary, usize::MAX);
         let mut length = utf16_len(&description);
-        let mut spilled = Vec::new();
-        for line in lines {
-            let units = 1 + utf16_len(&line);
+        let (mut before, mut spilled) = ("\n", Vec::new());
+        for line in entries {
+            let units = utf16_len(before) + utf16_len(&line);
             if spilled.is_empty() && length + units <= limits::DESCRIPTION {
                 length += units;
-                description.push('\n');
+                description.push_str(before);
                 description.push_str(&line);
+                before = separator;
             } else {
                 spilled.push(line);
             }

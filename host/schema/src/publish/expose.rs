@@ -19,7 +19,7 @@ pub enum SchemaForm {
     /// One flat object: every parameter once, with the actions that take it.
     #[default]
     Flat,
-    /// `{action, params}`, with one line per action.
+    /// `{action, params}`, with a signature per action.
     Signatures,
     /// Only the names of the actions; details by `describe`.
     Names,

@@ -1,7 +1,9 @@
-//! The forms with separate parameters, `{action, params}`: `signatures` lists the parameters in one line per action,
-//! `names` omits them, and `union` has one schema per action.
+//! The forms with separate parameters, `{action, params}`: `signatures` lists the parameters of each action, `names` omits
+//! them, and `union` has one schema per action.
 //!
 //! Of the host's parameters, `confirm` and `login_code` are beside `params`; `union` has all of them there.
+
+use std::collections::HashMap;
 
 use loggia_facade::Object;
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use crate::{
     model::{
         host_action::{HostAction, LOGIN_CODE},
         shape::{ShapeMember, ValueShape},
-        signature::{BriefSignatures, optional_parameter},
+        signature::{BriefSignatures, optional_parameter, parameter_key},
     },
     publish::{
         brief_schema::open_object,
@@ -24,42 +26,66 @@ use crate::{
     },
 };
 
-/// Begins the line of parameters that every action accepts.
+/// Begins the list of parameters that every action accepts.
 const EVERY_ACTION: &str = "also ";
+/// Between signatures. In JSON, as which models are often given tools, a new line takes two tokens.
+const SEPARATOR: &str = "; ";
 /// UTF-16 units of a description that every client shows.
 const SHOWN: usize = 1024;
 
-/// Publishes all parameters in the fewest tokens: one TypeScript-like line per action. Summaries are left to
-/// `describe`. Of the host's parameters, only `confirm` and `login_code` need a description of their own; the others are
-/// in a last line, because every action accepts them.
+/// Publishes all parameters in the fewest tokens: one TypeScript-like signature per action, or for several with the same
+/// parameters. Summaries are left to `describe`. Of the host's parameters, only `confirm` and `login_code` need a
+/// description of their own; the others are at the end, because every action accepts them.
 pub(crate) fn signatures(part: &ToolPart<'_>) -> PublishedTool {
     let mut signatures = BriefSignatures::default();
-    let mut lines = Vec::new();
-    for (action, rules) in part.with_rules() {
-        lines.push(format!("{}{}", warning(action), signatures.render(&action.name, &rules.shape)));
-    }
+    let mut entries: Vec<String> = alike(part)
+        .iter()
+        .map(|actions| format!("{}{}", actions.warning, signatures.render(&actions.names, actions.shape)))
+        .collect();
     // The server's instructions explain `describe`.
     for host_action in part.host_actions.iter().filter(|action| **action != HostAction::Describe) {
         let members = host_parameters::for_host_action(*host_action).into_iter();
         // `describe` explains the optional ones of runs, which few calls need.
         let members = members.filter(|member| member.name != "include_trace");
-        lines.push(signatures.render(host_action.name(), &record(members.collect())));
+        entries.push(signatures.render(&[host_action.name()], &record(members.collect())));
     }
     let mut added = ParameterTable::default();
     add_host_parameters(part, &mut added, |member| !is_beside_params(member));
     let added: Vec<String> = added.shapes().map(|(name, shape)| optional_parameter(name, shape)).collect();
     if !added.is_empty() {
-        lines.push(format!("{EVERY_ACTION}{}", added.join(", ")));
+        entries.push(format!("{EVERY_ACTION}{}", added.join(", ")));
     }
-    let ToolDescription { text: description, spilled } = ToolDescription::new(part, lines);
-    // The lines name the actions, where clients show all of them.
+    let ToolDescription { text: description, spilled } = ToolDescription::separated(part, SEPARATOR, entries);
+    // The signatures name the actions, where clients show all of them.
     let action = if spilled.is_empty() && utf16_len(&description) <= SHOWN {
         json!({"type": "string"})
     } else {
         action_property(part, &[])
     };
-    let params = open_object(spilled.join("\n"));
+    let params = open_object(spilled.join(SEPARATOR));
     publish(part, description, action, params, is_beside_params)
+}
+
+/// Actions with the same parameters and the same warning.
+struct AlikeActions<'a> {
+    warning: &'static str,
+    names: Vec<&'a str>,
+    shape: &'a ValueShape,
+}
+
+/// The actions by their parameters, each at the place of the first of its kind.
+fn alike<'a>(part: &'a ToolPart<'_>) -> Vec<AlikeActions<'a>> {
+    let mut places = HashMap::new();
+    let mut out: Vec<AlikeActions<'a>> = Vec::new();
+    for (action, rules) in part.with_rules() {
+        let warning = warning(action);
+        let at = *places.entry((warning, parameter_key(&rules.shape))).or_insert(out.len());
+        match out.get_mut(at) {
+            Some(alike) => alike.names.push(&action.name),
+            None => out.push(AlikeActions { warning, names: vec![&action.name], shape: &rules.shape }),
+        }
+    }
+    out
 }
 
 /// Publishes only the names of the actions.

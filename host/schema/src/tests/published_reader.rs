@@ -119,8 +119,9 @@ pub(crate) fn read_flat(tool: &PublishedTool) -> ReadActions {
     let spilled = properties["action"].get("description").and_then(Value::as_str).unwrap_or_default();
     let lines = tool.description.lines().skip(1).chain(spilled.lines());
     let read = |line: &str| {
-        let mut text = TextReader { rest: line, schemas: Some(&schemas) };
-        let (name, members, _) = text.call();
+        let mut text = TextReader { rest: line, schemas: Some(&schemas), known: None };
+        let (names, members, _) = text.call();
+        let [name] = names.try_into().unwrap();
         let parameter = |(name, required, kind): (String, bool, Option<ReadType>)| {
             let kind = kind.unwrap_or_else(|| schemas.parameter(&name));
             (name, ReadParameter { required, kind })
@@ -141,21 +142,23 @@ pub(crate) fn read_flat(tool: &PublishedTool) -> ReadActions {
 pub(crate) fn read_signatures(tool: &PublishedTool) -> ReadActions {
     let properties = tool.input_schema["properties"].as_object().unwrap();
     let spilled = properties["params"].get("description").and_then(Value::as_str).unwrap_or_default();
-    let mut known: BTreeMap<String, ReadType> = BTreeMap::new();
+    let text = tool.description.split_once('\n').map(|(_, text)| text).unwrap_or_default();
+    let mut known = BTreeMap::new();
     let mut out = ReadActions::new();
-    for line in
-        tool.description.lines().skip(1).chain(spilled.lines()).filter(|line| !line.starts_with("also "))
-    {
-        let mut text =
-            TextReader { rest: line.strip_prefix("[destructive] ").unwrap_or(line), schemas: None };
-        let (name, members, _) = text.call();
-        let mut parameters = BTreeMap::new();
-        for (name, required, kind) in members {
-            let kind = kind.or_else(|| known.get(&name).cloned()).unwrap_or_else(|| usual(&name));
-            known.entry(name.clone()).or_insert_with(|| kind.clone());
-            parameters.insert(name, ReadParameter { required, kind });
+    for text in [text, spilled] {
+        let mut text = TextReader { rest: text, schemas: None, known: Some(&mut known) };
+        while !text.rest.is_empty() && !text.take("also ") {
+            text.take("[destructive] ");
+            let (names, members, _) = text.call();
+            let parameters: BTreeMap<_, _> = members
+                .into_iter()
+                .map(|(name, required, kind)| (name, ReadParameter { required, kind: kind.unwrap() }))
+                .collect();
+            for name in names {
+                assert!(out.insert(name.clone(), parameters.clone()).is_none(), "{name} twice");
+            }
+            assert!(text.take("; ") || text.rest.is_empty(), "no `; ` at `{}`", text.rest);
         }
-        out.insert(name, parameters);
     }
     out
 }
@@ -164,6 +167,7 @@ fn usual(name: &str) -> ReadType {
     match usual_type(name) {
         "integer" => ReadType::Integer,
         "boolean" => ReadType::Boolean,
+        "string[]" => ReadType::List(Box::new(ReadType::Text)),
         _ => ReadType::Text,
     }
 }
@@ -191,7 +195,7 @@ impl SchemaReader<'_> {
         let is_open = |schema: &Value| schema.get("additionalProperties") == Some(&Value::Bool(true));
         if is_open(schema) || schema.get("items").is_some_and(is_open) {
             let text = schema["description"].as_str().unwrap();
-            return TextReader { rest: text, schemas: Some(self) }.kind();
+            return TextReader { rest: text, schemas: Some(self), known: None }.kind();
         }
         match schema.get("type").and_then(Value::as_str) {
             None => ReadType::Any,
@@ -221,15 +225,20 @@ type ReadMember = (String, bool, Option<ReadType>);
 struct TextReader<'a> {
     rest: &'a str,
     schemas: Option<&'a SchemaReader<'a>>,
+    /// The last types of names, where those without a type have it.
+    known: Option<&'a mut BTreeMap<String, ReadType>>,
 }
 
 impl TextReader<'_> {
-    /// `name(member, …)`
-    fn call(&mut self) -> (String, Vec<ReadMember>, Option<ReadType>) {
-        let name = self.name();
+    /// `name(member, …)`, or `one|other(member, …)`
+    fn call(&mut self) -> (Vec<String>, Vec<ReadMember>, Option<ReadType>) {
+        let mut names = vec![self.name()];
+        while self.take("|") {
+            names.push(self.name());
+        }
         self.expect("(");
         let (members, others) = self.members(")");
-        (name, members, others)
+        (names, members, others)
     }
 
     fn expect(&mut self, token: &str) {
@@ -270,6 +279,15 @@ impl TextReader<'_> {
                 let name = self.name();
                 let required = !self.take("?");
                 let kind = self.take(": ").then(|| self.kind());
+                let kind = match &mut self.known {
+                    Some(known) => {
+                        let last = || known.get(&name).cloned().unwrap_or_else(|| usual(&name));
+                        let kind = kind.unwrap_or_else(last);
+                        known.insert(name.clone(), kind.clone());
+                        Some(kind)
+                    }
+                    None => kind,
+                };
                 out.push((name, required, kind));
             }
             let _ = self.take(", ");

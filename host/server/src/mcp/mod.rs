@@ -16,6 +16,7 @@
 //! | `resources.rs` | results of `read` actions as resources |
 //! | `subscriptions.rs` | who hears of which resource |
 //! | `result.rs` | an envelope as an MCP result |
+//! | `content.rs` | media, resources and links, as far as a client passes them to its model |
 //! | `wire.rs` | messages as text; text and structured content of a result from the same bytes |
 //! | `direct.rs` | calls that end at once, without rmcp's service |
 //! | `elicitation.rs` | elicitation, in both lifecycles |
@@ -28,6 +29,7 @@
 
 mod call;
 mod call_reference;
+mod content;
 mod direct;
 mod elicitation;
 mod forwarded;

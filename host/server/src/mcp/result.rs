@@ -4,14 +4,13 @@
 //! the whole envelope. The others get the text alone, which all of them read where there is nothing else. If a reply has media, `structuredContent` is omitted, because clients of the first kind would hide the media, unless an output
 //! schema promises it.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use loggia_facade::{Block, Content, Envelope};
+use loggia_facade::{Block, Envelope};
 use loggia_gate::catalog::CatalogSnapshot;
 use loggia_policy::clients::ResultForm;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
-use serde_json::json;
 
 use super::{
+    content::{replace_hidden, to_content_block},
     view::ClientView,
     wire::{share_text, unshare_text},
 };
@@ -50,6 +49,8 @@ pub fn to_shared_result(
         meta
     });
     let mut blocks = vec![ContentBlock::text(text)];
+    let content: Vec<_> =
+        content.into_iter().map(|content| replace_hidden(content, &view.client.content)).collect();
     let media = content.iter().any(|content| !matches!(content.block, Block::Text(_)));
     blocks.extend(content.into_iter().map(to_content_block));
     let mut result = if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
@@ -60,52 +61,10 @@ pub fn to_shared_result(
     result
 }
 
-fn to_content_block(content: Content) -> ContentBlock {
-    let mut value = match content.block {
-        Block::Text(text) => json!({ "type": "text", "text": text }),
-        Block::Image { data, mime_type } => {
-            json!({ "type": "image", "data": STANDARD.encode(data), "mimeType": mime_type })
-        }
-        Block::Audio { data, mime_type } => {
-            json!({ "type": "audio", "data": STANDARD.encode(data), "mimeType": mime_type })
-        }
-        Block::Embedded { uri, mime_type, text, blob } => {
-            let mut resource = json!({ "uri": uri });
-            if let Some(mime_type) = mime_type {
-                resource["mimeType"] = mime_type.into();
-            }
-            match (text, blob) {
-                (None, Some(blob)) => resource["blob"] = STANDARD.encode(blob).into(),
-                (text, _) => resource["text"] = text.unwrap_or_default().into(),
-            }
-            json!({ "type": "resource", "resource": resource })
-        }
-        Block::Link { uri, name, description, mime_type } => {
-            let mut link = json!({ "type": "resource_link", "uri": uri, "name": name });
-            for (key, value) in [("description", description), ("mimeType", mime_type)] {
-                if let Some(value) = value {
-                    link[key] = value.into();
-                }
-            }
-            link
-        }
-    };
-    let plain = value.clone();
-    for key in ["annotations", "_meta"] {
-        if let Some(extra) = content.extras.get(key) {
-            value[key] = extra.clone();
-        }
-    }
-    // A plugin's annotations may be anything; a block whose annotations MCP does not know goes without them.
-    serde_json::from_value(value)
-        .or_else(|_| serde_json::from_value(plain))
-        .unwrap_or_else(|_| ContentBlock::text("(a content block that MCP has no form for)"))
-}
-
 #[cfg(test)]
 mod tests {
-    use loggia_facade::{Command, Failure, Next, Object, Reply, code};
-    use serde_json::Value;
+    use loggia_facade::{Command, Content, Failure, Next, Object, Reply, code};
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::mcp::view::ServedEndpoint;
@@ -146,6 +105,66 @@ mod tests {
         let result = of(Ok(Reply { content: vec![image], ..Reply::default() }));
         assert!(result.get("structuredContent").is_none());
         assert_eq!(result["content"][1], json!({"type": "image", "data": "AQID", "mimeType": "image/png"}));
+    }
+
+    #[test]
+    fn blocks_that_a_client_hides_are_lines_of_text() {
+        let embedded = |text: Option<&str>, blob: Option<Vec<u8>>| Block::Embedded {
+            uri: "file:///a".into(),
+            mime_type: Some("text/plain".into()),
+            text: text.map(str::to_owned),
+            blob,
+        };
+        let blocks = [
+            Block::Image { data: vec![0; 12], mime_type: "image/png".into() },
+            Block::Audio { data: vec![0; 20_000], mime_type: "audio/wav\nx".into() },
+            embedded(Some("milk\ntea"), None),
+            embedded(None, Some(vec![1, 2, 3])),
+            Block::Link {
+                uri: "https://example.com/a.pdf".into(),
+                name: "A".into(),
+                description: Some("An example.".into()),
+                mime_type: Some("application/pdf".into()),
+            },
+        ];
+        let contents = || blocks.iter().map(|block| Content { block: block.clone(), extras: Object::new() });
+        let shown = |client: &str| {
+            let reply = Reply { content: contents().collect(), ..Reply::default() };
+            let result = rendered(Ok(reply), ServedEndpoint::default().view(client));
+            let blocks: Vec<Value> = result["content"].as_array().unwrap()[1..].to_vec();
+            blocks.iter().map(|block| block["text"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(shown("a script"), vec![None; 5]);
+        assert_eq!(shown("Visual Studio Code"), vec![None; 5]);
+        let why = "this client does not pass it to its model; use the text, and do not guess what it holds";
+        let link = "[link to A (An example.): https://example.com/a.pdf, application/pdf]";
+        let expected = [
+            None,
+            Some(format!("[audio, audio/wav x, 19KiB, left out: {why}]")),
+            Some("[resource file:///a, text/plain]\nmilk\ntea".to_owned()),
+            Some(format!("[resource file:///a, text/plain, 3B, left out: {why}]")),
+            Some(link.to_owned()),
+        ];
+        assert_eq!(shown("Zed"), expected);
+        let [.., blob, link] = expected;
+        assert_eq!(shown("claude-code"), [None, None, None, None, link]);
+        assert_eq!(shown("codex-mcp-client"), [None, None, None, blob, None]);
+    }
+
+    #[test]
+    fn pictures_that_a_client_cannot_take_are_left_out() {
+        let image = |bytes: usize| Content {
+            block: Block::Image { data: vec![0; bytes], mime_type: "image/png".into() },
+            extras: Object::new(),
+        };
+        let reply = Reply { content: vec![image(3_932_160), image(3_932_161)], ..Reply::default() };
+        for (client, is_left_out) in [("claude-code", true), ("cursor", false)] {
+            let result = rendered(Ok(reply.clone()), ServedEndpoint::default().view(client));
+            assert_eq!(result["content"][1]["type"], "image", "{client}");
+            let text = result["content"][2]["text"].as_str();
+            let why = "larger than the 3840KiB that this client takes";
+            assert_eq!(text.is_some_and(|text| text.contains(why)), is_left_out, "{client}: {text:?}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ const LISTED: usize = 10;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
-    /// The text to replace, as it is in the file; it must be there once.
+    /// The exact text to replace; it must be there once.
     #[schemars(length(min = 1))]
     old: Option<String>,
     /// The lines to replace (`10-12`; `5-4` inserts before line 5), or to look for `old` in. Numbers are those before

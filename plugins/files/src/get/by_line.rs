@@ -4,11 +4,12 @@ use std::{fs::File, io::Seek};
 
 use loggia_sdk::prelude::*;
 
-use super::{Content, Encoding, Query, open, text};
+use super::{Content, Query, open, text};
 use crate::{
     edit,
     lines::{self, Lines, Piece},
     mime,
+    put::Encoding,
     roots::Place,
     version,
 };
@@ -21,7 +22,7 @@ const NUMBER: u64 = 8;
 
 /// Reads lines, as many as fit into the limit.
 pub fn get(place: &Place, lines: Lines, query: &Query) -> Result<Reply<Content>> {
-    if query.offset > 0 || query.encoding == Encoding::Base64 {
+    if query.offset > 0 || query.encoding == Some(Encoding::Base64) {
         return Err(Failure::invalid_params("`lines` and `numbered` exclude `offset` and `base64`")
             .hint("Lines are of text. Read bytes by `offset` and `limit` alone."));
     }
@@ -35,7 +36,7 @@ pub fn get(place: &Place, lines: Lines, query: &Query) -> Result<Reply<Content>>
         .hint("Read a part by `offset`; the next call reads the end.")
         .next(end));
     }
-    let numbered = query.encoding == Encoding::Numbered;
+    let numbered = query.numbered;
     let failed = |error| place.failed(error);
     // Hashed first: if the file changes in between, an edit of this version is refused.
     let version = if size <= edit::FILE { Some(hash(&mut file).map_err(failed)?) } else { None };
@@ -76,7 +77,7 @@ fn reply(content: Content, piece: &Piece, lines: Lines, query: &Query) -> Reply<
     let next = next.map(|first| {
         let (_, last) = lines.within(piece.total);
         let next = Next::action("get").param("path", &content.path).param("lines", format!("{first}-{last}"));
-        if query.encoding == Encoding::Auto { next } else { next.param("encoding", query.encoding) }
+        query.again(next)
     });
     let mut messages = Vec::new();
     if *cut {

@@ -2,7 +2,7 @@
 
 use loggia_sdk::{failure::Parts, prelude::*};
 
-use super::{Content, Encoding, Got, Query, get};
+use super::{Content, Got, Query, get};
 use crate::roots::Roots;
 
 /// Maximum bytes of all contents: as JSON, each may take six, and the host accepts 1 MiB.
@@ -84,8 +84,5 @@ fn rest(paths: &[String], query: &Query) -> Next {
     if let Some(lines) = &query.lines {
         next = next.param("lines", lines);
     }
-    if query.encoding != Encoding::Auto {
-        next = next.param("encoding", query.encoding);
-    }
-    next
+    query.again(next)
 }

@@ -16,25 +16,10 @@ pub use many::many;
 
 use many::Item;
 
-use crate::{lines::Lines, mime, roots::Place, version};
+use crate::{lines::Lines, mime, put::Encoding, roots::Place, version};
 
 /// Maximum size of a picture or sound that is returned as a block of its own.
 const MEDIUM: u64 = 512 * 1024;
-
-/// Encoding of the content in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Encoding {
-    /// UTF-8 text as it is; other files are only described.
-    #[default]
-    Auto,
-    /// UTF-8 text as it is; other files are refused.
-    Text,
-    /// Any bytes.
-    Base64,
-    /// UTF-8 text, each line after its number.
-    Numbered,
-}
 
 /// A file's content, or a part of it.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
@@ -75,7 +60,20 @@ pub struct Query {
     pub lines: Option<String>,
     pub offset: u64,
     pub limit: u64,
-    pub encoding: Encoding,
+    /// Without it, text as it is, and other files are only described; with `text` they are refused.
+    pub encoding: Option<Encoding>,
+    /// Each line after its number.
+    pub numbered: bool,
+}
+
+impl Query {
+    /// Adds what the next part is to have, too.
+    fn again(&self, mut next: Next) -> Next {
+        if let Some(encoding) = self.encoding {
+            next = next.param("encoding", encoding);
+        }
+        if self.numbered { next.param("numbered", true) } else { next }
+    }
 }
 
 impl Content {
@@ -106,33 +104,34 @@ pub fn one(place: &Place, query: &Query) -> Result<Reply<Got>> {
 /// Reads a file, or the wanted part of it.
 fn get(place: &Place, query: &Query) -> Result<Reply<Content>> {
     let lines = query.lines.as_deref().map(Lines::parse).transpose()?;
-    let numbered = query.encoding == Encoding::Numbered;
-    match lines.or(numbered.then_some(Lines::Range(1, None))) {
+    match lines.or(query.numbered.then_some(Lines::Range(1, None))) {
         Some(lines) => by_line::get(place, lines, query),
-        None => bytes(place, query.offset, query.limit, query.encoding),
+        None => bytes(place, query),
     }
 }
 
 /// Reads `limit` bytes from `offset` on.
-fn bytes(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result<Reply<Content>> {
-    let path = place.path();
+fn bytes(place: &Place, query: &Query) -> Result<Reply<Content>> {
+    let (path, offset) = (place.path(), query.offset);
     let (file, size) = open(place)?;
     if offset > size {
         return Err(Failure::invalid_params(format!(
             "`offset` {offset} is past the end: {path} has {size} bytes"
         )));
     }
-    let bytes = part(file, offset, limit).map_err(|error| place.failed(error))?;
+    let bytes = part(file, offset, query.limit).map_err(|error| place.failed(error))?;
     let mime = mime::guess(&path, if offset == 0 { &bytes } else { &[] });
     let mut content = Content { size, mime, ..Content::of(path) };
     if offset == 0 && bytes.len() as u64 == size {
         content.version = Some(version::of(&bytes));
     }
     let end = |len: usize| Some(offset + len as u64).filter(|end| *end < size);
-    let text =
-        if encoding == Encoding::Base64 { None } else { text(&bytes, offset, end(bytes.len()).is_some()) };
-    match (encoding, text) {
-        (Encoding::Base64, _) => {
+    let text = match query.encoding {
+        Some(Encoding::Base64) => None,
+        _ => text(&bytes, offset, end(bytes.len()).is_some()),
+    };
+    match (query.encoding, text) {
+        (Some(Encoding::Base64), _) => {
             content.base64 = Some(STANDARD.encode(&bytes));
             content.next_offset = end(bytes.len());
         }
@@ -140,13 +139,13 @@ fn bytes(place: &Place, offset: u64, limit: u64, encoding: Encoding) -> Result<R
             content.next_offset = end(text.len() + skipped(&bytes, offset));
             content.text = Some(text.to_owned());
         }
-        (Encoding::Auto, None) => return binary(place, content),
-        (Encoding::Text | Encoding::Numbered, None) => {
+        (None, None) => return binary(place, content),
+        (Some(Encoding::Text), None) => {
             return Err(Failure::conflict(format!("it is not UTF-8 text: {}", place.path()))
                 .hint("`encoding: \"base64\"` returns the bytes"));
         }
     }
-    Ok(told(content, offset, encoding))
+    Ok(told(content, query))
 }
 
 fn open(place: &Place) -> Result<(File, u64)> {
@@ -193,7 +192,7 @@ fn skipped(bytes: &[u8], offset: u64) -> usize {
     if offset == 0 { 0 } else { bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count() }
 }
 
-/// Replies for a binary file in `auto`: a picture or sound as such, others with a description.
+/// Replies for a binary file if no encoding is asked for: a picture or sound as such, others with a description.
 fn binary(place: &Place, content: Content) -> Result<Reply<Content>> {
     let (mime, size) = (content.mime, content.size);
     let (is_picture, is_sound) = (mime.starts_with("image/"), mime.starts_with("audio/"));
@@ -214,17 +213,14 @@ fn binary(place: &Place, content: Content) -> Result<Reply<Content>> {
 }
 
 /// Adds a message if there is more.
-fn told(content: Content, offset: u64, encoding: Encoding) -> Reply<Content> {
+fn told(content: Content, query: &Query) -> Reply<Content> {
     let Some(end) = content.next_offset else { return Reply::new(content) };
     let message = format!(
-        "Bytes {offset} to {end} of {}. Call again with `offset` {end} for the next part.",
-        content.size
+        "Bytes {} to {end} of {}. Call again with `offset` {end} for the next part.",
+        query.offset, content.size
     );
-    let mut next = Next::action("get").param("path", &content.path).param("offset", end);
-    if encoding != Encoding::Auto {
-        next = next.param("encoding", encoding);
-    }
-    Reply::new(content).message(message).next(next)
+    let next = Next::action("get").param("path", &content.path).param("offset", end);
+    Reply::new(content).message(message).next(query.again(next))
 }
 
 #[cfg(test)]

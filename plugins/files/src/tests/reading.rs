@@ -95,8 +95,8 @@ fn lines_are_read_with_numbers_on_request() {
     check(json!({"lines": "2-3"}), "two\nthree\n", "2-3");
     check(json!({"lines": "-1"}), "four", "4-4");
     check(json!({"lines": "3-"}), "three\nfour", "3-4");
-    check(json!({"lines": "1-2", "encoding": "numbered"}), "1\tone\r\n2\ttwo\n", "1-2");
-    check(json!({"encoding": "numbered"}), "1\tone\r\n2\ttwo\n3\tthree\n4\tfour", "1-4");
+    check(json!({"lines": "1-2", "numbered": true}), "1\tone\r\n2\ttwo\n", "1-2");
+    check(json!({"numbered": true}), "1\tone\r\n2\ttwo\n3\tthree\n4\tfour", "1-4");
     let refused = |mut params: Value| {
         params["path"] = json!("/notes/a.md");
         world.failure("get", params)
@@ -160,8 +160,8 @@ fn many_files_have_their_own_errors() {
     assert_eq!(reply.content, [], "pictures are described only");
     insta::assert_snapshot!(format!("{:#}\n{}", reply.data, reply.message.unwrap()));
     assert_eq!(reply.page.unwrap().count, Some(6));
-    let heads = world
-        .data("get", json!({"paths": ["/notes/a.md", "/docs/b.md"], "lines": "1", "encoding": "numbered"}));
+    let heads =
+        world.data("get", json!({"paths": ["/notes/a.md", "/docs/b.md"], "lines": "1", "numbered": true}));
     assert_eq!((&heads[0]["text"], &heads[1]["text"]), (&json!("1\ta\n"), &json!("1\tb")));
     let refused = |params| world.failure("get", params);
     assert_eq!(refused(json!({})), "invalid_params: `path` is required, or `paths`");
