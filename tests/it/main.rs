@@ -29,6 +29,7 @@ mod runs;
 mod seeds;
 mod serving;
 mod shared;
+mod skills;
 mod state;
 mod surface_index;
 mod tokens;

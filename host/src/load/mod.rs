@@ -6,7 +6,9 @@
 //!
 //! | module | concept | may import |
 //! |---|---|---|
-//! | `plugin_files.rs` | the files of one plugin, by their metadata | |
+//! | `file_stamp.rs` | metadata of a file, as its version | |
+//! | `skill.rs` | the skill beside a plugin | `file_stamp` |
+//! | `plugin_files.rs` | the files of one plugin, by their metadata | `file_stamp`, `skill` |
 //! | `load_status.rs` | status of every offer, for `/readyz`, `/metrics` and the log | |
 //! | `fence/` | directories that no plugin may be granted | `plugin_files` |
 //! | `names/` | assigns facade names to file stems, permanently | `plugin_files` |
@@ -25,12 +27,14 @@ mod agreement;
 pub mod assemble;
 pub mod compiler;
 mod fence;
+mod file_stamp;
 mod generation;
 mod load_status;
 mod loader;
 pub mod names;
 mod offer;
 mod plugin_files;
+mod skill;
 pub mod source;
 mod workflow_bundle;
 

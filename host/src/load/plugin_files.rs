@@ -2,37 +2,13 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, Metadata},
-    io,
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use loggia_system::FileStat;
-use serde::{Deserialize, Serialize};
-
-/// Identifies a version of a file without reading it. Follows symbolic links, to detect the replaced target folder of a
-/// Kubernetes mount.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileStamp {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl FileStamp {
-    pub(super) fn from_metadata(meta: &Metadata) -> Self {
-        let FileStat { device, inode, size, modified, changed } = FileStat::from_metadata(meta);
-        Self { device, inode, size, modified, changed }
-    }
-
-    /// Size of the file in bytes.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-}
+pub use super::file_stamp::FileStamp;
+use super::skill::{skill_folder, stamp_skill};
 
 /// Kind of facade that a file defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +77,9 @@ pub struct PluginFiles {
     pub policy: Option<PathBuf>,
     /// Workflow files of the folder, to which this one may refer; empty for a component.
     pub workflows: Arc<[(PathBuf, FileStamp)]>,
-    stamps: (FileStamp, PolicyStamp),
+    /// `<name>.skill`, which need not exist.
+    pub skill: PathBuf,
+    stamps: (FileStamp, PolicyStamp, Option<u64>),
 }
 
 /// Metadata of the policy beside a plugin.
@@ -146,12 +124,13 @@ impl PluginFiles {
             // A file that is named explicitly is taken for a plugin.
             None => (FacadeKind::Component, path.with_extension("toml")),
         };
-        let stamps = (FileStamp::from_metadata(&meta), PolicyStamp::read(&policy));
+        let skill = skill_folder(path, file_stem(name));
+        let stamps = (FileStamp::from_metadata(&meta), PolicyStamp::read(&policy), stamp_skill(&skill));
         let policy = (stamps.1 != PolicyStamp::None).then_some(policy);
-        Ok(Self { path: path.to_owned(), kind, policy, workflows: Arc::default(), stamps })
+        Ok(Self { path: path.to_owned(), kind, policy, workflows: Arc::default(), skill, stamps })
     }
 
-    /// Whether file and policy are unchanged.
+    /// Whether file, policy and skill are unchanged.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.path, self.kind, self.stamps) == (&other.path, other.kind, other.stamps)
     }

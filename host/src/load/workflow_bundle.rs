@@ -10,7 +10,7 @@ use std::{
 };
 
 use loggia_facade::{Failure, code};
-use loggia_gate::catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot, FacadeExposure};
+use loggia_gate::catalog::{CatalogEntry, CatalogSlot, CatalogSnapshot, FacadeExposure, PluginSkill};
 use loggia_policy::model::{FacadeRules, InvokeRule, Policy};
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceProblems, sanitise_surface};
@@ -27,6 +27,7 @@ pub struct WorkflowBundle {
     workflows: Vec<Arc<Workflow>>,
     policy: Policy,
     digest: ArtifactDigest,
+    skill: Option<Arc<PluginSkill>>,
     /// Whether it refers to workflows of other files.
     pub has_references: bool,
 }
@@ -41,7 +42,13 @@ impl WorkflowBundle {
         refers: bool,
     ) -> Self {
         let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
-        Self { name, definition, workflows, policy, digest, has_references: refers }
+        Self { name, definition, workflows, policy, digest, skill: None, has_references: refers }
+    }
+
+    /// Sets the skill that comes with the file.
+    #[must_use]
+    pub fn with_skill(self, skill: Option<Arc<PluginSkill>>) -> Self {
+        Self { skill, ..self }
     }
 
     /// Returns the file with plans allowed for all of its workflows.
@@ -54,6 +61,7 @@ impl WorkflowBundle {
             workflows: self.workflows.iter().map(allow).collect(),
             policy: self.policy.clone(),
             digest: self.digest,
+            skill: self.skill.clone(),
             has_references: self.has_references,
         }
     }
@@ -77,7 +85,8 @@ impl WorkflowBundle {
         let facade = WorkflowFacade::new(surface, self.workflows.clone(), watcher);
         let exposure = FacadeExposure::new(&self.policy.expose).with_own_names().with_prompts();
         let origin = format!("sha256:{}", self.digest);
-        Ok(CatalogEntry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin))
+        let entry = CatalogEntry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin);
+        Ok(entry.with_skill(self.skill.clone()))
     }
 
     /// Workflows of the file.

@@ -6,7 +6,7 @@ use loggia_facade::{Action, Facade, Failure, Surface};
 use loggia_policy::model::{FacadeRules, InvokeReach};
 use loggia_schema::Contract;
 
-use super::{entry_resource::EntryResource, exposure::FacadeExposure};
+use super::{entry_resource::EntryResource, exposure::FacadeExposure, skill::PluginSkill};
 use crate::{
     access::{CallerKeys, CallerLogins},
     flow::{CallCounters, CircuitBreaker, FacadeFlow},
@@ -28,6 +28,8 @@ pub struct CatalogEntry {
     pub caller_keys: Option<CallerKeys>,
     /// Logins that issue the credentials of its callers, if they can begin with a call.
     pub logins: Option<Arc<dyn CallerLogins>>,
+    /// Instructions for models that come with it.
+    pub skill: Option<Arc<PluginSkill>>,
     /// The actions that clients also read as resources.
     pub(crate) resources: Vec<EntryResource>,
     /// Permits, queue and CPU use of its calls.
@@ -57,6 +59,7 @@ impl CatalogEntry {
             origin,
             caller_keys: None,
             logins: None,
+            skill: None,
             resources,
             flow: pace,
             breaker,
@@ -74,6 +77,12 @@ impl CatalogEntry {
     #[must_use]
     pub fn with_logins(self, logins: Option<Arc<dyn CallerLogins>>) -> Self {
         Self { logins, ..self }
+    }
+
+    /// Sets the skill that comes with the facade.
+    #[must_use]
+    pub fn with_skill(self, skill: Option<Arc<PluginSkill>>) -> Self {
+        Self { skill, ..self }
     }
 
     /// Surface of the facade.

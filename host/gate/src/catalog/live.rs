@@ -14,6 +14,7 @@ use super::{
     publish,
     publish::ToolPublisher,
     resources::{FOREIGN_SCHEME_REASON, resource_definitions},
+    skill::PluginSkill,
     snapshot::CatalogSnapshot,
 };
 use crate::access::ListId;
@@ -84,7 +85,8 @@ impl Catalog {
                 tracing::warn!(facade, "`{scheme}` {FOREIGN_SCHEME_REASON}");
             }
         }
-        let mut changed = !resource_definitions(&old.slots).eq(resource_definitions(&new.slots))
+        let mut changed = !skills(&old.slots).eq(skills(&new.slots))
+            || !resource_definitions(&old.slots).eq(resource_definitions(&new.slots))
             || !before.listed().eq(now.listed())
             || !prompt_surfaces(&old.slots).eq(prompt_surfaces(&new.slots));
         let mut former = old.former.clone();
@@ -155,6 +157,14 @@ impl Catalog {
         let mut admitted = self.admission.subscribe();
         let _ = admitted.wait_for(|done| *done || self.slot(name).is_some()).await;
     }
+}
+
+/// The skills that come with facades.
+fn skills(slots: &BTreeMap<String, CatalogSlot>) -> impl Iterator<Item = (&String, &PluginSkill)> {
+    slots.iter().filter_map(|(name, slot)| match slot {
+        CatalogSlot::Serving(entry) => Some((name, &**entry.skill.as_ref()?)),
+        CatalogSlot::Unavailable(_) => None,
+    })
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@
 //! | `narrowed.rs` | a list for limited rights |
 //! | `prompts.rs` | the actions that clients see as prompts |
 //! | `resources.rs` | the actions that clients also read as resources |
+//! | `skill.rs` | instructions for models that come with a plugin |
+//! | `skills.rs` | the skills that clients see |
 //! | `visible.rs` | the actions of a facade that a client sees |
 //! | `lint.rs` | client compatibility warnings in the log |
 //! | `live.rs` | the current snapshot and its change notifications |
@@ -26,6 +28,8 @@ mod narrowed;
 mod prompts;
 mod publish;
 mod resources;
+mod skill;
+mod skills;
 mod snapshot;
 mod tool_list;
 mod visible;
@@ -38,5 +42,7 @@ pub use narrowed::list_tools;
 pub use prompts::CatalogPrompt;
 pub use publish::{HIDDEN_REASON, ToolPublisher, UNSERVED_REASON};
 pub use resources::{CatalogResource, FOREIGN_SCHEME_REASON};
+pub use skill::{PluginSkill, SKILL_FILE, SkillFile};
+pub use skills::CatalogSkill;
 pub use snapshot::CatalogSnapshot;
 pub use tool_list::ToolList;

@@ -217,7 +217,7 @@ impl McpHandler {
         let capabilities = capabilities.enable_prompts().enable_prompts_list_changed();
         let capabilities =
             capabilities.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
-        let capabilities = capabilities.enable_completions().enable_tasks().build();
+        let capabilities = capabilities.enable_completions().enable_tasks().enable_skills().build();
         let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
         let config = ServerConfig::new(capabilities).with_server_info(name);
         // Fallback of a handshake whose client requests an unsupported revision.

@@ -14,6 +14,7 @@
 //! | `pages.rs` | pagination of lists |
 //! | `prompts.rs` | workflows as prompts |
 //! | `resources.rs` | results of `read` actions as resources |
+//! | `skills.rs` | instructions that come with plugins |
 //! | `subscriptions.rs` | who hears of which resource |
 //! | `result.rs` | an envelope as an MCP result |
 //! | `content.rs` | media, resources and links, as far as a client passes them to its model |
@@ -47,6 +48,7 @@ mod resources;
 mod result;
 mod roots;
 mod search_hint;
+mod skills;
 mod subscriptions;
 mod tasks;
 mod view;

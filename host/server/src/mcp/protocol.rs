@@ -8,10 +8,11 @@ use rmcp::{
     model::{
         CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
         CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-        GetTaskParams, GetTaskResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
-        UnsubscribeRequestParams, UpdateTaskParams,
+        GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+        UpdateTaskParams,
     },
     service::{NotificationContext, SubscriptionContext},
 };
@@ -152,6 +153,22 @@ impl ServerHandler for McpHandler {
         Ok(())
     }
 
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: McpContext,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        self.answer_skill_list(request, &context).await
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: McpContext,
+    ) -> Result<GetSkillResult, ErrorData> {
+        self.answer_skill(request, &context).await
+    }
+
     async fn get_task(
         &self,
         request: GetTaskParams,
@@ -189,7 +206,9 @@ impl ServerHandler for McpHandler {
         let message = match request.method.as_str() {
             "tools/call" => "tools/call takes `name`, a string, and `arguments`, an object",
             "prompts/get" => "prompts/get takes `name`, a string, and `arguments`, an object of strings",
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "it takes `uri`, a string",
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "skills/get" => {
+                "it takes `uri`, a string"
+            }
             "completion/complete" => {
                 "completion/complete takes `ref`, a prompt or a resource's template, and `argument`, with its `name` and `value`"
             }

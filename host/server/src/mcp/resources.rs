@@ -84,6 +84,9 @@ impl McpHandler {
     ) -> Result<ReadResourceResult, ErrorData> {
         let _operation = self.time_operation("resources/read");
         let _counted = self.shared.calls.token();
+        if let Some(file) = self.read_skill_file(&request.uri, context).await {
+            return file;
+        }
         let (snapshot, origin, _) = self.visible_resources(context).await;
         let (resource, params) = find(&snapshot, &origin, &request.uri)?;
         let call = (resource.action().name.clone(), params, Detail::Full);

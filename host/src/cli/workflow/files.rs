@@ -113,7 +113,7 @@ fn check_file(file: &Path) -> anyhow::Result<CheckedFile> {
 fn admission_problems(file: &Path) -> Vec<FileProblem> {
     let admitted = find_plugin(file).map_err(AdmitError::from).and_then(|mut found| {
         found.kind = FacadeKind::Workflows;
-        admit_workflows(&found, Instant::now())
+        admit_workflows(&found, Instant::now(), None)
     });
     let messages = match admitted {
         Ok(_) => return Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use loggia_gate::catalog::CatalogEntry;
+use loggia_gate::catalog::{CatalogEntry, PluginSkill};
 use loggia_sandbox::ArtifactDigest;
 
 use crate::load::{fence::VersionGrants, workflow_bundle::WorkflowBundle};
@@ -17,6 +17,13 @@ pub struct AdmittedPlugin {
     pub grants: VersionGrants,
     /// Facts for logs and `check`.
     pub facts: AdmissionFacts,
+}
+
+impl AdmittedPlugin {
+    /// Sets the skill that comes with the plugin.
+    pub(super) fn with_skill(self, skill: Option<Arc<PluginSkill>>) -> Self {
+        Self { entry: self.entry.with_skill(skill), ..self }
+    }
 }
 
 /// Facts about an admission, for logs and `check`.

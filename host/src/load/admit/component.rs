@@ -25,7 +25,7 @@ use super::{
     api,
     error::AdmitError,
     facade_state::{FacadeState, FacadeStates},
-    files::{load_policy, read_file},
+    files::{load_policy, load_skill, read_file},
     indexed::{IndexedComponent, StaleFiles},
     naming::with_name,
     redaction::redact_secrets,
@@ -127,14 +127,18 @@ impl PluginAdmitter {
         known: Option<(ArtifactDigest, Arc<Surface>)>,
     ) -> Result<AdmittedPlugin, AdmitError> {
         let begun = Instant::now();
+        let skill = load_skill(found)?;
         match found.kind {
-            FacadeKind::Workflows => return workflow::admit_workflows(found, begun),
-            FacadeKind::Api => return api::admit_api(found, begun, &self.states),
+            FacadeKind::Workflows => return workflow::admit_workflows(found, begun, skill),
+            FacadeKind::Api => {
+                let admitted = api::admit_api(found, begun, &self.states)?;
+                return Ok(admitted.with_skill(skill));
+            }
             FacadeKind::Component => {}
         }
         let granted = self.read_grants(found)?;
         let checked = self.check_component(found, &granted.policy, known).await?;
-        self.build_entry(checked, granted, begun)
+        Ok(self.build_entry(checked, granted, begun)?.with_skill(skill))
     }
 
     /// Admits a plugin like [`admit`](Self::admit), but takes the surface of an unchanged file from the index. Such a component
@@ -155,9 +159,9 @@ impl PluginAdmitter {
             && let Some(indexed) = self.index.find(found)
         {
             let begun = Instant::now();
-            let granted = self.read_grants(found)?;
+            let (granted, skill) = (self.read_grants(found)?, load_skill(found)?);
             if let Some(checked) = self.defer_component(found, &granted.policy, indexed) {
-                return self.build_entry(checked, granted, begun);
+                return Ok(self.build_entry(checked, granted, begun)?.with_skill(skill));
             }
         }
         let admitted = self.admit(found, known).await?;

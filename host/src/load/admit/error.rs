@@ -7,7 +7,10 @@ use loggia_sandbox::LoadError;
 use loggia_state::StateError;
 use loggia_text::units::format_bytes;
 
-use crate::load::fence::{FENCED, FenceBreach};
+use crate::load::{
+    fence::{FENCED, FenceBreach},
+    skill::SkillError,
+};
 
 /// Reason for which a plugin is not admitted. Reads after its file name.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,9 @@ pub enum AdmitError {
     /// The policy is a dangling link.
     #[error("the policy {} cannot be used: it is a symbolic link {}", .0.display(), .1)]
     PolicyLink(PathBuf, String),
+    /// The skill beside the plugin cannot be used.
+    #[error("the skill {0} cannot be used: {1}")]
+    Skill(String, SkillError),
     /// The policy grants a directory that the fence protects.
     #[error(transparent)]
     Fenced(#[from] FenceBreach),
@@ -86,6 +92,7 @@ impl AdmitError {
             Self::State(_) => "its state cannot be opened",
             Self::Surface(_) => "its surface is invalid",
             Self::Policy(..) | Self::PolicyLink(..) => "its policy cannot be used",
+            Self::Skill(..) => "its skill cannot be used",
             Self::Fenced(_) => FENCED,
             Self::Exchanged => "a directory that its policy grants cannot be opened",
             Self::Panicked => "the host failed to load it",

@@ -4,15 +4,20 @@ use std::{
     fs::{File, OpenOptions},
     io::Read,
     path::Path,
+    sync::Arc,
 };
 
+use loggia_gate::catalog::PluginSkill;
 use loggia_policy::model::Policy;
 use loggia_sandbox::ArtifactDigest;
 use loggia_system::file::open_at_once;
 
 use super::error::AdmitError;
 use crate::{
-    load::plugin_files::{FileStamp, PluginFiles},
+    load::{
+        plugin_files::{FileStamp, PluginFiles},
+        skill::{SkillError, read_skill},
+    },
     places,
 };
 
@@ -22,6 +27,18 @@ const MAX_POLICY_BYTES: u64 = 1 << 20;
 /// Reads the policy beside a plugin; without one, nothing is granted.
 pub(super) fn load_policy(found: &PluginFiles) -> Result<Policy, AdmitError> {
     found.policy.as_deref().map_or_else(|| Ok(Policy::default()), read_policy)
+}
+
+/// Reads the skill beside a plugin, if it has one.
+pub(super) fn load_skill(found: &PluginFiles) -> Result<Option<Arc<PluginSkill>>, AdmitError> {
+    match read_skill(&found.skill) {
+        Ok(skill) => Ok(skill.map(Arc::new)),
+        Err(SkillError::Changing) => Err(AdmitError::Changing),
+        Err(error) => {
+            let name = found.skill.file_name().map(|name| name.to_string_lossy().into_owned());
+            Err(AdmitError::Skill(name.unwrap_or_default(), error))
+        }
+    }
 }
 
 /// Digests the policy beside a plugin, if it can be read.

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use loggia_gate::catalog::CatalogSnapshot;
+use loggia_gate::catalog::{CatalogSnapshot, PluginSkill};
 use loggia_policy::grants::needless_for_workflows;
 use loggia_sandbox::ArtifactDigest;
 use loggia_workflow::{
@@ -29,7 +29,11 @@ const MAX_BYTES: u64 = 1 << 20;
 /// # Errors
 ///
 /// All problems of the file.
-pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPlugin, AdmitError> {
+pub fn admit_workflows(
+    found: &PluginFiles,
+    begun: Instant,
+    skill: Option<Arc<PluginSkill>>,
+) -> Result<AdmittedPlugin, AdmitError> {
     let text = read_file(&found.path, MAX_BYTES)?;
     let policy = load_policy(found)?;
     if let Some(grant) = needless_for_workflows(&policy) {
@@ -44,7 +48,7 @@ pub fn admit_workflows(found: &PluginFiles, begun: Instant) -> Result<AdmittedPl
     let own = definition.facade.clone().unwrap_or_else(|| file_stem(&file).to_owned());
     let name = policy.expose.name.clone().unwrap_or(own);
     let (digest, grants) = (ArtifactDigest::of(&text), VersionGrants::from_policy(&policy));
-    let workflow_file = WorkflowBundle::new(name, definition, policy, digest, refers);
+    let workflow_file = WorkflowBundle::new(name, definition, policy, digest, refers).with_skill(skill);
     // Without other facades: finds the problems of the file itself.
     let entry = workflow_file.entry(&CatalogSnapshot::default())?;
     let bytes = text.len();

@@ -2,6 +2,8 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
+    fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -49,6 +51,8 @@ struct WatchScope {
     folder: Option<PathBuf>,
     /// The name of the folder; if it is missing, the first missing component of its path.
     name_path: Option<PathBuf>,
+    /// Folders of skills.
+    skills: Vec<PathBuf>,
 }
 
 /// Subject of an event.
@@ -81,7 +85,8 @@ impl FolderWatch {
         let Some(watcher) = &mut self.watcher else { return };
         let scope = WatchScope::resolve(&self.folder);
         let above = scope.name_path.as_ref().and_then(|door| door.parent()).map(Path::to_owned);
-        let wanted: BTreeSet<PathBuf> = scope.folder.clone().into_iter().chain(above).collect();
+        let own = scope.folder.clone().into_iter().chain(scope.skills.clone());
+        let wanted: BTreeSet<PathBuf> = own.chain(above).collect();
         self.heard.lock().scope = scope;
         for gone in self.watched.difference(&wanted) {
             let _ = watcher.unwatch(gone);
@@ -130,11 +135,16 @@ impl WatchScope {
             let above = path.parent()?.canonicalize().ok()?;
             Some(above.join(path.file_name()?))
         });
-        Self { folder: folder.canonicalize().ok(), name_path: door }
+        let folder = folder.canonicalize().ok();
+        let skills = folder.as_deref().map(skill_folders).unwrap_or_default();
+        Self { folder, name_path: door, skills }
     }
 
     fn classify<'a>(&self, path: &'a Path) -> EventSubject<'a> {
         if [&self.folder, &self.name_path].into_iter().flatten().any(|own| own == path) {
+            return EventSubject::Folder;
+        }
+        if self.skills.iter().any(|skill| path.parent() == Some(skill)) {
             return EventSubject::Folder;
         }
         if path.parent() != self.folder.as_deref() {
@@ -145,6 +155,13 @@ impl WatchScope {
             name.filter(|name| FacadeKind::from_file_name(name).is_some() || name.ends_with(".toml"));
         plugin.map_or(EventSubject::Other, EventSubject::Plugin)
     }
+}
+
+/// Lists the folders of skills. Deeper ones are found by rescans.
+fn skill_folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.map(|entry| entry.path()).filter(|path| path.extension() == Some(OsStr::new("skill"))).collect()
 }
 
 impl WatchShared {
@@ -201,7 +218,7 @@ impl WatchState {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, os::unix::fs::symlink};
+    use std::os::unix::fs::symlink;
 
     use futures_util::FutureExt;
     use notify::event::{DataChange, Flag, MetadataKind, RenameMode};
@@ -217,8 +234,11 @@ mod tests {
 
     #[test]
     fn events_apply_to_their_file_in_the_folder() {
-        let scope =
-            || WatchScope { folder: Some("/real/plugins".into()), name_path: Some("/tmp/plugins".into()) };
+        let scope = || WatchScope {
+            folder: Some("/real/plugins".into()),
+            name_path: Some("/tmp/plugins".into()),
+            skills: vec!["/real/plugins/notes.skill".into()],
+        };
         // Events in order; files then being written; whether the last event requires a scan.
         let check = |events: &[(EventKind, &str)], writing: &[&str], worth: bool| {
             let mut state = WatchState { scope: scope(), ..WatchState::default() };
@@ -240,6 +260,7 @@ mod tests {
         // The folder's name, and its neighbours.
         check(&[(RENAMED, "/tmp/plugins")], &[], true);
         check(&[(EventKind::Remove(notify::event::RemoveKind::Folder), "/real/plugins")], &[], true);
+        check(&[(WRITTEN, "/real/plugins/notes.skill/SKILL.md")], &[], true);
         check(&[(CREATED, "/tmp/notes.wasm")], &[], false);
         check(&[(RENAMED, "/tmp/other")], &[], false);
     }
