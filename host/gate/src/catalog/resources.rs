@@ -57,18 +57,25 @@ impl CatalogSnapshot {
     /// may call.
     pub fn resources(&self, list: ListId, rights: &CallerRights) -> Vec<CatalogResource> {
         let owners = self.scheme_owners();
-        let mut seen = Vec::new();
-        for entry in self.serving().filter(|entry| !entry.resources.is_empty()) {
-            let facade = entry.surface().name.as_str();
-            let visible = self.visible_actions(entry, list, rights);
-            let own = entry.resources.iter().filter(|resource| {
-                visible.contains(&resource.index) && owners.get(resource.template.scheme()) == Some(&facade)
-            });
-            seen.extend(
-                own.map(|resource| CatalogResource { entry: Arc::clone(entry), resource: resource.clone() }),
-            );
-        }
-        seen
+        let entries = self.serving().filter(|entry| !entry.resources.is_empty());
+        let seen = entries.flat_map(|entry| self.resources_of(entry, &owners, list, rights));
+        seen.collect()
+    }
+
+    /// Lists the resources of a facade that a client sees.
+    fn resources_of(
+        &self,
+        entry: &Arc<CatalogEntry>,
+        owners: &HashMap<&str, &str>,
+        list: ListId,
+        rights: &CallerRights,
+    ) -> Vec<CatalogResource> {
+        let facade = entry.surface().name.as_str();
+        let visible = self.visible_actions(entry, list, rights);
+        let own = entry.resources.iter().filter(|resource| {
+            visible.contains(&resource.index) && owners.get(resource.template.scheme()) == Some(&facade)
+        });
+        own.map(|resource| CatalogResource { entry: Arc::clone(entry), resource: resource.clone() }).collect()
     }
 
     /// Finds the resource of a URI, and the parameters that the URI gives its action.
@@ -78,7 +85,10 @@ impl CatalogSnapshot {
         list: ListId,
         rights: &CallerRights,
     ) -> Option<(CatalogResource, Object)> {
-        let resources = self.resources(list, rights);
+        let owners = self.scheme_owners();
+        let (scheme, _) = uri.split_once("://")?;
+        let CatalogSlot::Serving(entry) = self.slots.get(*owners.get(scheme)?)? else { return None };
+        let resources = self.resources_of(entry, &owners, list, rights);
         // A fixed URI comes before a template that it also matches.
         let (fixed, templates): (Vec<_>, Vec<_>) =
             resources.into_iter().partition(|resource| resource.template().is_fixed());

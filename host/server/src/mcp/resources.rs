@@ -44,7 +44,7 @@ impl McpHandler {
         context: &McpContext,
     ) -> Result<ListResourcesResult, ErrorData> {
         let _operation = self.time_operation("resources/list");
-        let (_, origin, resources) = self.visible_resources(context).await;
+        let (origin, resources) = self.visible_resources(context).await;
         let listed = resources.iter().map(|resource| self.list_items(resource, &origin, context));
         let mut listed: Vec<Resource> = join_all(listed).await.into_iter().flatten().collect();
         listed.sort_by(|one, other| one.uri.cmp(&other.uri));
@@ -65,7 +65,7 @@ impl McpHandler {
         context: &McpContext,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let _operation = self.time_operation("resources/templates/list");
-        let (.., resources) = self.visible_resources(context).await;
+        let (_, resources) = self.visible_resources(context).await;
         let templates = resources.iter().filter(|resource| !resource.template().is_fixed());
         let mut templates: Vec<ResourceTemplate> = templates.filter_map(to_template).collect();
         templates.sort_by(|one, other| one.uri_template.cmp(&other.uri_template));
@@ -87,7 +87,7 @@ impl McpHandler {
         if let Some(file) = self.read_skill_file(&request.uri, context).await {
             return file;
         }
-        let (snapshot, origin, _) = self.visible_resources(context).await;
+        let (snapshot, origin) = self.resource_origin(context).await;
         let (resource, params) = find(&snapshot, &origin, &request.uri)?;
         let call = (resource.action().name.clone(), params, Detail::Full);
         let envelope = self.call_action(&resource, call, &origin, context);
@@ -103,7 +103,7 @@ impl McpHandler {
         request: &CompleteRequestParams,
         context: &McpContext,
     ) -> Result<CompleteResult, ErrorData> {
-        let (_, origin, resources) = self.visible_resources(context).await;
+        let (origin, resources) = self.visible_resources(context).await;
         let resource = resources
             .iter()
             .find(|resource| resource.definition().is_some_and(|own| own.uri == reference.uri))
@@ -139,24 +139,26 @@ impl McpHandler {
         uri: &str,
         context: &McpContext,
     ) -> Result<(String, Option<String>), ErrorData> {
-        let (snapshot, origin, _) = self.visible_resources(context).await;
+        let (snapshot, origin) = self.resource_origin(context).await;
         let (resource, params) = find(&snapshot, &origin, uri)?;
         Ok((resource.entry.surface().name.clone(), resource.state_prefix(&params)))
     }
 
-    /// Returns the resources that the client of a request sees, with its origin. A resource cannot ask a person anything, so
-    /// its calls are of a client that cannot either.
-    async fn visible_resources(
-        &self,
-        context: &McpContext,
-    ) -> (Arc<CatalogSnapshot>, CallOrigin, Vec<CatalogResource>) {
+    /// Returns the resources that the client of a request sees, with its origin.
+    async fn visible_resources(&self, context: &McpContext) -> (CallOrigin, Vec<CatalogResource>) {
+        let (snapshot, origin) = self.resource_origin(context).await;
+        let resources = snapshot.resources(origin.list, &origin.rights);
+        (origin, resources)
+    }
+
+    /// Returns the catalog for a request, and its origin. A resource cannot ask a person anything, so its calls are of a client
+    /// that cannot either.
+    async fn resource_origin(&self, context: &McpContext) -> (Arc<CatalogSnapshot>, CallOrigin) {
         let catalog = self.gate().catalog();
         catalog.wait_until_admitted().await;
         let origin =
             self.origin(context).with_request_ids(request_ids(context)).with_roots(self.root_source());
-        let snapshot = catalog.snapshot();
-        let resources = snapshot.resources(origin.list, &origin.rights);
-        (snapshot, origin, resources)
+        (catalog.snapshot(), origin)
     }
 
     /// Lists a resource with a fixed URI, or what exists of it.

@@ -6,8 +6,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rmcp::{
     ErrorData,
     model::{
-        ErrorCode, GetSkillRequestParams, GetSkillResult, ListSkillsResult, PaginatedRequestParams, ReadResourceResult,
-        ResourceContents, Skill, SkillFrontmatter, SkillResource, SkillResources,
+        ErrorCode, GetSkillRequestParams, GetSkillResult, ListSkillsResult, PaginatedRequestParams,
+        ReadResourceResult, ResourceContents, Skill, SkillFrontmatter, SkillResource, SkillResources,
     },
 };
 use serde_json::json;
