@@ -414,6 +414,7 @@ pub async fn serve_http(
     };
     let handler =
         McpHandler::with_seal_secret(host.gate.clone(), nobody, stop.clone(), Some(host.seal_secret()));
+    let handler = handler.with_card(settings.card.as_ref());
     let handler = handler.with_newest_revision(settings.max_protocol_version);
     let handler = handler.with_state_observer(Arc::new(StoreObserver::new(Arc::clone(&host.admitter))));
     term::note(&format!("listening on http://{address}{}", ENDPOINT_PATH));

@@ -7,7 +7,7 @@ use loggia_gate::{
     access::{CallOrigin, Caller},
     call::Gate,
 };
-use loggia_policy::settings::Revision;
+use loggia_policy::settings::{CardSettings, Revision};
 use rmcp::{
     RoleServer,
     model::{CacheScope, Implementation, ProtocolVersion, ServerCapabilities, ServerConfig},
@@ -49,6 +49,8 @@ pub struct McpHandler {
     /// Origin of requests that carry none in their extensions.
     pub(super) origin: CallOrigin,
     pub(super) versions: &'static [ProtocolVersion],
+    /// Name, title and version that clients are told.
+    identity: Arc<Implementation>,
     /// Roots of the client; `None` where they are not taken.
     pub(super) roots: Option<Arc<SessionRoots>>,
     /// What requests are served that came to no other endpoint.
@@ -108,6 +110,7 @@ impl McpHandler {
             shared,
             origin,
             versions: ProtocolVersion::KNOWN_VERSIONS,
+            identity: Arc::new(Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia")),
             roots: None,
             endpoint: Arc::default(),
             shares_text: false,
@@ -125,6 +128,19 @@ impl McpHandler {
             Revision::July2026 => ProtocolVersion::V_2026_07_28,
         };
         Self { versions: ProtocolVersion::known_up_to(&newest), ..self }
+    }
+
+    /// Takes name, title and version from the server's card, which clients may have read before.
+    #[must_use]
+    pub fn with_card(self, card: Option<&CardSettings>) -> Self {
+        let Some(card) = card else { return self };
+        let version = card.version.as_deref().unwrap_or(env!("CARGO_PKG_VERSION"));
+        let identity = Implementation::new(card.name.clone(), version);
+        let identity = match &card.title {
+            Some(title) => identity.with_title(title.clone()),
+            None => identity,
+        };
+        Self { identity: Arc::new(identity), ..self }
     }
 
     /// Sets what is served.
@@ -218,8 +234,7 @@ impl McpHandler {
         let capabilities =
             capabilities.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
         let capabilities = capabilities.enable_completions().enable_tasks().enable_skills().build();
-        let name = Implementation::new("loggia", env!("CARGO_PKG_VERSION")).with_title("Loggia");
-        let config = ServerConfig::new(capabilities).with_server_info(name);
+        let config = ServerConfig::new(capabilities).with_server_info((*self.identity).clone());
         // Fallback of a handshake whose client requests an unsupported revision.
         match self.versions.iter().rev().find(|version| version.has_initialize()) {
             Some(newest) => config.with_protocol_version(newest.clone()),
