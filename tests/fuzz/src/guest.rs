@@ -40,7 +40,7 @@ static COMPONENT: LazyLock<(Vec<u8>, usize)> = LazyLock::new(|| {
     let mut module = wat::parse_str(text).expect("a module");
     let mut resolve = Resolve::default();
     let package =
-        resolve.push_str("loggia.wit", include_str!("../../../wit/loggia.wit")).expect("the contract");
+        resolve.push_str("loggia.wit", include_str!("../../../wit/released/0.1.0/loggia.wit")).expect("the contract");
     let world = resolve.select_world(&[package], Some("plugin")).expect("the world");
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).expect("metadata");
     let mut encoder = ComponentEncoder::default();

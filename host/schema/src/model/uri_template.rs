@@ -216,7 +216,8 @@ fn parse_parts(text: &str, allowed: impl Fn(char) -> bool) -> Result<Vec<Templat
     Ok(parts)
 }
 
-/// Matches parts from the left. The steps are few: a value ends at the first place where the rest matches.
+/// Matches parts from the left, without trying again: a simple value ends where the text after it first occurs, one with slashes
+/// where it last does.
 fn match_parts<'a>(parts: &'a [TemplatePart], text: &'a str, values: &mut Vec<(&'a str, &'a str)>) -> bool {
     let Some((part, others)) = parts.split_first() else { return text.is_empty() };
     match part {
@@ -229,6 +230,7 @@ fn match_parts<'a>(parts: &'a [TemplatePart], text: &'a str, values: &mut Vec<(&
                 false => text.find(['/', '?', '#']).unwrap_or(text.len()),
             };
             let end = match others.first() {
+                Some(TemplatePart::Literal(literal)) if *reserved => text.rfind(literal.as_str()),
                 Some(TemplatePart::Literal(literal)) => text.find(literal.as_str()),
                 _ => Some(text.len()),
             };
@@ -291,6 +293,7 @@ mod tests {
         check("notes://note/{id}", json!({"id": "n_1"}), "notes://note/n_1");
         check("notes://note/{id}", json!({"id": "a/b ü?"}), "notes://note/a%2Fb%20%C3%BC%3F");
         check("files://{+path}", json!({"path": "a/b c.txt"}), "files://a/b%20c.txt");
+        check("files://{+path}/lines", json!({"path": "a/lines/b"}), "files://a/lines/b/lines");
         check("test://t/{id}/data", json!({"id": "123"}), "test://t/123/data");
         check("x://{a}-{b}?c={c}", json!({"a": "1", "b": "2", "c": "3"}), "x://1-2?c=3");
         let template = UriTemplate::parse("notes://note/{id}").unwrap();
