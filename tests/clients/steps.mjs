@@ -1,4 +1,5 @@
-// The usual steps of a client, with the official TypeScript SDK: list, call, error, nulls, progress, cancel, elicitation, reload.
+// The usual steps of a client, with the official TypeScript SDK: list, call, error, nulls, progress, cancel, elicitation,
+// resources, reload.
 //
 // Takes the SDK (`v1` or `v2`), a mode and a URL, or the command of a host on stdio. `TOKEN` in the environment is the bearer token for
 // a URL. Prints a line of JSON for each step; after `ready` one more tool is expected. `steps.py` prints the same lines.
@@ -25,6 +26,12 @@ const hears = () => {
   news += 1;
   changed.happens();
 };
+const updates = [];
+let updated = event();
+const hearsUpdate = ({ params }) => {
+  updates.push(params.uri);
+  updated.happens();
+};
 const answers = ANSWERS.values();
 const person = async () => answers.next().value;
 const me = { name: "loggia-tests", version: "0" };
@@ -35,10 +42,13 @@ async function v1() {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
   const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
-  const { ElicitRequestSchema, ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
+  const { ElicitRequestSchema, ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema } = await import(
+    "@modelcontextprotocol/sdk/types.js"
+  );
   const client = new Client(me, { capabilities });
   client.setRequestHandler(ElicitRequestSchema, person);
   client.setNotificationHandler(ToolListChangedNotificationSchema, hears);
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, hearsUpdate);
   const call = (params, options) => client.callTool(params, undefined, options);
   const transport = reach(StreamableHTTPClientTransport, StdioClientTransport);
   // The client passes the negotiated version only to its transport.
@@ -59,6 +69,7 @@ async function v2() {
   const listChanged = { tools: { autoRefresh: false, debounceMs: 0, onChanged: hears } };
   const client = new Client(me, { capabilities, listChanged, versionNegotiation: { mode } });
   client.setRequestHandler("elicitation/create", person);
+  client.setNotificationHandler("notifications/resources/updated", hearsUpdate);
   const call = (params, options) => client.callTool(params, options);
   const transport = reach(StreamableHTTPClientTransport, StdioClientTransport);
   await client.connect(transport);
@@ -119,6 +130,34 @@ async function cancel() {
   told("cancel", { cancelled: await cancelled, after: await data("worker", { action: "work", steps: 1 }) });
 }
 
+async function put(text) {
+  await data("shelf", { action: "put", id: "a b", title: "A", text });
+}
+
+async function text(uri) {
+  return (await client.readResource({ uri })).contents[0].text;
+}
+
+async function resources() {
+  await put("# Hello");
+  const templates = (await client.listResourceTemplates()).resourceTemplates.map((found) => found.uriTemplate);
+  const uris = (await client.listResources()).resources.map((found) => found.uri);
+  const [uri] = uris.filter((found) => found.startsWith("shelf://document/"));
+  const before = await text(uri);
+  if (version >= "2026") {
+    await client.listen({ resourceSubscriptions: [uri] });
+    // The first one says that it may have changed before.
+    await updated.happened;
+    [updated] = [event()];
+    updates.length = 0;
+  } else {
+    await client.subscribeResource({ uri });
+  }
+  await put("# Changed");
+  await updated.happened;
+  told("resources", { templates, uris, text: before, updated: updates[0], now: await text(uri) });
+}
+
 told("connect", { version });
 told("list", { tools: await names() });
 told("call", { data: await data("echo", { action: "say", text: "hello" }) });
@@ -129,6 +168,7 @@ await cancel();
 const answered = [];
 for (const _ of ANSWERS) answered.push(await data("worker", { action: "clean" }));
 told("elicitation", { data: answered });
+await resources();
 told("ready", { news });
 await changed.happened;
 told("reload", { tools: await names() });

@@ -1,4 +1,5 @@
-"""The usual steps of a client, with the official Python SDK: list, call, error, nulls, progress, cancel, elicitation, and a reload.
+"""The usual steps of a client, with the official Python SDK: list, call, error, nulls, progress, cancel, elicitation, resources, and
+a reload.
 
 Takes a mode and a URL, or a mode and the command of a host on stdio. `TOKEN` in the environment is the bearer token for a URL.
 Prints a line of JSON for each step; after `ready` one more tool is expected. `steps.mjs` prints the same lines.
@@ -12,7 +13,7 @@ import sys
 import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import ElicitResult, ToolListChangedNotification
+from mcp.types import ElicitResult, ResourceUpdatedNotification, ToolListChangedNotification
 
 MODE, TARGET = sys.argv[1], sys.argv[2:]
 ANSWERS = [ElicitResult(action="accept", content={"newest": 3, "why": "dust"}), ElicitResult(action="decline")]
@@ -72,6 +73,33 @@ async def cancel(client):
     told("cancel", cancelled=call.cancelled(), after=await data(client, "worker", action="work", steps=1))
 
 
+async def put(client, text):
+    await client.call_tool("shelf", {"action": "put", "id": "a b", "title": "A", "text": text})
+
+
+async def text(client, uri):
+    return (await client.read_resource(uri)).contents[0].text
+
+
+async def resources(client, updated):
+    await put(client, "# Hello")
+    templates = [found.uri_template for found in (await client.list_resource_templates()).resource_templates]
+    uris = [str(found.uri) for found in (await client.list_resources()).resources]
+    [uri] = [found for found in uris if found.startswith("shelf://document/")]
+    before = await text(client, uri)
+    if MODE == "legacy":
+        await client.subscribe_resource(uri)
+        await put(client, "# Changed")
+        changed = await updated.get()
+    else:
+        async with client.listen(resource_subscriptions=[uri]) as changes:
+            # The first one says that it may have changed before.
+            await anext(changes)
+            await put(client, "# Changed")
+            changed = (await anext(changes)).uri
+    told("resources", templates=templates, uris=uris, text=before, updated=str(changed), now=await text(client, uri))
+
+
 async def reload(client, changed):
     if MODE == "legacy":
         told("ready", news=int(changed.is_set()))
@@ -92,7 +120,7 @@ async def main():
         target = streamable_http_client(TARGET[0], http_client=http)
     else:
         target = StdioServerParameters(command=TARGET[0], args=TARGET[1:])
-    changed = asyncio.Event()
+    changed, updated = asyncio.Event(), asyncio.Queue()
     answers = iter(ANSWERS)
 
     async def person(context, params):
@@ -101,6 +129,8 @@ async def main():
     async def hears(message):
         if isinstance(message, ToolListChangedNotification):
             changed.set()
+        if isinstance(message, ResourceUpdatedNotification):
+            updated.put_nowait(message.params.uri)
 
     async with Client(target, mode=MODE, elicitation_callback=person, message_handler=hears) as client:
         told("connect", version=client.protocol_version)
@@ -111,6 +141,7 @@ async def main():
         await progress(client)
         await cancel(client)
         told("elicitation", data=[await data(client, "worker", action="clean") for _ in ANSWERS])
+        await resources(client, updated)
         await reload(client, changed)
 
 

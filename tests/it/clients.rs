@@ -91,15 +91,18 @@ async fn the_official_python_client_uses_files() -> Result<()> {
 fn steps(version: &str) -> Vec<Value> {
     vec![
         json!({"step": "connect", "version": version}),
-        json!({"step": "list", "tools": ["echo", "worker"]}),
+        json!({"step": "list", "tools": ["echo", "shelf", "worker"]}),
         json!({"step": "call", "data": {"text": "hello", "volume": null}}),
         json!({"step": "error", "text": "invalid_params", "structured": "invalid_params"}),
         json!({"step": "nulls", "data": {"text": "hello", "volume": null}}),
         json!({"step": "progress", "last": [3, 3, "step 3"], "rises": true}),
         json!({"step": "cancel", "cancelled": true, "after": {"steps": 1}}),
         json!({"step": "elicitation", "data": ["kept 3 because dust", "declined"]}),
+        json!({"step": "resources", "templates": ["shelf://document/{id}"],
+            "uris": ["shelf://asked", "shelf://document/a%20b", "shelf://documents", "shelf://picture"],
+            "text": "# Hello", "updated": "shelf://document/a%20b", "now": "# Changed"}),
         json!({"step": "ready", "news": 0}),
-        json!({"step": "reload", "tools": ["echo", "version", "worker"]}),
+        json!({"step": "reload", "tools": ["echo", "shelf", "version", "worker"]}),
     ]
 }
 
@@ -160,8 +163,9 @@ async fn steps_match(client: &mut Command, folder: &Folder, version: &str) -> Re
 }
 
 fn folder() -> Folder {
-    let folder = Folder::with(&["echo", "worker"]);
+    let folder = Folder::with(&["echo", "shelf", "worker"]);
     folder.write("worker.toml", WORKER);
+    folder.write("shelf.toml", "[grants]\nstore = true\n");
     folder
 }
 
