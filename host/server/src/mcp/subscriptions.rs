@@ -54,7 +54,7 @@ pub(super) struct SubscribedResource {
     pub prefix: Option<String>,
 }
 
-/// Keeps a session awake while it is held. In the extensions of requests that belong to one.
+/// Keeps a session awake while it is held and the client listens. In the extensions of requests that belong to one.
 #[derive(Clone)]
 pub struct SessionHold(#[allow(dead_code, reason = "it is held, not read")] pub Arc<()>);
 

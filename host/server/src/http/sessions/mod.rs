@@ -106,7 +106,10 @@ pub async fn attach_session(
         };
     };
     let Some(open) = sessions.find(&id, &caller).await else { return session_not_found() };
-    request.extensions_mut().insert(SessionHold(open));
+    request.extensions_mut().insert(ActiveRequest(open));
+    if let Some(hold) = sessions.hold(&id) {
+        request.extensions_mut().insert(hold);
+    }
     let is_end = request.method() == Method::DELETE;
     let mut response = match sessions.wake(&id).await {
         WakeOutcome::Awake => {
@@ -151,6 +154,10 @@ enum WakeOutcome {
     Wake,
     Gone,
 }
+
+/// Keeps a session awake while it is held.
+#[derive(Clone)]
+struct ActiveRequest(#[allow(dead_code, reason = "it is held, not read")] Arc<()>);
 
 fn caller() -> Caller {
     CALLER.try_with(Clone::clone).unwrap_or(Caller::Anonymous)
@@ -378,6 +385,11 @@ impl BoundedSessions {
     /// Returns the client of a session, once its handshake is done.
     fn client(&self, id: &SessionId) -> Option<SessionClient> {
         self.table().0.get(id)?.initialize_params.clone().map(SessionClient)
+    }
+
+    /// Returns what keeps a session awake for its subscriptions, as long as its client listens.
+    fn hold(&self, id: &SessionId) -> Option<SessionHold> {
+        self.table().0.get(id).map(|session| SessionHold(Arc::clone(&session.subscriptions)))
     }
 
     fn table(&self) -> MutexGuard<'_, SessionTable> {

@@ -9,8 +9,8 @@ use std::{future, sync::Arc};
 use futures_util::{FutureExt, Stream, StreamExt, stream, stream::BoxStream};
 use rmcp::{
     model::{
-        JsonRpcMessage, JsonRpcNotification, PromptListChangedNotification, ServerJsonRpcMessage,
-        ServerNotification, ToolListChangedNotification,
+        JsonRpcMessage, JsonRpcNotification, PromptListChangedNotification, ResourceListChangedNotification,
+        ServerJsonRpcMessage, ServerNotification, ToolListChangedNotification,
     },
     transport::{
         common::server_side_http::{ServerSseMessage, SessionId},
@@ -126,6 +126,7 @@ async fn send_changes(sender: &EventSender) -> Option<()> {
     let changes = [
         ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default()),
         ServerNotification::PromptListChangedNotification(PromptListChangedNotification::default()),
+        ServerNotification::ResourceListChangedNotification(ResourceListChangedNotification::default()),
     ];
     for change in changes {
         let message = ServerJsonRpcMessage::notification(change);
@@ -139,7 +140,7 @@ fn ends_change(message: &ServerSseMessage) -> bool {
     matches!(
         message.message.as_deref(),
         Some(JsonRpcMessage::Notification(JsonRpcNotification {
-            notification: ServerNotification::PromptListChangedNotification(_),
+            notification: ServerNotification::ResourceListChangedNotification(_),
             ..
         }))
     )

@@ -26,6 +26,8 @@ pub struct SessionEntry {
     activity: Arc<()>,
     /// Cloned by each notification stream.
     pub listeners: Arc<()>,
+    /// Cloned by each subscription to a resource.
+    pub subscriptions: Arc<()>,
     /// Changes that were not sent yet.
     pub pending: PendingChanges,
     /// Changes since the session began, sent or not.
@@ -50,6 +52,11 @@ impl SessionEntry {
 
     fn is_busy(&self) -> bool {
         Arc::strong_count(&self.activity) > 1
+    }
+
+    /// Returns true if its client hears of changed resources, which only rmcp can send it.
+    fn is_subscribed(&self) -> bool {
+        self.is_listening() && Arc::strong_count(&self.subscriptions) > 1
     }
 
     fn is_open(&self) -> bool {
@@ -93,6 +100,7 @@ impl SessionTable {
             last_present: now,
             activity: Arc::default(),
             listeners: Arc::default(),
+            subscriptions: Arc::default(),
             changes: news.clone(),
             pending: PendingChanges::new(Mutex::new(news)),
             has_listened: false,
@@ -132,7 +140,7 @@ impl SessionTable {
     pub fn hibernate_idle(&mut self, silence: Duration, now: Instant) -> Vec<SessionId> {
         let mut asleep = Vec::new();
         for (id, session) in &mut self.0 {
-            if session.is_busy() {
+            if session.is_busy() || session.is_subscribed() {
                 session.last_active = now;
             }
             if session.is_open() {
@@ -278,6 +286,20 @@ mod tests {
         let mut left: Vec<_> = uses.0.keys().cloned().collect();
         left.sort();
         assert_eq!(left, [id(1), id(2)]);
+    }
+
+    #[test]
+    fn a_session_that_listens_for_a_resource_stays_awake() {
+        let begun = Instant::now();
+        let mut uses = sessions(2, begun);
+        let subscription = Arc::clone(&uses.0[&id(0)].subscriptions);
+        let stream = Arc::clone(&uses.0[&id(0)].listeners);
+        let now = |minutes| begun + minutes * MINUTE;
+        assert_eq!(uses.hibernate_idle(MINUTE, now(2)), []);
+        // Its client went away.
+        drop(stream);
+        assert_eq!(uses.hibernate_idle(MINUTE, now(3)), [id(0)]);
+        drop(subscription);
     }
 
     #[test]
