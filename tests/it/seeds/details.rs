@@ -96,10 +96,11 @@ async fn a_search_ranks_and_obeys_its_limit() -> Result<()> {
 async fn replies_hold_only_requested_data() -> Result<()> {
     let stage = memories();
     let client = stage.client().await?;
-    let capabilities = client.service.peer_info().map(|info| serde_json::to_value(&info.capabilities));
-    let capabilities = capabilities.context("what the server can do")??;
-    assert!(capabilities.get("resources").is_none(), "{capabilities}");
     client.envelope("memories", add("Milk", "Buy some.")).await?;
+    // Nothing that a client could put into the conversation by itself.
+    let (resources, prompts) =
+        (client.service.list_all_resources().await?, client.service.list_all_prompts().await?);
+    assert!(resources.is_empty() && prompts.is_empty(), "{resources:?} {prompts:?}");
     let told = result(&client, "memories", json!({"cmd": "search", "params": {"query": "tea"}})).await?;
     assert_eq!(told["content"].as_array().map(Vec::len), Some(1), "{told}");
     assert_eq!(told["structuredContent"]["data"], json!([]), "what does not fit is not brought up");
