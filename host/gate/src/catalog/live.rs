@@ -15,6 +15,7 @@ use super::{
     publish::ToolPublisher,
     resources::{FOREIGN_SCHEME_REASON, resource_definitions},
     snapshot::CatalogSnapshot,
+    visible::shown_views,
 };
 use crate::access::ListId;
 
@@ -85,6 +86,7 @@ impl Catalog {
             }
         }
         let mut changed = !resource_definitions(&old.slots).eq(resource_definitions(&new.slots))
+            || !shown_views(&old.slots).eq(shown_views(&new.slots))
             || !before.listed().eq(now.listed())
             || !prompt_surfaces(&old.slots).eq(prompt_surfaces(&new.slots));
         let mut former = old.former.clone();

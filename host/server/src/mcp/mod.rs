@@ -13,6 +13,7 @@
 //! | `instructions.rs` | the server's instructions, within the length that clients keep |
 //! | `pages.rs` | pagination of lists |
 //! | `prompts.rs` | workflows as prompts |
+//! | `tool_pages.rs` | pages of tools, for clients of MCP Apps |
 //! | `resources.rs` | results of `read` actions as resources |
 //! | `subscriptions.rs` | who hears of which resource |
 //! | `result.rs` | an envelope as an MCP result |
@@ -47,6 +48,7 @@ mod roots;
 mod search_hint;
 mod subscriptions;
 mod tasks;
+mod tool_pages;
 mod view;
 mod wire;
 

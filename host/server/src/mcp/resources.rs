@@ -27,6 +27,7 @@ use super::{
     handler::{McpContext, McpHandler},
     operation::request_ids,
     pages,
+    tool_pages::read_page,
 };
 
 /// Time for listing what exists of one resource: clients list resources when they connect.
@@ -85,6 +86,9 @@ impl McpHandler {
         let _operation = self.time_operation("resources/read");
         let _counted = self.shared.calls.token();
         let (snapshot, origin, _) = self.visible_resources(context).await;
+        if let Some(page) = read_page(&snapshot, origin.list, &origin.rights, &request.uri) {
+            return Ok(page.with_ttl_ms(self.ttl_ms()).with_cache_scope(self.cache_scope(context)));
+        }
         let (resource, params) = find(&snapshot, &origin, &request.uri)?;
         let call = (resource.action().name.clone(), params, Detail::Full);
         let envelope = self.call_action(&resource, call, &origin, context);
