@@ -80,7 +80,7 @@ const trap = net.createServer((socket) => {
 });
 await new Promise((resolve) => trap.listen(0, "127.0.0.1", resolve));
 const target = `http://127.0.0.1:${trap.address().port}`;
-const stun = dgram.createSocket("udp4").on("message", () => heard.push("a datagram"));
+const stun = dgram.createSocket("udp4");
 await new Promise((resolve) => stun.bind(0, "127.0.0.1", resolve));
 
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
@@ -204,8 +204,9 @@ step(`connections without a request: ${connections}`);
 view = await show("shelf", { action: "escape", target }, "light");
 await tried();
 const last = await inside(view);
-await last.evaluate((to) => window.connect(to), `127.0.0.1:${stun.address().port}`).catch((error) => step(`WebRTC: ${error.message.split("\n")[0]}`));
-step(`WebRTC: ${heard.length === 0 ? "nothing left" : heard.join(", ")}`);
+const gathered = last.evaluate((to) => window.connect(to), `127.0.0.1:${stun.address().port}`).then(() => "nothing left", (error) => error.message.split("\n")[0]);
+const arrived = new Promise((resolve) => stun.once("message", () => resolve("a datagram left")));
+step(`WebRTC: ${await Promise.race([arrived, gathered])}`);
 [heard, connections] = [[], 0];
 await last.evaluate((to) => void window.preconnect(to), target);
 await page.goto(`${client}/end`);

@@ -10,14 +10,14 @@ use rmcp::model::ReadResourceRequestParams;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::clients::{install, run};
+use crate::clients::install;
 
 const PAGE: &str = "ui://loggia/shelf";
 
 /// A folder with a plugin that has views, which may keep state, and one that has none.
 fn folder() -> Folder {
     let folder = Folder::with(&["shelf", "echo"]);
-    folder.write("shelf.toml", "[grants]\nstore = true\nelicit = true\n");
+    folder.write("shelf.toml", "[grants]\nstore = true\nelicit = true\n[expose]\nviews = true\n");
     folder
 }
 
@@ -99,13 +99,19 @@ async fn a_page_comes_with_its_first_view() -> Result<()> {
     let folder = Folder::with(&["echo"]);
     let mut client = Client::stdio_as(folder.path(), ERAS[0], Kind::default().pages()).await?;
     client.names_become(&["echo"]).await;
-    folder.write("shelf.toml", "[grants]\nstore = true\n[actions]\ndeny = [\"list\", \"escape\"]\n");
+    folder.write(
+        "shelf.toml",
+        "[grants]\nstore = true\n[expose]\nviews = true\n[actions]\ndeny = [\"list\", \"escape\"]\n",
+    );
     folder.put("shelf", &fixture("shelf"));
     client.names_become(&["echo", "shelf"]).await;
     let shown = tools(&client).await?;
     assert_eq!(shown[1].get("_meta"), None, "no action with a view: {shown}");
     while client.changed.try_recv().is_ok() {}
-    folder.write("shelf.toml", "[grants]\nstore = true\n[actions]\ndeny = [\"escape\"]\n");
+    folder.write(
+        "shelf.toml",
+        "[grants]\nstore = true\n[expose]\nviews = true\n[actions]\ndeny = [\"escape\"]\n",
+    );
     eventually(|| async {
         let shown = tools(&client).await.map_err(|error| error.to_string())?;
         let uri = &shown[1]["_meta"]["ui"]["resourceUri"];
@@ -183,15 +189,33 @@ async fn pages_hold_in_a_browser() -> Result<()> {
     }
     let dir = format!("{{ path = {:?}, at = \"/data\", access = \"read-write\" }}", data.path());
     folder.write("files.toml", &format!("[grants]\ndirs = [{dir}]\n"));
-    folder.write("search.toml", "[grants]\ninvoke = [\"files:search\"]\n[limits]\nanswer = 900\n");
+    folder.write(
+        "search.toml",
+        "[grants]\ninvoke = [\"files:search\"]\n[limits]\nanswer = 900\n[expose]\nviews = true\n",
+    );
     let host = HttpHost::start(folder.path()).await?;
     let browser =
         std::env::var_os("LOGGIA_CHROMIUM").map_or_else(|| PathBuf::from("chromium"), PathBuf::from);
     let browser = which(&browser).context("there is no `chromium` in PATH: name it in LOGGIA_CHROMIUM")?;
     let mut script = Command::new(home.join("node"));
     script.arg(home.join("apps/run.mjs")).arg(&host.url).args([&browser, &pictures]);
-    print!("{}", run(&mut script).await?);
+    // It prints what it saw.
+    let ended = script.kill_on_drop(true).status().await?;
+    ensure!(ended.success(), "{ended}");
     Ok(())
+}
+
+#[tokio::test]
+async fn no_page_is_published_unless_the_policy_says_so() -> Result<()> {
+    let folder = folder();
+    folder.write("shelf.toml", "[grants]\nstore = true\n");
+    let client = Client::stdio_as(folder.path(), ERAS[1], Kind::default().pages()).await?;
+    client.names_become(&["echo", "shelf"]).await;
+    let shown = tools(&client).await?;
+    assert_eq!(shown[1].get("_meta"), None, "{shown}");
+    let error = page(&client, PAGE).await.expect_err("no page");
+    assert!(error.contains("Resource not found"), "{error}");
+    client.end().await
 }
 
 /// A program's path.

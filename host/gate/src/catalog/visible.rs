@@ -35,7 +35,7 @@ pub(super) fn shown_views(
     slots: &BTreeMap<String, CatalogSlot>,
 ) -> impl Iterator<Item = (&str, &str, Option<&SurfaceView>)> {
     let serving = slots.values().filter_map(|slot| match slot {
-        CatalogSlot::Serving(entry) if !entry.surface().views.is_empty() => Some(entry.surface()),
+        CatalogSlot::Serving(entry) if entry.exposure.views => Some(entry.surface()),
         _ => None,
     });
     serving.flat_map(|surface| {

@@ -73,15 +73,17 @@ fn changed_views_change_the_lists() {
     let catalog = Catalog::default();
     let changes = catalog.subscribe();
     let generation = || *changes.borrow();
-    let serve = |view: Option<&str>, html: &str| {
+    let serve_with = |views: bool, view: Option<&str>, html: &str| {
         let works = puppet("a", async |call: Call| Ok(Reply::data(call.action)));
         let mut surface: Surface = (*works.surface).clone();
         surface.views = vec![SurfaceView { name: "v".to_owned(), html: html.to_owned() }];
         surface.actions[0].view = view.map(str::to_owned);
         let works = PuppetFacade { surface: Arc::new(surface), ..works };
-        let entry: CatalogEntry = entry(works, FacadeRules::default());
+        let mut entry: CatalogEntry = entry(works, FacadeRules::default());
+        entry.exposure.views = views;
         catalog.swap(BTreeMap::from([("a".to_owned(), CatalogSlot::Serving(Arc::new(entry)))]));
     };
+    let serve = |view, html| serve_with(true, view, html);
     serve(None, "x");
     let first = generation();
     serve(None, "not shown");
@@ -92,4 +94,8 @@ fn changed_views_change_the_lists() {
     assert_eq!(generation(), first + 2);
     serve(Some("v"), "y");
     assert_eq!(generation(), first + 2);
+    serve_with(false, Some("v"), "y");
+    assert_eq!(generation(), first + 3);
+    serve_with(false, Some("v"), "z");
+    assert_eq!(generation(), first + 3, "the policy shows none");
 }

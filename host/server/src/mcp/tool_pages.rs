@@ -32,7 +32,7 @@ pub fn shows_pages(client: Option<&ClientCapabilities>) -> bool {
 
 /// Adds the page of a tool to its `_meta`, if it has one.
 pub fn add_page(meta: &mut MetaObject, entry: &CatalogEntry, tool: &str, view: &ToolView) {
-    let mut actions = entry.surface().actions.iter();
+    let mut actions = entry.surface().actions.iter().filter(|_| entry.exposure.views);
     if actions.any(|action| action.view.is_some() && entry.contract.offers(&action.name, view).is_some()) {
         let uri = format!("{SCHEME}{tool}");
         meta.insert("ui".into(), json!({ "resourceUri": uri }));
@@ -50,7 +50,10 @@ pub fn read_page(
 ) -> Option<ReadResourceResult> {
     let name = uri.strip_prefix(SCHEME)?;
     let tool = snapshot.list(list).tools.get(name)?;
-    let Some(CatalogSlot::Serving(entry)) = snapshot.slots.get(&tool.facade) else { return None };
+    let entry = match snapshot.slots.get(&tool.facade)? {
+        CatalogSlot::Serving(entry) if entry.exposure.views => entry,
+        _ => return None,
+    };
     let view = snapshot.visible_view(tool, rights)?;
     let surface = entry.surface();
     let actions = surface.actions.iter().filter_map(|action| {
