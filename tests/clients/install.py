@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs third-party clients below a target folder, unless they exist:
 
-    install.py TARGET [agents] [langchain] [conformance] [apis]
+    install.py TARGET [agents] [langchain] [conformance] [apis] [apps]
 
     TARGET/clients/python       a venv with the official Python SDK, and with Node
     TARGET/clients/node         Node itself
@@ -10,8 +10,9 @@
     TARGET/clients/langchain    a venv with langchain, if requested
     TARGET/clients/conformance  the official conformance suite, if requested
     TARGET/clients/apis         public OpenAPI documents, if requested
+    TARGET/clients/apps         what drives a browser, and our scripts for it, if requested
 
-Versions are pinned in requirements*.txt and in the package-lock.json of this folder, of ../conformance and of ../apis.
+Versions are pinned in requirements*.txt and in the package-lock.json of this folder, of ../conformance, ../apis and ../apps.
 Folders that an earlier run did not finish are made again. Progress goes to stderr.
 """
 
@@ -120,8 +121,9 @@ def main():
         wheel = Path(run(home / "python/bin/python", "-c", where).strip())
         node, npm = wheel / "bin/node", wheel / "lib/node_modules/npm/bin/npm-cli.js"
         wanted = {"typescript": HERE}
-        if "conformance" in sys.argv[2:]:
-            wanted["conformance"] = HERE.parent / "conformance"
+        for name in ("conformance", "apps"):
+            if name in sys.argv[2:]:
+                wanted[name] = HERE.parent / name
         for name, source in wanted.items():
             locked = (source / "package-lock.json").read_bytes()
             once(home / name, [locked], packages(source, node, npm))
@@ -135,6 +137,9 @@ def main():
         # Node looks for packages next to the script.
         for script in HERE.glob("*.mjs"):
             shutil.copy(script, home / "typescript")
+        if "apps" in wanted:
+            for script in [*wanted["apps"].glob("*.mjs"), *wanted["apps"].glob("*.html")]:
+                shutil.copy(script, home / "apps")
         link = home / "node"
         if not link.is_symlink() or os.readlink(link) != str(node):
             link.unlink(missing_ok=True)

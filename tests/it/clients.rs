@@ -22,7 +22,7 @@ pub fn script(name: &str) -> PathBuf {
 }
 
 /// Installs the environment of the clients, with further parts.
-async fn install(parts: &[&str]) -> Result<PathBuf> {
+pub async fn install(parts: &[&str]) -> Result<PathBuf> {
     let target = guests().parent().context("a target folder")?.to_owned();
     let mut installing = Command::new("python3");
     installing.arg(script("install.py")).arg(&target).args(parts);

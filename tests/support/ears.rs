@@ -26,6 +26,8 @@ pub struct Kind {
     pub links: bool,
     /// Supports tasks.
     pub tasks: bool,
+    /// Shows pages of MCP Apps.
+    pub pages: bool,
 }
 
 impl Kind {
@@ -42,6 +44,11 @@ impl Kind {
     /// Adds support for tasks.
     pub fn tasks(self) -> Self {
         Self { tasks: true, ..self }
+    }
+
+    /// Adds support for pages.
+    pub fn pages(self) -> Self {
+        Self { pages: true, ..self }
     }
 }
 
@@ -67,6 +74,7 @@ pub struct Ears {
     pub(crate) answered: Arc<Notify>,
     pub(crate) links: bool,
     pub(crate) tasks: bool,
+    pub(crate) pages: bool,
 }
 
 impl Ears {
@@ -91,6 +99,12 @@ impl ClientHandler for Ears {
         }
         if self.tasks {
             capabilities.extensions = ClientCapabilities::builder().enable_tasks().build().extensions;
+        }
+        if self.pages {
+            let settings = serde_json::json!({"mimeTypes": ["text/html;profile=mcp-app"]});
+            let settings = settings.as_object().cloned().unwrap_or_default();
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert("io.modelcontextprotocol/ui".to_owned(), settings);
         }
         ClientConfig::new(capabilities, Implementation::new("loggia-tests", "0"))
     }

@@ -291,6 +291,7 @@ impl Client {
             answered: Arc::default(),
             links: kind.links,
             tasks: kind.tasks,
+            pages: kind.pages,
         };
         let service = match era {
             Era::Stateful => soon("a handshake", ears.serve(transport)).await??,

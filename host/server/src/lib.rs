@@ -2,7 +2,8 @@
 //!
 //! | module | contents | may import |
 //! |---|---|---|
-//! | [`mcp`] | the gate as an MCP server | `fleet`, `seal` |
+//! | [`mcp`] | the gate as an MCP server | `apps`, `fleet`, `seal` |
+//! | `apps` | pages that show results to a person | |
 //! | `jsonrpc` | checks of a message before MCP sees it | |
 //! | [`stdio`] | one client on stdin and stdout | `jsonrpc`, `mcp` |
 //! | [`auth`] | authentication over HTTP | `endpoint` |
@@ -15,6 +16,7 @@
 //!
 //! This is the only crate that names rmcp's server side.
 
+mod apps;
 pub mod auth;
 pub mod card;
 mod endpoint;

@@ -21,11 +21,16 @@ pub struct Search;
 #[facade(
     default = "hybrid",
     wants("invoke: memories:search, knowledge:search, conversations:search, files:search", "to search them"),
-    wants("http: an embeddings endpoint", "to search by meaning")
+    wants("http: an embeddings endpoint", "to search by meaning"),
+    view("hits", include_str!("hits.html"))
 )]
 impl Search {
     /// Search memories, knowledge, conversations and files at once: one list, best first.
-    #[action(read, example = r#"{"query": "trip to sicily", "sources": ["memories", "files"]}"#)]
+    #[action(
+        read,
+        view = "hits",
+        example = r#"{"query": "trip to sicily", "sources": ["memories", "files"]}"#
+    )]
     fn hybrid(
         &self,
         call: &Call,
@@ -39,7 +44,7 @@ impl Search {
     }
 
     /// The same, ranked by meaning.
-    #[action(read, open_world, example = r#"{"query": "where did we want to go in spring?"}"#)]
+    #[action(read, open_world, view = "hits", example = r#"{"query": "where did we want to go in spring?"}"#)]
     fn semantic(
         &self,
         call: &Call,

@@ -64,6 +64,8 @@ pub struct FacadeExposure {
     pub output_schema: bool,
     /// Clients that load tools on demand are to load it at once.
     pub always_load: bool,
+    /// Clients may show its views to people.
+    pub views: bool,
     /// Its actions are also prompts: procedures that a person starts.
     pub as_prompts: bool,
     /// Names granular tools by their action alone, without the facade's name.
@@ -75,10 +77,10 @@ pub struct FacadeExposure {
 impl FacadeExposure {
     /// Takes the settings of a policy.
     pub fn new(policy: &Exposed) -> Self {
-        let Exposed { form, split, output_schema, always_load, .. } = *policy;
+        let Exposed { form, split, output_schema, always_load, views, .. } = *policy;
         let (as_prompts, short_names) = (false, false);
         let forms = FormCache::default();
-        Self { form, split, output_schema, always_load, as_prompts, short_names, forms }
+        Self { form, split, output_schema, always_load, views, as_prompts, short_names, forms }
     }
 
     /// Names granular tools by their action alone.

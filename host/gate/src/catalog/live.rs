@@ -16,6 +16,7 @@ use super::{
     resources::{FOREIGN_SCHEME_REASON, resource_definitions},
     skill::PluginSkill,
     snapshot::CatalogSnapshot,
+    visible::shown_views,
 };
 use crate::access::ListId;
 
@@ -87,6 +88,7 @@ impl Catalog {
         }
         let mut changed = !skills(&old.slots).eq(skills(&new.slots))
             || !resource_definitions(&old.slots).eq(resource_definitions(&new.slots))
+            || !shown_views(&old.slots).eq(shown_views(&new.slots))
             || !before.listed().eq(now.listed())
             || !prompt_surfaces(&old.slots).eq(prompt_surfaces(&new.slots));
         let mut former = old.former.clone();

@@ -1,6 +1,13 @@
 //! The actions of a facade that a client sees.
 
-use super::{entry::CatalogEntry, snapshot::CatalogSnapshot};
+use std::collections::BTreeMap;
+
+use loggia_facade::SurfaceView;
+
+use super::{
+    entry::{CatalogEntry, CatalogSlot},
+    snapshot::CatalogSnapshot,
+};
 use crate::access::{CallerRights, ListId};
 
 impl CatalogSnapshot {
@@ -21,4 +28,20 @@ impl CatalogSnapshot {
             .map(|(index, _)| index)
             .collect()
     }
+}
+
+/// The views of all actions: clients keep the pages of tools until they hear of a change.
+pub(super) fn shown_views(
+    slots: &BTreeMap<String, CatalogSlot>,
+) -> impl Iterator<Item = (&str, &str, Option<&SurfaceView>)> {
+    let serving = slots.values().filter_map(|slot| match slot {
+        CatalogSlot::Serving(entry) if entry.exposure.views => Some(entry.surface()),
+        _ => None,
+    });
+    serving.flat_map(|surface| {
+        let actions = surface.actions.iter();
+        actions.filter_map(|action| {
+            Some((surface.name.as_str(), action.name.as_str(), surface.view(action.view.as_ref()?)))
+        })
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use loggia_facade::{ActionResource, Call, Object, Reply, Surface};
+use loggia_facade::{ActionResource, Call, Object, Reply, Surface, SurfaceView};
 use loggia_policy::model::FacadeRules;
 use serde_json::json;
 
@@ -66,4 +66,36 @@ fn changed_resources_change_the_lists() {
     assert_eq!(generation(), first);
     serve("a://other/{id}");
     assert_eq!(generation(), first + 1);
+}
+
+#[test]
+fn changed_views_change_the_lists() {
+    let catalog = Catalog::default();
+    let changes = catalog.subscribe();
+    let generation = || *changes.borrow();
+    let serve_with = |views: bool, view: Option<&str>, html: &str| {
+        let works = puppet("a", async |call: Call| Ok(Reply::data(call.action)));
+        let mut surface: Surface = (*works.surface).clone();
+        surface.views = vec![SurfaceView { name: "v".to_owned(), html: html.to_owned() }];
+        surface.actions[0].view = view.map(str::to_owned);
+        let works = PuppetFacade { surface: Arc::new(surface), ..works };
+        let mut entry: CatalogEntry = entry(works, FacadeRules::default());
+        entry.exposure.views = views;
+        catalog.swap(BTreeMap::from([("a".to_owned(), CatalogSlot::Serving(Arc::new(entry)))]));
+    };
+    let serve = |view, html| serve_with(true, view, html);
+    serve(None, "x");
+    let first = generation();
+    serve(None, "not shown");
+    assert_eq!(generation(), first);
+    serve(Some("v"), "x");
+    assert_eq!(generation(), first + 1);
+    serve(Some("v"), "y");
+    assert_eq!(generation(), first + 2);
+    serve(Some("v"), "y");
+    assert_eq!(generation(), first + 2);
+    serve_with(false, Some("v"), "y");
+    assert_eq!(generation(), first + 3);
+    serve_with(false, Some("v"), "z");
+    assert_eq!(generation(), first + 3, "the policy shows none");
 }

@@ -60,6 +60,16 @@ pub(super) const EXPOSE: Section = Section {
             example: "true",
             inner: &[],
         },
+        Key {
+            name: "views",
+            kind: "true or false",
+            default: Some("false"),
+            means: "whether clients of MCP Apps show the plugin's views to people: its HTML and scripts, isolated in a frame. \
+                    Views may know what their calls return, and browsers let them send it, by WebRTC or look-ups of names, \
+                    so enable it only for a plugin that you would grant the network",
+            example: "true",
+            inner: &[],
+        },
     ],
 };
 
@@ -76,6 +86,7 @@ pub(super) fn read(field: &Field<'_>, problems: &mut Problems) -> Exposed {
         fields.get("output_schema").and_then(|field| field.flag(problems)).unwrap_or_default();
     exposed.always_load =
         fields.get("always_load").and_then(|field| field.flag(problems)).unwrap_or_default();
+    exposed.views = fields.get("views").and_then(|field| field.flag(problems)).unwrap_or_default();
     exposed
 }
 

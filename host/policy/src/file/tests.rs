@@ -205,6 +205,7 @@ fn actions_and_exposure_are_read() {
         schema = "signatures"
         split = "effect"
         output_schema = true
+        views = true
         "#,
     )
     .unwrap();
@@ -225,6 +226,7 @@ fn actions_and_exposure_are_read() {
         split: Some(ToolSplit::Effect),
         output_schema: true,
         always_load: false,
+        views: true,
     };
     assert_eq!(policy.expose, exposed);
 }

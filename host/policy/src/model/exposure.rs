@@ -15,4 +15,6 @@ pub struct Exposed {
     pub output_schema: bool,
     /// True if clients that load tools on demand are to load its tools at once.
     pub always_load: bool,
+    /// True if clients may show its views to people.
+    pub views: bool,
 }

@@ -11,9 +11,9 @@ use loggia_gate::{
     catalog::{Catalog, CatalogSlot, CatalogSnapshot, list_tools},
 };
 use loggia_schema::PublishedTool;
-use rmcp::model::{Tool, ToolAnnotations};
+use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 
-use super::{search_hint::to_meta, view::ClientView};
+use super::{search_hint::to_meta, tool_pages::add_page, view::ClientView};
 
 /// Converts the listed tools of a list, sorted by name.
 pub fn published_tools(snapshot: &CatalogSnapshot, list: ListId) -> Vec<Tool> {
@@ -45,8 +45,17 @@ pub fn to_tool(published: &PublishedTool) -> Tool {
 fn visible_tools(snapshot: &CatalogSnapshot, view: ClientView, rights: &CallerRights) -> Vec<Tool> {
     let convert = |facade: &str, published: &PublishedTool| {
         let tool = to_tool(published);
-        match snapshot.slots.get(facade).filter(|_| view.client.meta) {
-            Some(CatalogSlot::Serving(entry)) => tool.with_meta(to_meta(entry, published, view.client)),
+        match snapshot.slots.get(facade).filter(|_| view.client.meta || view.has_pages) {
+            Some(CatalogSlot::Serving(entry)) => {
+                let mut meta = match view.client.meta {
+                    true => to_meta(entry, published, view.client),
+                    false => MetaObject::new(),
+                };
+                if view.has_pages {
+                    add_page(&mut meta, entry, &published.name, &published.view);
+                }
+                if meta.is_empty() { tool } else { tool.with_meta(meta) }
+            }
             _ => tool,
         }
     };
@@ -61,6 +70,7 @@ const MAX_CACHED: usize = 64;
 struct ListKey {
     list: ListId,
     has_meta: bool,
+    has_pages: bool,
     rights: CallerRights,
 }
 
@@ -87,9 +97,14 @@ impl ToolListCache {
     /// Returns the list for a client and the rights of its caller, from the cache unless the catalog has changed.
     pub fn tools(&self, catalog: &Catalog, view: ClientView, rights: &CallerRights) -> Arc<VersionedList> {
         let snapshot = catalog.snapshot();
-        let key = ListKey { list: view.list, has_meta: view.client.meta, rights: rights.clone() };
+        let key = ListKey {
+            list: view.list,
+            has_meta: view.client.meta,
+            has_pages: view.has_pages,
+            rights: rights.clone(),
+        };
         let build = || Arc::new((snapshot.generation, visible_tools(&snapshot, view, rights)));
-        if key.list != ListId::default() || key.has_meta || !rights.are_unrestricted() {
+        if key.list != ListId::default() || key.has_meta || key.has_pages || !rights.are_unrestricted() {
             let known = self.take(snapshot.generation, &key);
             // Built without the lock, so that other callers do not wait.
             return self.keep(known.unwrap_or_else(|| CachedList { key, list: build() }));

@@ -13,6 +13,7 @@
 //! | `instructions.rs` | the server's instructions, within the length that clients keep |
 //! | `pages.rs` | pagination of lists |
 //! | `prompts.rs` | workflows as prompts |
+//! | `tool_pages.rs` | pages of tools, for clients of MCP Apps |
 //! | `resources.rs` | results of `read` actions as resources |
 //! | `skills.rs` | instructions that come with plugins |
 //! | `subscriptions.rs` | who hears of which resource |
@@ -51,6 +52,7 @@ mod search_hint;
 mod skills;
 mod subscriptions;
 mod tasks;
+mod tool_pages;
 mod view;
 mod wire;
 

@@ -6,13 +6,13 @@ use loggia_gate::access::CallerRights;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
-        CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-        GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult, ListPromptsResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
-        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-        ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
-        UpdateTaskParams,
+        CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+        CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult,
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+        ReadResourceResponse, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+        UnsubscribeRequestParams, UpdateTaskParams,
     },
     service::{NotificationContext, SubscriptionContext},
 };
@@ -20,6 +20,7 @@ use rmcp::{
 use super::{
     handler::{McpContext, McpHandler},
     pages,
+    tool_pages::shows_pages,
     view::ClientView,
 };
 
@@ -64,13 +65,16 @@ impl ServerHandler for McpHandler {
         let _operation = self.time_operation("tools/list");
         let catalog = self.shared.gate.catalog();
         catalog.wait_until_admitted().await;
-        let (origin, view) = (self.origin(&context), self.view(&context));
+        let has_pages = shows_pages(context.client_capabilities().as_ref());
+        let (origin, view) = (self.origin(&context), ClientView { has_pages, ..self.view(&context) });
         let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, view, &origin.rights));
         let cursor = request.and_then(|request| request.cursor);
         let (tools, next) = pages::page(&listed.1, |tool| &tool.name, cursor.as_deref())?;
         let mut result = ListToolsResult::with_all_items(tools);
         result.next_cursor = next;
-        Ok(result.with_ttl_ms(fresh).with_cache_scope(self.cache_scope(&context)))
+        // A list with pages is not that of other clients.
+        let scope = if has_pages { CacheScope::Private } else { self.cache_scope(&context) };
+        Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
     }
 
     /// Finds a tool for rmcp, which checks `x-mcp-header` parameters (arguments repeated in headers, for proxies) before rights

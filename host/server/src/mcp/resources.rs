@@ -27,6 +27,7 @@ use super::{
     handler::{McpContext, McpHandler},
     operation::request_ids,
     pages,
+    tool_pages::read_page,
 };
 
 /// Time for listing what exists of one resource: clients list resources when they connect.
@@ -88,6 +89,9 @@ impl McpHandler {
             return file;
         }
         let (snapshot, origin) = self.resource_origin(context).await;
+        if let Some(page) = read_page(&snapshot, origin.list, &origin.rights, &request.uri) {
+            return Ok(page.with_ttl_ms(self.ttl_ms()).with_cache_scope(self.cache_scope(context)));
+        }
         let (resource, params) = find(&snapshot, &origin, &request.uri)?;
         let call = (resource.action().name.clone(), params, Detail::Full);
         let envelope = self.call_action(&resource, call, &origin, context);

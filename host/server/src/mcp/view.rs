@@ -27,12 +27,14 @@ pub struct ClientView {
     pub list: ListId,
     /// What is known of it.
     pub client: &'static ClientTraits,
+    /// It shows pages of tools.
+    pub has_pages: bool,
 }
 
 impl Default for ClientView {
     /// A client of which nothing is known.
     fn default() -> Self {
-        Self { list: ListId::default(), client: &client_table().unknown }
+        Self { list: ListId::default(), client: &client_table().unknown, has_pages: false }
     }
 }
 
@@ -45,7 +47,7 @@ impl ServedEndpoint {
     /// Returns how a client is served that introduces itself by this name.
     pub fn view(&self, name: &str) -> ClientView {
         let client = client_table().identify(name);
-        ClientView { list: self.lists.list_of(client), client }
+        ClientView { list: self.lists.list_of(client), client, has_pages: false }
     }
 
     /// Returns how the client of a request is served.
