@@ -231,11 +231,11 @@ pub fn auth_warning(settings: &Settings) -> Option<&'static str> {
     (settings.http.is_none() && !settings.auth().is_none()).then_some(AUTH_OVER_STDIO)
 }
 
-/// Warning for a card over stdio, where nobody can read it.
+/// Warning for a card over stdio, which has no URLs.
 const CARD_OVER_STDIO: &str = "`card` has no effect over stdio; it is published over HTTP (`[http]` or --http), and printed by \
                                `loggia card`";
 
-/// Warns about a card that nobody can read.
+/// Warns about a card that is not served.
 pub fn card_warning(settings: &Settings) -> Option<&'static str> {
     (settings.http.is_none() && settings.card.is_some()).then_some(CARD_OVER_STDIO)
 }

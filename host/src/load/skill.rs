@@ -10,6 +10,7 @@ use std::{
 
 use loggia_facade::Object;
 use loggia_gate::catalog::{PluginSkill, SKILL_FILE, SkillFile};
+use loggia_sandbox::ArtifactDigest;
 use loggia_text::is_clean;
 use loggia_workflow::yaml;
 use serde_json::Value;
@@ -78,7 +79,8 @@ pub fn read_skill(folder: &Path) -> Result<Option<PluginSkill>, SkillError> {
         if bytes.len() as u64 != stamp.size() || FileStamp::from_metadata(&now) != stamp {
             return Err(SkillError::Changing);
         }
-        files.push(SkillFile { path, bytes: bytes.into() });
+        let digest = format!("sha256:{}", ArtifactDigest::of(&bytes));
+        files.push(SkillFile { path, digest, bytes: bytes.into() });
     }
     let start = files.iter().find(|file| file.path == SKILL_FILE);
     let start = start.ok_or_else(|| invalid(SKILL_FILE, "it is missing; a skill begins there"))?;

@@ -81,8 +81,9 @@ impl Catalog {
         for (_, tool) in now.listed().filter(|(name, tool)| before.tools.get(*name) != Some(*tool)) {
             lint::log_findings(tool);
         }
+        let known = old.foreign_schemes();
         for (facade, scheme) in new.foreign_schemes() {
-            if !old.foreign_schemes().contains(&(facade, scheme)) {
+            if !known.contains(&(facade, scheme)) {
                 tracing::warn!(facade, "`{scheme}` {FOREIGN_SCHEME_REASON}");
             }
         }

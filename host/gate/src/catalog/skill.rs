@@ -25,6 +25,8 @@ pub struct PluginSkill {
 pub struct SkillFile {
     /// Path from the skill's folder, with `/`.
     pub path: String,
+    /// `sha256:` and the digest of its content in hexadecimal.
+    pub digest: String,
     /// Its content.
     pub bytes: Arc<[u8]>,
 }

@@ -72,7 +72,7 @@ impl UriTemplate {
     ///
     /// # Errors
     ///
-    /// If it has no scheme, a reserved one, characters that no URI has, or variables that cannot be told apart.
+    /// If it has no scheme, a reserved one, characters that no URI has, or variables with nothing between them.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > BYTES {
             return Err(format!("has {} bytes; at most {BYTES} are allowed", text.len()));

@@ -49,7 +49,7 @@ pub struct McpHandler {
     /// Origin of requests that carry none in their extensions.
     pub(super) origin: CallOrigin,
     pub(super) versions: &'static [ProtocolVersion],
-    /// Name, title and version that clients are told.
+    /// Name, title and version in `serverInfo`.
     identity: Arc<Implementation>,
     /// Roots of the client; `None` where they are not taken.
     pub(super) roots: Option<Arc<SessionRoots>>,

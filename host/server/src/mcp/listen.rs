@@ -1,16 +1,19 @@
 //! What clients are notified of: streams of `subscriptions/listen`, and subscriptions of sessions.
 
+use std::sync::Arc;
+
 use http::request::Parts;
 use rmcp::{
     ErrorData,
     model::SubscriptionFilter,
     service::{SubscriptionContext, SubscriptionSendError, SubscriptionSink},
 };
-use tokio::sync::mpsc;
 
 use super::{
     handler::{McpContext, McpHandler},
-    subscriptions::{SUBSCRIPTIONS, SessionHold, SubscribedResource, Subscriber, SubscriptionId},
+    subscriptions::{
+        SUBSCRIPTIONS, SessionHold, SubscribedResource, Subscriber, SubscriptionId, UpdatedResources,
+    },
 };
 
 /// Sends the notifications of changed lists that a stream has asked for.
@@ -58,8 +61,8 @@ impl McpHandler {
         let mut changes = catalog.subscribe();
         // Lists wait for the first catalog, so it is no change, unless the wait timed out.
         let mut early = !catalog.is_admitted();
-        let (sender, mut updated) = mpsc::channel(SUBSCRIPTIONS);
-        let subscribing = self.subscribe_stream(&context, &sender);
+        let updated = Arc::new(UpdatedResources::default());
+        let subscribing = self.subscribe_stream(&context, &updated);
         let subscriptions = tokio::select! {
             () = context.cancelled() => return Ok(()),
             () = self.shared.draining.cancelled() => return Ok(()),
@@ -86,7 +89,7 @@ impl McpHandler {
                         return Ok(());
                     }
                 }
-                Some(uri) = updated.recv() => {
+                uri = updated.next() => {
                     if context.sink().notify_resource_updated(uri).await.is_err() {
                         return Ok(());
                     }
@@ -99,7 +102,7 @@ impl McpHandler {
     async fn subscribe_stream<'a>(
         &'a self,
         context: &SubscriptionContext,
-        sender: &mpsc::Sender<String>,
+        updated: &Arc<UpdatedResources>,
     ) -> (StreamSubscriptions<'a>, Vec<String>) {
         let (mut subscriptions, mut found) =
             (StreamSubscriptions { handler: self, ids: Vec::new() }, Vec::new());
@@ -108,7 +111,7 @@ impl McpHandler {
                 continue;
             };
             let resource = SubscribedResource { uri: uri.clone(), facade, prefix };
-            let subscriber = Subscriber::Stream(sender.clone());
+            let subscriber = Subscriber::Stream(Arc::downgrade(updated));
             if let Some(id) = self.shared.subscriptions.add(resource, subscriber).await {
                 subscriptions.ids.push(id);
                 found.push(uri.clone());

@@ -210,9 +210,10 @@ impl ServerHandler for McpHandler {
         let message = match request.method.as_str() {
             "tools/call" => "tools/call takes `name`, a string, and `arguments`, an object",
             "prompts/get" => "prompts/get takes `name`, a string, and `arguments`, an object of strings",
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "skills/get" => {
-                "it takes `uri`, a string"
-            }
+            "resources/read" => "resources/read takes `uri`, a string",
+            "resources/subscribe" => "resources/subscribe takes `uri`, a string",
+            "resources/unsubscribe" => "resources/unsubscribe takes `uri`, a string",
+            "skills/get" => "skills/get takes `uri`, a string",
             "completion/complete" => {
                 "completion/complete takes `ref`, a prompt or a resource's template, and `argument`, with its `name` and `value`"
             }

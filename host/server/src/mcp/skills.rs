@@ -92,7 +92,10 @@ fn to_skill(found: &CatalogSkill) -> Skill {
     let files = skill
         .files
         .iter()
-        .map(|file| SkillResource::from_bytes(found.uri(&encoded(&file.path)), &file.bytes))
+        .map(|file| {
+            let uri = found.uri(&encoded(&file.path));
+            SkillResource::new(uri, file.digest.clone(), file.bytes.len() as u64)
+        })
         .collect();
     let front = SkillFrontmatter::new(&skill.name, &skill.description);
     let front = skill.fields.iter().fold(front, |front, (key, value)| front.with_field(key, value.clone()));

@@ -5,13 +5,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use rmcp::{Peer, RoleServer, model::ResourceUpdatedNotificationParam};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// Period in which stores are looked at.
@@ -68,7 +68,34 @@ pub(super) enum Subscriber {
         _hold: Option<SessionHold>,
     },
     /// A stream of `subscriptions/listen`.
-    Stream(mpsc::Sender<String>),
+    Stream(Weak<UpdatedResources>),
+}
+
+/// The resources of a stream that have changed and were not sent yet: at most one entry for each.
+#[derive(Default)]
+pub(super) struct UpdatedResources {
+    /// Held for a change alone, never across a wait.
+    uris: Mutex<BTreeSet<String>>,
+    /// Wakes the one task that sends; wake-ups between two looks merge.
+    added: Notify,
+}
+
+impl UpdatedResources {
+    fn add(&self, uri: String) {
+        self.uris.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
+        self.added.notify_one();
+    }
+
+    /// Waits for a changed resource and takes it. Cancel-safe.
+    pub(super) async fn next(&self) -> String {
+        loop {
+            let first = self.uris.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+            match first {
+                Some(uri) => return uri,
+                None => self.added.notified().await,
+            }
+        }
+    }
 }
 
 /// Names a subscription.
@@ -208,7 +235,7 @@ impl SubscriptionTable {
     fn prune(&mut self) {
         self.all.retain(|_, subscription| match &subscription.subscriber {
             Subscriber::Session { peer, .. } => !peer.is_transport_closed(),
-            Subscriber::Stream(sender) => !sender.is_closed(),
+            Subscriber::Stream(updated) => updated.strong_count() > 0,
         });
     }
 
@@ -238,8 +265,31 @@ impl ResourceSubscription {
                     }
                 });
             }
-            // A full channel holds a notification for each resource, so that nothing is lost.
-            Subscriber::Stream(sender) => _ = sender.try_send(uri),
+            Subscriber::Stream(updated) => {
+                if let Some(updated) = updated.upgrade() {
+                    updated.add(uri);
+                }
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_slow_stream_misses_no_resource() {
+        let updated = UpdatedResources::default();
+        for _ in 0..3 * SUBSCRIPTIONS {
+            updated.add("a://1".to_owned());
+        }
+        updated.add("a://2".to_owned());
+        assert_eq!((updated.next().await, updated.next().await), ("a://1".to_owned(), "a://2".to_owned()));
+        assert_eq!(updated.next().now_or_never(), None);
+        updated.add("a://1".to_owned());
+        assert_eq!(updated.next().await, "a://1");
     }
 }

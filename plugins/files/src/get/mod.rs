@@ -145,7 +145,7 @@ fn bytes(place: &Place, query: &Query) -> Result<Reply<Content>> {
                 .hint("`encoding: \"base64\"` returns the bytes"));
         }
     }
-    Ok(told(content, query))
+    Ok(to_reply(content, query))
 }
 
 fn open(place: &Place) -> Result<(File, u64)> {
@@ -213,7 +213,7 @@ fn binary(place: &Place, content: Content) -> Result<Reply<Content>> {
 }
 
 /// Adds a message if there is more.
-fn told(content: Content, query: &Query) -> Reply<Content> {
+fn to_reply(content: Content, query: &Query) -> Reply<Content> {
     let Some(end) = content.next_offset else { return Reply::new(content) };
     let message = format!(
         "Bytes {} to {end} of {}. Call again with `offset` {end} for the next part.",
