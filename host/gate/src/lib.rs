@@ -18,6 +18,7 @@
 //! | `plan` | pure: from a request to a validated call | and `catalog` |
 //! | `results` | results that are longer than a client reads, cut and kept | `access`, `failures` |
 //! | [`journal`] | what is recorded of runs that survive the host | and `plan` |
+//! | [`approval`] | decisions of people that are made outside of the client | `journal` |
 //! | [`run`] | the state of a call, and calls that outlive their request | and `journal` |
 //! | [`schedule`] | which runtime polls a call | and `run` |
 //! | [`call`] | a call from its request to its envelope; the front side, [`Gate`] and [`Exec`] | all |
@@ -28,6 +29,7 @@
 #![warn(unreachable_pub)]
 
 pub mod access;
+pub mod approval;
 pub mod call;
 pub mod catalog;
 mod failures;

@@ -46,7 +46,7 @@ impl SqliteJournal {
     }
 
     /// Queues an operation.
-    fn run<T: Send + 'static>(
+    pub(crate) fn run<T: Send + 'static>(
         &self,
         needs_file: bool,
         missing: T,

@@ -1,4 +1,4 @@
-//! The journal of runs, from which they go on after a restart of the host: one SQLite file in the state folder, which several
+//! The journal of runs, from which they go on after a restart of the host, and the approvals of people: one SQLite file in the state folder, which several
 //! hosts of one machine may share.
 //!
 //! ```text
@@ -15,11 +15,13 @@
 //! | `tables.rs` | the tables, and opening the file |
 //! | `record.rs` | SQL: creating, appending, finishing |
 //! | `query.rs` | SQL: claiming, loading, listing |
+//! | `approvals.rs` | SQL: approvals |
 //! | `retention.rs` | SQL: removing ended runs by age and size |
 //! | `holder.rs` | locks that show which hosts live |
 
 #![warn(unreachable_pub)]
 
+mod approvals;
 mod committer;
 mod holder;
 mod journal;

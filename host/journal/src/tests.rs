@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loggia_gate::{
+    approval::{ApprovalStore, suite},
     journal::{
         Journal, RetentionLimits,
         suite::{JournalPlace, facades, run},
@@ -70,4 +71,23 @@ async fn a_foreign_file_is_refused_and_kept() {
     let error = journal.load("a".into()).await.unwrap_err().to_string();
     assert!(error.contains("journal.db"), "{error}");
     assert_eq!(std::fs::read(&file).unwrap(), b"not a database, but a text of some length");
+}
+
+#[tokio::test]
+async fn approvals_pass_the_suite() {
+    let folder = tempfile::tempdir().unwrap();
+    suite::check(&open(folder.path())).await;
+}
+
+#[tokio::test]
+async fn approvals_survive_the_host_and_are_removed_after_a_week() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = open(folder.path());
+    let now = 4_000_000_000_000;
+    let old = first.open_approval(suite::record("old", 0, 1)).await.unwrap();
+    let new = first.open_approval(suite::record("new", now, now + 1000)).await.unwrap();
+    drop(first);
+    let second = open(folder.path());
+    assert_eq!(second.open_approval(suite::record("new", now, now + 2000)).await.unwrap(), new);
+    assert_eq!(second.approval(old.id).await.unwrap(), None);
 }

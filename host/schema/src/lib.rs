@@ -63,7 +63,7 @@ pub use contract::prepare::PreparedParams;
 pub use contract::questionnaire::QuestionForm;
 pub use contract::routed::{BatchMode, CallTarget, DescribeRequest, RefusedCall, RoutedCall};
 pub use loggia_text::sanitise_line;
-pub use model::action_policy::{ActionPolicy, UnmetNeed};
+pub use model::action_policy::{ActionPolicy, ConsentSource, UnmetNeed};
 pub use model::bounds::SurfaceProblems;
 pub use model::limits;
 pub use model::sanitise::sanitise_surface;

@@ -77,6 +77,8 @@ impl CallCommand {
                         let message = progress.message.unwrap_or_default();
                         term::note(&printable(&format!("{}{total} {message}", progress.done)));
                     }
+                    // Only servers keep approvals.
+                    CallEvent::AwaitsApproval => {}
                     CallEvent::Asks(asks) => {
                         for key in asks.keys() {
                             exec.answer(key, loggia_facade::Answer::Declined);

@@ -171,6 +171,7 @@ impl LoadOptions {
             vault_key: places::vault_key().map_err(UsageError)?,
             logins: BTreeMap::new(),
             services: None,
+            approvals: None,
             upstreams: Vec::new(),
             upstream_grace: UPSTREAM_GRACE,
             settings: None,

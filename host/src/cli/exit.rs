@@ -7,7 +7,7 @@ pub const FAILED: u8 = 1;
 /// `check`, `tokens`, `policy`: a plugin does not load; `workflow`, `config`: a file has problems; `upstream`: one
 /// cannot be imported or is unavailable; `card`: the registry would refuse the entry; `client doctor`: a client does not see the tools.
 pub const REFUSED: u8 = 10;
-/// `check`, `tokens`, `policy explain`: there is no plugin; `state`: there is no such store; `runs`: there is no such run; `credential`: there
+/// `check`, `tokens`, `policy explain`: there is no plugin; `state`: there is no such store; `runs`: there is no such run; `approvals`: there is no such approval; `credential`: there
 /// is no such credential; `workflow`, `config`:
 /// there is no such file or workflow; `card`: there is no such table; `upstream`: there is none; `client`: there is no such entry.
 pub const NOTHING: u8 = 11;

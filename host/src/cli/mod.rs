@@ -2,6 +2,7 @@
 
 #![allow(rustdoc::invalid_html_tags, reason = "these comments are the help texts, which say <name>")]
 
+mod approvals;
 mod build;
 mod call;
 mod card;
@@ -22,6 +23,7 @@ mod loaded;
 mod man;
 mod policy;
 mod publishing;
+mod records;
 mod replace_file;
 mod runs;
 mod serve;
@@ -70,6 +72,7 @@ Examples:
   loggia workflow run plugins/brief.workflow.yaml gather topic=tea
   loggia state export notes --out notes.jsonl        export a plugin's state
   loggia runs list                                   list runs of workflows
+  loggia approvals                                   list calls that wait for your approval
   loggia clients                                     how each MCP client is served
   loggia fleet status --config loggia.toml           list servers that share a database
   loggia card --registry > server.json               this server's entry for the MCP registry
@@ -82,7 +85,7 @@ Examples:
 Exit codes: 0 success, 1 failure (tokens: also if the list exceeds --budget), 2 invalid command line;
 check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
 call, workflow run: 20 the call failed;
-state: 11 there is no such store; runs: 11 there is no such run; fleet: 11 no server is alive; credential: 11 there is no such credential;
+state: 11 there is no such store; runs: 11 there is no such run; approvals: 11 there is no such approval; fleet: 11 no server is alive; credential: 11 there is no such credential;
 workflow, config: 10 a file has problems, 11 there is no such file or workflow;
 card: 10 the file has problems or the registry would refuse the entry, 11 there is no [card];
 upstream: 10 a server cannot be imported or is unavailable, 11 there is none;
@@ -103,6 +106,7 @@ enum Command {
     Call(call::CallCommand),
     State(state::StateCommand),
     Runs(runs::RunsCommand),
+    Approvals(approvals::ApprovalsCommand),
     Clients(clients::ClientsCommand),
     Fleet(fleet::FleetCommand),
     Card(card::CardCommand),
@@ -160,6 +164,7 @@ impl Cli {
             Command::Call(command) => command.run(),
             Command::State(command) => command.run(),
             Command::Runs(command) => command.run(),
+            Command::Approvals(command) => command.run(),
             Command::Clients(command) => command.run(),
             Command::Fleet(command) => command.run(),
             Command::Card(command) => command.run(),

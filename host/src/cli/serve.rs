@@ -41,8 +41,13 @@ use crate::{
     load::to_specs,
     login::{LoginReturns, ReturnPlace, listener_url},
     serve::{
-        HostOptions, PluginHost, StoreObserver, admin, rates::share_rates, revocations::RevocationFollower,
-        signals, starts::to_services,
+        HostOptions, PluginHost, StoreObserver,
+        admin::{self, ApprovalAdmin, OperatorApis},
+        approvals::ApprovalOptions,
+        rates::share_rates,
+        revocations::RevocationFollower,
+        signals,
+        starts::to_services,
     },
     telemetry::{logs, trail},
 };
@@ -240,6 +245,7 @@ impl ServeCommand {
             upstreams: to_specs(&settings.upstream),
             logins: to_login_clients(&settings.login),
             services: Some(to_services(&settings.service)),
+            approvals: Some(ApprovalOptions::new(&settings.approvals)),
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),
@@ -273,15 +279,18 @@ async fn start_admin(
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let Some(Admin { listen, hosts, token }) = settings.admin.clone() else { return Ok(()) };
-    let credentials = match token {
+    let credentials = match token.clone() {
         Some(token) => Some(admin::CredentialAdmin { vault: host.vault()?, token }),
         None => None,
     };
+    let secret = settings.approvals.webhook_secret.clone();
+    let approvals = host.gate.approvals().map(|desk| ApprovalAdmin { desk: Arc::clone(desk), token, secret });
+    let apis = OperatorApis { credentials, approvals };
     let listener = loggia_server::listen(listen)
         .with_context(|| format!("failed to listen on {listen}: choose another address with --admin ADDR"))?;
     let address = listener.local_addr()?;
     let serving =
-        admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), credentials, stop.clone());
+        admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), apis, stop.clone());
     tokio::spawn(async move {
         if let Err(error) = serving.await {
             tracing::error!("the admin listener failed: {error}");

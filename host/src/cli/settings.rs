@@ -123,6 +123,7 @@ fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     wrong.extend(database_conflict(settings));
     wrong.extend(profile_conflict(settings));
     wrong.extend(card_conflicts(settings));
+    wrong.extend(webhook_conflict(settings));
     let Some(http) = &settings.http else { return wrong };
     wrong.extend(anonymous_conflict(http, settings));
     if let Some(admin) = settings.admin.as_ref().filter(|admin| addresses_collide(http.listen, admin.listen))
@@ -151,6 +152,14 @@ fn profile_conflict(settings: &Settings) -> Option<SettingsConflict> {
         token.name
     );
     Some(SettingsConflict { keys: &["auth.tokens", "profile"], message })
+}
+
+/// Finds a webhook whose messages could not be signed.
+fn webhook_conflict(settings: &Settings) -> Option<SettingsConflict> {
+    let approvals = &settings.approvals;
+    let is_unsigned = approvals.webhook.is_some() && approvals.webhook_secret.is_none();
+    let message = "`approvals.webhook` needs `approvals.webhook-secret`, which signs its messages".to_owned();
+    is_unsigned.then_some(SettingsConflict { keys: &["approvals.webhook", "approvals"], message })
 }
 
 /// Finds what a server card says that the rest of the settings contradicts.

@@ -22,7 +22,7 @@ impl RootSource for WorkingDir {
     }
 }
 
-/// Returns the origin of calls from a terminal.
+/// Returns the origin of calls from a terminal, which are a person's.
 pub fn terminal_origin() -> CallOrigin {
-    CallOrigin::local().with_roots(Some(Arc::new(WorkingDir)))
+    CallOrigin::local().by_person().with_roots(Some(Arc::new(WorkingDir)))
 }

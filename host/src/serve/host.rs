@@ -10,7 +10,8 @@ use std::{
 
 use loggia_credentials::VaultKey;
 use loggia_gate::{
-    call::Gate,
+    approval::{ApprovalDesk, ApprovalStore},
+    call::{Gate, GateStores},
     catalog::{Catalog, ListPlan},
     flow::CallerQuotas,
     journal::{Journal, RetentionLimits},
@@ -40,6 +41,7 @@ use crate::{
     },
     login::CallLogins,
     serve::{
+        approvals::{ApprovalOptions, OperatorNotice},
         fleet::{report_versions, start_fleet},
         runtimes::CallRuntimes,
         starts::{Scheduler, ServiceIdentity, StateWatcher, WorkflowHooks},
@@ -72,6 +74,8 @@ pub struct HostOptions {
     pub logins: LoginClients,
     /// Identities under which workflows start by themselves; `None`: none starts.
     pub services: Option<BTreeMap<String, ServiceIdentity>>,
+    /// How people approve calls whose clients cannot ask them; `None`: such calls fail. Needs the journal.
+    pub approvals: Option<ApprovalOptions>,
     /// Other MCP servers to serve.
     pub upstreams: Vec<UpstreamSpec>,
     /// Time for which the first catalog waits for them.
@@ -158,18 +162,24 @@ impl PluginHost {
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);
-        let (shared, journal) = match &options.database {
-            _ if !options.journal => (None, None),
+        let (shared, stores) = match &options.database {
+            _ if !options.journal => (None, GateStores::default()),
             Some(database) => {
                 let (access, shared) = open_database(database)?;
-                (Some((access, Arc::clone(&shared))), Some(shared as Arc<dyn Journal>))
+                let stores = to_stores(Arc::clone(&shared), options.approvals.as_ref());
+                (Some((access, shared)), stores)
             }
-            None => (None, open_journal(&options.state)),
+            None => (
+                None,
+                open_journal(&options.state)
+                    .map(|journal| to_stores(journal, options.approvals.as_ref()))
+                    .unwrap_or_default(),
+            ),
         };
         let fleet = shared.as_ref().map(|(access, journal)| start_fleet(access.clone(), journal.host()));
         let (fleet, agreement) = fleet.transpose()?.unzip();
         let catalog = Arc::new(Catalog::with_lists(options.lists.clone()));
-        let gate = Gate::with_journal(catalog, executor, options.quotas, journal);
+        let gate = Gate::with_stores(catalog, executor, options.quotas, stores);
         let HostOptions { cache: cached, state, settings, keys, audit, database_password, .. } =
             options.clone();
         let states = FacadeStates::new(
@@ -331,8 +341,18 @@ fn machine_name() -> String {
     format!("{}:{}", machine.trim(), std::process::id())
 }
 
+/// Returns a journal as the stores of a gate.
+fn to_stores<J: Journal + ApprovalStore>(journal: Arc<J>, approvals: Option<&ApprovalOptions>) -> GateStores {
+    let desk = approvals.map(|options| {
+        let notice = Arc::new(OperatorNotice::new(options.webhook.clone()));
+        let store = Arc::clone(&journal) as Arc<dyn ApprovalStore>;
+        Arc::new(ApprovalDesk::new(store, options.expires, Some(notice)))
+    });
+    GateStores { journal: Some(journal), approvals: desk }
+}
+
 /// Opens the journal of a state folder. Without it, runs end with the host.
-fn open_journal(state: &Path) -> Option<Arc<dyn Journal>> {
+fn open_journal(state: &Path) -> Option<Arc<SqliteJournal>> {
     match SqliteJournal::open(state, RetentionLimits::default()) {
         Ok(journal) => Some(Arc::new(journal)),
         Err(error) => {

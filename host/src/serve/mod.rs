@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
 //! | `fleet.rs` | a host as one of several that share a database |
-//! | `admin/` | health, readiness and metrics |
+//! | `admin/` | health, readiness, metrics, credentials and approvals |
+//! | `approvals/` | approvals of people whom clients cannot ask |
 //! | `rates.rs` | shares the rates of callers with other servers |
 //! | `revocations.rs` | follows the record of revoked tokens |
+//! | `signature.rs` | pure: signatures of webhooks |
 //! | `signals/` | shutdown signals |
 //! | `starts/` | workflows that start by themselves |
 //! | `state_observer.rs` | the state of plugins, for subscriptions to resources |
@@ -15,6 +17,7 @@
 //! | `vitals/` | resource usage, logged on SIGUSR1 |
 
 pub mod admin;
+pub mod approvals;
 mod fleet;
 mod host;
 pub mod memory;
@@ -22,6 +25,7 @@ pub mod rates;
 pub mod revocations;
 mod runtimes;
 pub mod signals;
+mod signature;
 pub mod starts;
 mod state_observer;
 pub mod vitals;

@@ -61,6 +61,8 @@ pub struct CallOrigin {
     pub can_ask: bool,
     /// True if the client can ask a person to open a link.
     pub can_open_links: bool,
+    /// True if the caller is a person, whose `confirm: true` is consent. A model's is not.
+    pub is_person: bool,
     /// Facades and actions that may be called.
     pub rights: CallerRights,
     /// Ids of the request, for the audit log.
@@ -80,6 +82,7 @@ impl CallOrigin {
             address: None,
             can_ask: false,
             can_open_links: false,
+            is_person: false,
             rights,
             request_ids: RequestIds::default(),
             list: ListId::default(),
@@ -130,6 +133,13 @@ impl CallOrigin {
     #[must_use]
     pub fn with_links(mut self, can_open_links: bool) -> Self {
         self.can_open_links = can_open_links;
+        self
+    }
+
+    /// Makes the caller a person, who confirms calls by `confirm: true`.
+    #[must_use]
+    pub fn by_person(mut self) -> Self {
+        self.is_person = true;
         self
     }
 

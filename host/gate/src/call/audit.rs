@@ -20,6 +20,7 @@ use tracing::field::display;
 use super::frame::CallFrame;
 use crate::{
     access::{CallOrigin, Caller, RequestIds},
+    approval::ApprovalRecord,
     catalog::{CatalogEntry, CatalogSlot},
     flow::{CallOutcome, GateMeters, GaugeGuard, OTHER_NAME},
     run::CallState,
@@ -284,6 +285,28 @@ pub(super) fn record_decision(frame: &CallFrame, event: &'static str, outcome: &
             target: TARGET,
             event, id, request, trace, caller = &*caller, address, facade, action, outcome,
             "{facade}.{action}: {event} {outcome}"
+        );
+    }
+}
+
+/// An approval, as an audit line names it.
+pub(super) struct AuditedApproval<'a> {
+    pub(super) record: &'a ApprovalRecord,
+    /// Who decided.
+    pub(super) by: Option<&'a str>,
+}
+
+/// Writes the line of an approval that was opened or has ended.
+pub(super) fn record_approval(frame: &CallFrame, approval: &AuditedApproval<'_>, outcome: &str) {
+    if is_enabled() {
+        let AuditedApproval { record: ApprovalRecord { id: approval, subject, .. }, by } = approval;
+        let (facade, action) = facade_and_action(&frame.entry, frame.action);
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
+        let (id, by) = (frame.id.0.as_str(), by.map(printable_name));
+        tracing::debug!(
+            target: TARGET,
+            event = "approval", id, request, trace, caller = &*caller, address, facade, action, approval, subject,
+            by, outcome, "{facade}.{action}: approval {outcome}"
         );
     }
 }

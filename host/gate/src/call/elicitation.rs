@@ -75,9 +75,9 @@ impl CallFrame {
         Ok(())
     }
 
-    /// Checks that the client can ask a person by a form.
+    /// Checks that the client can ask a person by a form, or that an operator answers in its place.
     fn check_can_ask(&self) -> Result<(), Failure> {
-        if self.state.can_ask {
+        if self.state.can_ask || self.desk_for_questions().is_some() {
             return Ok(());
         }
         let hint = "ask the person and pass the answer as a parameter, if there is one for it; \
@@ -88,6 +88,9 @@ impl CallFrame {
     /// Asks the person in the facade's name.
     pub(super) async fn ask_person(&self, question: Question) -> Result<Answer, Failure> {
         let text = sanitise_line(&question.message, MAX_QUESTION_BYTES);
+        if let (QuestionKind::Form { schema }, Some(desk)) = (&question.kind, self.desk_for_questions()) {
+            return self.ask_operator_form(desk, &text, schema, &question).await;
+        }
         let checked = self.check_question(&question.kind, &text)?;
         let patience = question.timeout.map_or(QUESTION_TIMEOUT, |asked| asked.min(self.question_limit()));
         let answer = self.ask_checked(&checked, question, patience, |answer| answer).await?;
@@ -101,12 +104,12 @@ impl CallFrame {
         }
     }
 
-    fn question_limit(&self) -> Duration {
+    pub(super) fn question_limit(&self) -> Duration {
         if self.is_durable() { MAX_DURABLE_QUESTION_TIMEOUT } else { MAX_QUESTION_TIMEOUT }
     }
 
     /// Asks a question that was checked, and waits for what `answered` makes of its answer; `None` if it takes longer than
-    /// `patience`. Meanwhile the call is parked: all frames release their permits, and the wall clock stops.
+    /// `patience`. Meanwhile the call is parked.
     pub(super) async fn ask_checked<F: Future>(
         &self,
         checked: &CheckedQuestion,
@@ -116,30 +119,19 @@ impl CallFrame {
     ) -> Result<Option<F::Output>, Failure> {
         // On one line and without control characters, so that it cannot pass for another facade's or the host's text.
         let text = sanitise_line(&question.message, MAX_QUESTION_BYTES);
-        let _parked = self.gate.parked.park(&self.state)?;
-        for frame in self.frames() {
-            drop(frame.permit.lock().await.take());
-        }
         let message = checked.render_message(self.name(), &text);
         // Prepared answers are for the facade that the client called, not for those that it invokes.
         let name = question.name.filter(|_| self.name() == self.state.facade);
         let kind = checked.kind();
-        let (key, answer) =
-            self.state.open_question(Question { message, kind, name, timeout: question.timeout });
-        // Withdraws the question however the wait ends.
-        let _open = OpenQuestion { state: &self.state, key };
-        let answer = async { answer.await.unwrap_or(Answer::Cancelled) }.boxed();
-        let output = tokio::time::timeout(patience, answered(answer)).await.ok();
-        // Catalog and policies may have changed: from the outermost call inwards, each is checked and permitted again.
-        let mut frames: Vec<&Self> = self.frames().collect();
-        while let Some(frame) = frames.pop() {
-            if let Err(failure) = frame.resume().await {
-                let _ = frame.stop_reason.set(failure);
-                // `answer.rs` ends the call with the reason as soon as it sees this future pending.
-                std::future::pending::<()>().await;
-            }
-        }
-        Ok(output)
+        let timeout = question.timeout;
+        self.park_while(async {
+            let (key, answer) = self.state.open_question(Question { message, kind, name, timeout });
+            // Withdraws the question however the wait ends.
+            let _open = OpenQuestion { state: &self.state, key };
+            let answer = async { answer.await.unwrap_or(Answer::Cancelled) }.boxed();
+            tokio::time::timeout(patience, answered(answer)).await.ok()
+        })
+        .await
     }
 
     /// Checks that a question may be shown, and that the client can show it.

@@ -135,8 +135,27 @@ impl CallFrame {
         WallTimeout::new(&self.entry, &self.nested_interrupted, asked, wall, limit)
     }
 
+    /// Parks the call while a person is asked: all frames release their permits, and the wall clock stops.
+    pub(super) async fn park_while<F: Future>(&self, asking: F) -> Result<F::Output, Failure> {
+        let _parked = self.gate.parked.park(&self.state)?;
+        for frame in self.frames() {
+            drop(frame.permit.lock().await.take());
+        }
+        let output = asking.await;
+        // Catalog and policies may have changed: from the outermost call inwards, each is checked and permitted again.
+        let mut frames: Vec<&Self> = self.frames().collect();
+        while let Some(frame) = frames.pop() {
+            if let Err(failure) = frame.resume().await {
+                let _ = frame.stop_reason.set(failure);
+                // `answer.rs` ends the call with the reason as soon as it sees this future pending.
+                std::future::pending::<()>().await;
+            }
+        }
+        Ok(output)
+    }
+
     /// Checks that a parked call may go on, and takes a permit unless another branch of the call already did.
-    pub(super) async fn resume(&self) -> Result<(), Failure> {
+    async fn resume(&self) -> Result<(), Failure> {
         let action = &self.entry.surface().actions[self.action].name;
         let reason = match self.gate.catalog.slot(self.name()) {
             Some(CatalogSlot::Serving(current)) if current.surface().action(action).is_none() => {
@@ -191,6 +210,11 @@ impl CallFrame {
     /// Iterates over this call and those above it, outermost last.
     pub(super) fn frames(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |frame| frame.parent.as_deref())
+    }
+
+    /// Key of its entries in the journal of its run, if a durable call makes it.
+    pub(super) fn journal_key(&self) -> Option<&str> {
+        self.journal_key.as_deref()
     }
 
     /// Counts the calls above this one.

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     access::CallOrigin,
+    approval::ApprovalDesk,
     catalog::{Catalog, CatalogSnapshot},
     failures,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
@@ -28,6 +29,15 @@ use crate::{
     run::{ParkedCalls, RunHandle, RunId, RunRegistry, RunStatus},
     schedule::{Executor, run_cpu_bound},
 };
+
+/// What outlives a gate.
+#[derive(Default)]
+pub struct GateStores {
+    /// Records runs that survive the host.
+    pub journal: Option<Arc<dyn Journal>>,
+    /// Approvals of people whom clients cannot ask.
+    pub approvals: Option<Arc<ApprovalDesk>>,
+}
 
 /// Starts calls to facades, finds runs, and drains them at shutdown. Cheap to clone.
 #[derive(Clone)]
@@ -44,15 +54,15 @@ impl Gate {
 
     /// Creates a gate with these quotas for each caller.
     pub fn with_quotas(catalog: Arc<Catalog>, executor: Executor, quotas: CallerQuotas) -> Self {
-        Self::with_journal(catalog, executor, quotas, None)
+        Self::with_stores(catalog, executor, quotas, GateStores::default())
     }
 
-    /// Creates a gate that records durable runs in a journal, if there is one.
-    pub fn with_journal(
+    /// Creates a gate that keeps runs and approvals in these stores.
+    pub fn with_stores(
         catalog: Arc<Catalog>,
         executor: Executor,
         quotas: CallerQuotas,
-        journal: Option<Arc<dyn Journal>>,
+        GateStores { journal, approvals }: GateStores,
     ) -> Self {
         let state = GateState {
             catalog,
@@ -66,8 +76,14 @@ impl Gate {
             draining: Arc::default(),
             kept: Arc::default(),
             journal,
+            approvals,
         };
         Self { state: Arc::new(state) }
+    }
+
+    /// Approvals of people whom clients cannot ask, if the host keeps any.
+    pub fn approvals(&self) -> Option<&Arc<ApprovalDesk>> {
+        self.state.approvals.as_ref()
     }
 
     /// Counters of the calls, and of the requests that lead to them.

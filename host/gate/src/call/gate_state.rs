@@ -3,6 +3,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use crate::{
+    approval::ApprovalDesk,
     catalog::Catalog,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
     journal::Journal,
@@ -31,4 +32,6 @@ pub(crate) struct GateState {
     pub(crate) kept: Arc<KeptResults>,
     /// Records runs that survive the host, if it has a journal.
     pub(crate) journal: Option<Arc<dyn Journal>>,
+    /// Approvals of people whom clients cannot ask, if the host keeps any.
+    pub(crate) approvals: Option<Arc<ApprovalDesk>>,
 }

@@ -57,6 +57,7 @@
 //! | `login.rs` | logins that a call needs first |
 //! | `link.rs` | links that may be shown |
 //! | `consent.rs` | confirmation before an action |
+//! | `operator.rs` | questions to an operator, outside of the client |
 //! | `timeout.rs` | wall-clock timeouts and their attribution |
 //! | `chain.rs` | follow-up calls |
 //! | `batch.rs` | several calls in one |
@@ -79,6 +80,7 @@ mod gate;
 mod gate_state;
 mod link;
 mod login;
+mod operator;
 mod peers;
 mod port;
 mod recorded_runs;
@@ -90,6 +92,6 @@ mod timeout;
 
 pub use audit::{TARGET, is_enabled};
 pub use exec::Exec;
-pub use gate::Gate;
+pub use gate::{Gate, GateStores};
 pub use snapshot::{FacadeStatus, GateSnapshot};
 pub use start::{CallStart, StartOutcome};

@@ -10,6 +10,8 @@ pub enum CallEvent {
     Progress(Progress),
     /// The call waits for a person. Holds all open questions by their keys, since parallel branches may ask together.
     Asks(BTreeMap<String, Question>),
+    /// The call waits for a person whom its client cannot ask. It may take long: whoever follows it should detach it as a run.
+    AwaitsApproval,
     /// The call has ended. The last event.
     Done(Box<Envelope>),
 }

@@ -9,6 +9,7 @@ use super::{event::CallEvent, state::CallState};
 pub(crate) struct EventCursor {
     progress_count: u64,
     question_count: u64,
+    approval_count: u64,
 }
 
 impl CallState {
@@ -45,6 +46,10 @@ impl CallState {
             seen.question_count = state.question_count;
             let asks = state.questions.iter().map(|(key, (question, _))| (key.clone(), question.clone()));
             return Some(CallEvent::Asks(asks.collect()));
+        }
+        if state.approval_count > seen.approval_count {
+            seen.approval_count = state.approval_count;
+            return (!state.approvals.is_empty()).then_some(CallEvent::AwaitsApproval);
         }
         None
     }

@@ -50,6 +50,26 @@ impl CallState {
         }
     }
 
+    /// Shows that the call waits for an approval.
+    pub(crate) fn show_approval(&self, id: &str, text: String) {
+        let mut state = self.lock();
+        state.approvals.insert(id.to_owned(), text);
+        state.approval_count += 1;
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Shows that the call no longer waits for an approval.
+    pub(crate) fn hide_approval(&self, id: &str) {
+        self.lock().approvals.remove(id);
+        self.changed.notify_waiters();
+    }
+
+    /// Returns true while the call waits for an approval.
+    pub(crate) fn awaits_approval(&self) -> bool {
+        !self.lock().approvals.is_empty()
+    }
+
     /// Waits until a question is closed.
     pub(crate) async fn wait_until_closed(&self, key: &str) {
         loop {

@@ -13,6 +13,8 @@ use crate::journal::RunEnd;
 
 /// Poll interval that clients are advised to use.
 const POLL_MS: u64 = 1000;
+/// The same while a person decides outside of the client.
+const APPROVAL_POLL_MS: u64 = 10_000;
 
 /// Renders a run as an item of a list, without its result.
 pub(crate) fn render_summary(id: &RunId, run: &CallState) -> Object {
@@ -46,7 +48,8 @@ pub(crate) fn render_run(id: &RunId, run: &CallState, include_trace: bool) -> Re
             content = blocks;
         }
         None => {
-            fields.insert("poll_after_ms".into(), POLL_MS.into());
+            let poll = if run.awaits_approval() { APPROVAL_POLL_MS } else { POLL_MS };
+            fields.insert("poll_after_ms".into(), poll.into());
         }
     }
     if include_trace {
@@ -92,7 +95,12 @@ pub(crate) fn render_detached(id: &RunId, run: &CallState) -> Envelope {
     params.insert("wait".into(), true.into());
     let next = Next { facade: run.facade.clone(), action: "run_status".into(), params, reason: None };
     let name = run.command.name.as_deref().unwrap_or("the call");
-    let message = format!("`{name}` continues as a run; `run_status` returns its state and result");
+    let message = match run.awaits_approval() {
+        true => format!(
+            "`{name}` has not begun: it waits for a person's approval; `run_status` returns its state and result"
+        ),
+        false => format!("`{name}` continues as a run; `run_status` returns its state and result"),
+    };
     let reply = Reply { message: Some(message), next: Some(next), ..render_run(id, run, false) };
     Envelope { resolved_inputs: run.inputs.clone(), ..Envelope::new(run.command.clone(), Ok(reply)) }
 }

@@ -47,6 +47,8 @@ pub(crate) struct CallState {
     pub(crate) can_ask: bool,
     /// True if the client can ask a person to open a link.
     pub(crate) can_open_links: bool,
+    /// True if the caller is a person, who confirms calls by `confirm: true`.
+    pub(crate) is_person: bool,
     /// Ids of its request, for the audit log.
     pub(crate) request_ids: RequestIds,
     /// List of tools that its client sees.
@@ -111,6 +113,10 @@ pub(super) struct MutableState {
     pub(super) question_count: u64,
     /// Answers to named questions that were not asked yet.
     pub(super) prepared_answers: BTreeMap<String, Answer>,
+    /// Texts of the approvals for which it waits, by their ids.
+    pub(super) approvals: BTreeMap<String, String>,
+    /// Number of approvals ever shown.
+    pub(super) approval_count: u64,
     /// Names already used by questions: an answer that a client sends again must not answer another question.
     pub(super) asked_names: BTreeSet<String>,
     pub(super) clock: ParkedClock,
@@ -191,6 +197,7 @@ impl CallState {
             rights: origin.rights,
             can_ask: origin.can_ask,
             can_open_links: origin.can_open_links,
+            is_person: origin.is_person,
             request_ids: origin.request_ids,
             list: origin.list,
             roots: origin.roots,
@@ -292,7 +299,7 @@ impl CallState {
         let state = self.lock();
         match &state.outcome {
             Some(envelope) => RunStatus::from_envelope(envelope),
-            None if state.questions.is_empty() => RunStatus::Running,
+            None if state.questions.is_empty() && state.approvals.is_empty() => RunStatus::Running,
             None => RunStatus::Waiting,
         }
     }
@@ -302,13 +309,15 @@ impl CallState {
         self.lock().progress.clone()
     }
 
-    /// Texts of the open questions, with their links.
+    /// Texts of the open questions, with their links, and of the approvals for which it waits.
     pub(crate) fn question_texts(&self) -> Vec<String> {
         let text = |question: &Question| match &question.kind {
             QuestionKind::Form { .. } => question.message.clone(),
             QuestionKind::Link { url } => format!("{}: {url}", question.message),
         };
-        self.lock().questions.values().map(|(question, _)| text(question)).collect()
+        let state = self.lock();
+        let questions = state.questions.values().map(|(question, _)| text(question));
+        questions.chain(state.approvals.values().cloned()).collect()
     }
 
     /// Open questions by their keys.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicUsize;
 
+use loggia_schema::ConsentSource;
+
 use super::*;
 
 fn batching() -> ActionPolicy {
@@ -112,7 +114,11 @@ async fn too_large_results_end_a_batch() {
 }
 
 fn confirming() -> ActionPolicy {
-    ActionPolicy { confirm: vec!["smash".into()], ..ActionPolicy::default() }
+    ActionPolicy {
+        confirm: vec!["smash".into()],
+        confirm_by: ConsentSource::Model,
+        ..ActionPolicy::default()
+    }
 }
 
 #[tokio::test]

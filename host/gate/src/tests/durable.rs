@@ -11,6 +11,7 @@ use super::{
     *,
 };
 use crate::{
+    call::GateStores,
     flow::CallerQuotas,
     journal::{Journal, NewRun},
     run::RunStatus,
@@ -46,7 +47,12 @@ pub(super) fn stage(text: &str, made: &MadeCalls, journal: Arc<MemoryJournal>) -
     serve_workflows(&gate, "inner", INNER, rules.clone());
     serve_workflows(&gate, "flow", text, rules);
     let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
-    Gate::with_journal(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), Some(journal))
+    Gate::with_stores(
+        Arc::clone(gate.catalog()),
+        executor,
+        CallerQuotas::default(),
+        GateStores { journal: Some(journal), ..GateStores::default() },
+    )
 }
 
 fn person() -> CallOrigin {
@@ -71,7 +77,7 @@ async fn run_until_killed(gate: &Gate) -> Option<Value> {
             match exec.next().await {
                 CallEvent::Done(envelope) => return json_of(*envelope),
                 CallEvent::Asks(asks) => say_yes(&asks, |key, answer| exec.answer(key, answer)),
-                CallEvent::Progress(_) => {}
+                CallEvent::Progress(_) | CallEvent::AwaitsApproval => {}
             }
         }
     };
@@ -232,7 +238,7 @@ async fn a_host_keeps_all_questions_that_it_takes_over() {
                 match exec.next().await {
                     CallEvent::Asks(_) => break,
                     CallEvent::Done(envelope) => panic!("{:?}", json_of(*envelope)),
-                    CallEvent::Progress(_) => {}
+                    CallEvent::Progress(_) | CallEvent::AwaitsApproval => {}
                 }
             }
             exec.persist().await;

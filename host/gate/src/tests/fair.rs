@@ -141,7 +141,7 @@ async fn one_caller_has_a_quarter_of_the_questions() {
                     held.push(exec);
                 }
                 CallEvent::Done(envelope) => assert_eq!(json_of(*envelope)["data"], 0),
-                CallEvent::Progress(_) => unreachable!(),
+                CallEvent::Progress(_) | CallEvent::AwaitsApproval => unreachable!(),
             }
         }
         assert_eq!(open, 16, "{origin:?}");

@@ -126,7 +126,7 @@ async fn asked(exec: &mut Exec) -> (String, Question) {
     match exec.next().await {
         CallEvent::Asks(asks) => asks.into_iter().next().unwrap(),
         CallEvent::Done(envelope) => panic!("it does not ask: {}", json_of(*envelope)),
-        CallEvent::Progress(_) => panic!("it asks"),
+        CallEvent::Progress(_) | CallEvent::AwaitsApproval => panic!("it asks"),
     }
 }
 

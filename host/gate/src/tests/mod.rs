@@ -1,5 +1,6 @@
 //! Tests of the gate over facades that they control.
 
+mod approvals;
 mod batches;
 mod calls;
 mod chains;
@@ -101,7 +102,7 @@ async fn finish(mut exec: Exec) -> Value {
         match exec.next().await {
             CallEvent::Done(envelope) => return json_of(*envelope),
             CallEvent::Asks(asks) => exec.decline_all(&asks),
-            CallEvent::Progress(_) => {}
+            CallEvent::Progress(_) | CallEvent::AwaitsApproval => {}
         }
     }
 }
@@ -120,7 +121,7 @@ async fn call(gate: &Gate, request: Request) -> Value {
         match exec.next().await {
             CallEvent::Done(envelope) => return json_of(*envelope),
             CallEvent::Asks(asks) => exec.decline_all(&asks),
-            CallEvent::Progress(_) => {}
+            CallEvent::Progress(_) | CallEvent::AwaitsApproval => {}
         }
     }
 }

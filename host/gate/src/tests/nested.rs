@@ -127,7 +127,7 @@ async fn nested_progress_is_not_reported() {
         match exec.next().await {
             CallEvent::Progress(progress) => seen.push(progress.done),
             CallEvent::Done(_) => break,
-            CallEvent::Asks(_) => {}
+            CallEvent::Asks(_) | CallEvent::AwaitsApproval => {}
         }
     }
     assert_eq!(seen, [1.0]);

@@ -75,7 +75,7 @@ async fn parallel_questions_of_one_call_share_its_permit() {
         match exec.next().await {
             CallEvent::Asks(asks) => exec.decline_all(&asks),
             CallEvent::Done(envelope) => return assert_eq!(json_of(*envelope)["data"], json!([true, true])),
-            CallEvent::Progress(_) => {}
+            CallEvent::Progress(_) | CallEvent::AwaitsApproval => {}
         }
     }
 }
@@ -334,7 +334,7 @@ async fn a_prepared_answer_answers_one_question() {
                 assert_eq!(json_of(*envelope)["data"], json!([true, false, false]));
                 return assert_eq!(keys, ["q1", "q2"], "neither a second time nor for somebody else");
             }
-            CallEvent::Progress(_) => {}
+            CallEvent::Progress(_) | CallEvent::AwaitsApproval => {}
         }
     }
 }

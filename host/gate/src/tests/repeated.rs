@@ -6,7 +6,7 @@ use super::{
     memory_journal::{MemoryJournal, MemoryRuns},
     *,
 };
-use crate::flow::CallerQuotas;
+use crate::{call::GateStores, flow::CallerQuotas};
 
 #[tokio::test(start_paused = true)]
 async fn a_run_of_a_plugin_is_interrupted_and_keeps_its_trace() {
@@ -23,7 +23,12 @@ async fn a_run_of_a_plugin_is_interrupted_and_keeps_its_trace() {
         let gate = one(digging);
         let journal = MemoryJournal::new(runs, host, usize::MAX);
         let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
-        Gate::with_journal(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), Some(journal))
+        Gate::with_stores(
+            Arc::clone(gate.catalog()),
+            executor,
+            CallerQuotas::default(),
+            GateStores { journal: Some(journal), ..GateStores::default() },
+        )
     };
     let runs = MemoryRuns::default();
     let first = stage(&runs, 1);
@@ -67,7 +72,12 @@ fn digging_stage(keys: &Arc<Mutex<Vec<String>>>, runs: &MemoryRuns, host: u64) -
     let gate = one(digging);
     let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
     let journal = MemoryJournal::new(runs, host, usize::MAX);
-    Gate::with_journal(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), Some(journal))
+    Gate::with_stores(
+        Arc::clone(gate.catalog()),
+        executor,
+        CallerQuotas::default(),
+        GateStores { journal: Some(journal), ..GateStores::default() },
+    )
 }
 
 #[tokio::test(start_paused = true)]

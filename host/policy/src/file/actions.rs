@@ -1,6 +1,6 @@
 //! `[actions]`: rules for single actions.
 
-use loggia_schema::ActionPolicy;
+use loggia_schema::{ActionPolicy, ConsentSource};
 
 use crate::{
     document::{
@@ -13,6 +13,9 @@ use crate::{
 
 const CHAINS: &[(&str, ChainRule)] =
     &[("off", ChainRule::Off), ("advise", ChainRule::Advise), ("follow", ChainRule::Follow)];
+
+const CONSENT_SOURCES: &[(&str, ConsentSource)] =
+    &[("person", ConsentSource::Person), ("model", ConsentSource::Model)];
 
 pub(super) const ACTIONS: Section = Section {
     name: "actions",
@@ -30,9 +33,18 @@ pub(super) const ACTIONS: Section = Section {
             name: "confirm",
             kind: "list of actions",
             default: Some("[]"),
-            means: "the user is asked before these run. If the client cannot ask, the model does, and sends \
-                    `\"confirm\": true` when the user agrees",
+            means: "a person is asked before these run: the user, or an operator where the client cannot ask",
             example: r#"["delete"]"#,
+            inner: &[],
+        },
+        Key {
+            name: "confirm-by",
+            kind: "word",
+            default: Some("\"person\""),
+            means: "whose consent counts where the client cannot ask its user: `\"person\"` waits until an operator \
+                    approves (`loggia approvals`), `\"model\"` accepts `\"confirm\": true` of the model, which may send \
+                    it unasked",
+            example: "\"model\"",
             inner: &[],
         },
         Key {
@@ -66,6 +78,9 @@ pub(super) fn read(field: &Field<'_>, problems: &mut Problems) -> (ActionPolicy,
     };
     terms.deny = names("deny");
     terms.confirm = names("confirm");
+    if let Some(word) = fields.get("confirm-by").and_then(|field| field.word(CONSENT_SOURCES, problems)) {
+        terms.confirm_by = word;
+    }
     terms.batch = fields.get("batch").and_then(|field| field.flag(problems)).unwrap_or_default();
     if let Some(word) = fields.get("chain").and_then(|field| field.word(CHAINS, problems)) {
         chain = word;

@@ -5,7 +5,7 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `root_table.rs`, `http.rs`, `auth.rs`, `state_storage.rs` | the tables of the file |
+//! | `root_table.rs`, `http.rs`, `auth.rs`, `approvals.rs`, `state_storage.rs` | the tables of the file |
 //! | `card.rs`, `card_values.rs` | `[card]` and its values |
 //! | `credential.rs` | the values of `[auth]` |
 //! | `upstream.rs`, `login_server.rs`, `service.rs`, `profile.rs` | `[upstream.NAME]`, `[login.NAME]`, `[service.NAME]`, `[profile.NAME]` |
@@ -16,6 +16,7 @@
 //! | `read.rs` | parses a file to settings, or reports all problems |
 //! | `schema.rs`, `reference.rs` | the tables as JSON Schema and as a page |
 
+mod approvals;
 mod auth;
 mod card;
 mod card_values;
@@ -41,6 +42,7 @@ mod value;
 mod web_url;
 
 pub use self::{
+    approvals::Approvals,
     auth::{Algorithm, Auth, OAuth, Token},
     card::{CardIcon, CardProfile, CardSettings},
     card_values::{CardRepository, CardUrl, IconTheme, IconType},

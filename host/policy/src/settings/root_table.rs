@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    approvals::Approvals,
     auth::{Auth, auth},
     card::CardSettings,
     credential::TokenHash,
@@ -49,6 +50,8 @@ table! {
         log: Log = Log::default();
         /// The audit trail.
         audit: Audit = Audit::default();
+        /// Approvals of people whom clients cannot ask.
+        approvals: Approvals = Approvals::default();
         /// HTTP. Without this table, the server speaks MCP on stdin and stdout.
         http: Option<Http> = None;
         /// Authentication over HTTP.
@@ -113,15 +116,15 @@ table! {
 
 table! {
     /// The listener for operators: `/healthz`, `/readyz` and `/metrics`, which are unauthenticated and reveal no secrets, and
-    /// `/credentials`, which needs `token`.
+    /// `/credentials` and `/approvals`, which need `token`.
     pub struct Admin {
         /// Address to listen on. Port 0 selects a free port.
         listen: SocketAddr;
         /// Host names under which requests may reach it, besides addresses and localhost: for example that of its
         /// Kubernetes service.
         hosts: Vec<String> = Vec::new();
-        /// Hash of the token for `/credentials`, as `loggia token new` prints it. Without it, credentials of callers cannot
-        /// be managed over HTTP.
+        /// Hash of the token of operators, as `loggia token new` prints it. Without it, credentials of callers cannot be managed over
+        /// HTTP, nor approvals decided, except by signed webhooks.
         token: Option<TokenHash> = None;
     }
 }

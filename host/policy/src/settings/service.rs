@@ -17,7 +17,8 @@ table! {
     }
 }
 
-fn secret(text: &Text) -> Result<HiddenText, String> {
+/// Checks the length of a secret.
+pub(super) fn secret(text: &Text) -> Result<HiddenText, String> {
     match text.value.len() >= MIN_SECRET {
         true => Ok(HiddenText(text.value.clone())),
         false => Err(format!("has fewer than {MIN_SECRET} characters")),

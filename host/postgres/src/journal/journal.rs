@@ -101,7 +101,7 @@ impl PostgresJournal {
     }
 
     /// Queues an operation.
-    fn run<T, W>(&self, weight: usize, work: W) -> JournalFuture<T>
+    pub(super) fn run<T, W>(&self, weight: usize, work: W) -> JournalFuture<T>
     where
         T: Send + 'static,
         W: Fn(Arc<RunSession>, RunAttempt) -> BoxFuture<'static, RunResult<T>> + Send + 'static,
@@ -125,6 +125,13 @@ impl Drop for PostgresJournal {
 
 fn ended() -> JournalError {
     JournalError::Storage("its thread has ended".to_owned())
+}
+
+/// Creates a mark by which an operation recognises what an earlier attempt of it has done.
+pub(super) fn random_mark() -> Result<String, JournalError> {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits).map_err(|error| JournalError::Storage(error.to_string()))?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bits)))
 }
 
 /// Runs the operations of a queue until it is closed and empty.
@@ -227,6 +234,8 @@ macro_rules! operation {
     }};
 }
 
+pub(super) use operation;
+
 impl Journal for PostgresJournal {
     fn create(&self, run: NewRun) -> JournalFuture<()> {
         self.run(
@@ -256,11 +265,10 @@ impl Journal for PostgresJournal {
     }
 
     fn claim(&self, facades: Vec<String>, most: usize) -> JournalFuture<Vec<ClaimedRun>> {
-        let mut bits = [0; 16];
-        if let Err(error) = getrandom::fill(&mut bits) {
-            return future::ready(Err(JournalError::Storage(error.to_string()))).boxed();
-        }
-        let claim = format!("{:032x}", u128::from_be_bytes(bits));
+        let claim = match random_mark() {
+            Ok(claim) => claim,
+            Err(error) => return future::ready(Err(error)).boxed(),
+        };
         self.run(
             0,
             operation!((facades, claim), |session, _attempt, (facades, claim)| {

@@ -12,10 +12,12 @@
 //! | `session.rs` | the connection of transactions |
 //! | `statements.rs` | SQL |
 //! | `work.rs` | operations on runs |
+//! | `approvals.rs` | the gate's store of approvals |
 //! | `lease.rs` | leases that show which hosts live |
 //! | `hosts.rs` | the hosts, for operators |
 //! | `retention.rs` | removing ended runs by age and size |
 
+mod approvals;
 mod committer;
 mod hosts;
 #[allow(clippy::module_inception, reason = "the adapter itself")]

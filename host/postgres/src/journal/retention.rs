@@ -15,9 +15,11 @@ const BATCH: u64 = 256;
 const TURN: &str =
     "UPDATE @format SET swept = now() WHERE swept <= now() - $1::float8 * interval '1 millisecond'";
 
-/// Removes the rows of hosts that ended long ago without giving their leases up, and messages that no host has taken.
+/// Removes the rows of hosts that ended long ago without giving their leases up, messages that no host has taken, and
+/// approvals a week after they have expired.
 const HOSTS: &str = "DELETE FROM @hosts WHERE expires < now() - interval '1 hour';
-    DELETE FROM @mail WHERE sent < now() - interval '5 minutes'";
+    DELETE FROM @mail WHERE sent < now() - interval '5 minutes';
+    DELETE FROM @approvals WHERE expires_ms < (extract(epoch FROM now()) * 1000)::bigint - 7 * 86400000::bigint";
 
 /// Removes ended runs: age in milliseconds, bytes. The newest stay, as long as all together have no more bytes.
 const RUNS: &str = "WITH ended AS (

@@ -110,4 +110,20 @@ statements! {
         FROM @runs r WHERE r.id = $1 AND r.ended_ms IS NULL";
     /// Runs of a host that are to be cancelled: host.
     cancel_requests = "SELECT id FROM @runs WHERE host = $1 AND ended_ms IS NULL AND cancels ORDER BY key";
+    /// Opens an approval, unless one with its subject is not closed: id, subject, expiry, record. Returns the record that is open.
+    open_approval = "INSERT INTO @approvals AS a (id, subject, expires_ms, record) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (subject) WHERE closed IS NULL DO UPDATE SET subject = a.subject RETURNING a.record";
+    /// Decides an approval: id, subject, decision, time. Returns whether this is its decision.
+    decide_approval = "WITH decided AS (UPDATE @approvals SET decision = $3
+            WHERE id = $1 AND subject = $2 AND closed IS NULL AND (decision IS NULL OR decision = $3)
+            AND expires_ms > $4 RETURNING key)
+        SELECT count(*) FROM decided";
+    /// Closes an approval: id, reason, mark of the operation. Returns whether this operation did.
+    close_approval = "WITH done AS (UPDATE @approvals SET closed = $2, closer = $3
+            WHERE id = $1 AND (closed IS NULL OR closer = $3) RETURNING key)
+        SELECT count(*) FROM done";
+    /// An approval: id.
+    approval = "SELECT record, decision, closed FROM @approvals WHERE id = $1";
+    /// Approvals, those first that are not closed: limit.
+    approvals = "SELECT record, decision, closed FROM @approvals ORDER BY closed IS NOT NULL, key DESC LIMIT $1";
 }

@@ -19,7 +19,7 @@ pub(crate) enum RunAttempt {
     Again,
 }
 
-fn to_i64(number: impl TryInto<i64>) -> i64 {
+pub(super) fn to_i64(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
@@ -36,7 +36,7 @@ fn or_lost(done: bool) -> RunResult<()> {
 }
 
 /// Whether PostgreSQL can hold a text. A handle that it cannot hold is that of no run.
-fn is_text(text: &str) -> bool {
+pub(super) fn is_text(text: &str) -> bool {
     !text.contains('\0')
 }
 

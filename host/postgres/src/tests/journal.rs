@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use loggia_gate::{
+    approval::suite as approval_suite,
     journal::{
         Journal, JournalError, RetentionLimits,
         suite::{JournalPlace, entries, facades, first, run},
@@ -157,4 +158,10 @@ async fn claims_are_bounded_by_their_bytes() {
     let ids: Vec<&str> = claimed.iter().map(|claimed| &*claimed.lease.run).collect();
     assert_eq!(ids, ["a", "b"]);
     assert_eq!(one.claim(facades(), 9).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn approvals_pass_the_suite() {
+    let journal = SchemaPlace::new().open_with(JournalOptions::default());
+    approval_suite::check(&journal).await;
 }

@@ -164,7 +164,7 @@ impl Contract {
 impl Contract {
     /// Whether calls to this facade can become runs.
     pub fn has_runs(&self) -> bool {
-        self.policy().batch || !self.long_running.is_empty()
+        self.policy().batch || !self.detachable.is_empty()
     }
 
     /// The host actions of this facade.

@@ -39,7 +39,7 @@ pub struct Contract {
     /// Every action.
     pub(crate) all: ActionSet,
     /// The actions that may become runs.
-    pub(crate) long_running: ActionSet,
+    pub(crate) detachable: ActionSet,
     /// The actions that need a person's confirmation.
     pub(crate) confirmed: ActionSet,
     /// Whether calls may carry the code of a login.
@@ -136,7 +136,7 @@ impl Contract {
         }
         Self {
             all: ActionSet::first(surface.actions.len()),
-            long_running: ActionSet::matching(&surface.actions, |action| action.long_running),
+            detachable: ActionSet::matching(&surface.actions, |action| action.long_running),
             confirmed: ActionSet::EMPTY,
             takes_login_codes: false,
             surface,

@@ -52,7 +52,7 @@ impl Contract {
         if withheld.is_empty() {
             Some(view.clone())
         } else {
-            view.without(withheld, &self.all, &self.long_running, self.policy.batch)
+            view.without(withheld, &self.all, &self.detachable, self.policy.batch)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use crate::{
     contract::build::Contract,
     model::{
-        action_policy::{ActionPolicy, UnmetNeed},
+        action_policy::{ActionPolicy, ConsentSource, UnmetNeed},
         action_set::ActionSet,
         bounds::SurfaceProblems,
     },
@@ -61,6 +61,9 @@ impl Contract {
         }
         self.confirmed =
             ActionSet::from_indices(terms.confirm.iter().filter_map(|name| self.index_of_name(name)));
+        if terms.confirm_by == ConsentSource::Person {
+            self.detachable = self.detachable.union(&self.confirmed);
+        }
         self.policy = terms;
         Ok(self)
     }
@@ -68,6 +71,16 @@ impl Contract {
     /// The operator's policy.
     pub fn policy(&self) -> &ActionPolicy {
         &self.policy
+    }
+
+    /// Whether calls of an action may become runs: it is long-running, or may wait for a person outside of the client.
+    pub(crate) fn may_become_run(&self, index: usize) -> bool {
+        self.detachable.contains(index)
+    }
+
+    /// Whether a model confirms an action by `confirm: true`, where its client cannot ask a person.
+    pub(crate) fn is_confirmed_by_model(&self, action: &str) -> bool {
+        self.policy.confirm_by == ConsentSource::Model && self.needs_confirmation(action)
     }
 
     /// Whether an action needs a person's confirmation.

@@ -9,8 +9,20 @@ pub struct ActionPolicy {
     pub unmet: Vec<UnmetNeed>,
     /// Actions that need a person's confirmation.
     pub confirm: Vec<String>,
+    /// Whose confirmation counts where the client cannot ask a person.
+    pub confirm_by: ConsentSource,
     /// Whether `batch` is available.
     pub batch: bool,
+}
+
+/// Whose confirmation counts where the client cannot ask a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ConsentSource {
+    /// An operator's, given outside of the client. The call waits for it as a run.
+    #[default]
+    Person,
+    /// The model's `confirm: true`.
+    Model,
 }
 
 /// A grant that an action needs and the policy lacks.

@@ -76,7 +76,7 @@ impl ToolView {
         &self,
         withheld: &ActionSet,
         all: &ActionSet,
-        long_running: &ActionSet,
+        detachable: &ActionSet,
         batch: bool,
     ) -> Option<Self> {
         let own = self.actions.intersection(all);
@@ -84,7 +84,7 @@ impl ToolView {
         // A tool that is a host action manages runs, of any action.
         let is_host_tool = own.is_empty();
         let may_run =
-            if is_host_tool { long_running.difference(withheld) } else { long_running.intersection(&left) };
+            if is_host_tool { detachable.difference(withheld) } else { detachable.intersection(&left) };
         let has_runs = (batch && !left.is_empty()) || !may_run.is_empty();
         if left.is_empty() && !(is_host_tool && has_runs) {
             return None;

@@ -2,7 +2,7 @@
 //! measuring the other forms.
 //!
 //! A tool has the parameters of its action, and those that the host adds to it. There is no `describe`, because every
-//! tool shows its own parameters, and no `batch`. If an action is long-running, `notes_run_status` and
+//! tool shows its own parameters, and no `batch`. If calls may become runs, `notes_run_status` and
 //! `notes_run_cancel` are added.
 //!
 //! The baseline has none of the host's additions: an ordinary server has no runs, levels of
@@ -40,8 +40,8 @@ impl Contract {
 pub(crate) fn publish(contract: &Contract, own_names: bool) -> Vec<PublishedTool> {
     let surface = contract.surface();
     let host_actions = contract.host_actions().filter(|host_action| host_action.is_about_runs());
-    let host_actions: Vec<HostAction> =
-        host_actions.filter(|_| surface.actions.iter().any(|action| action.long_running)).collect();
+    let any_run = (0..surface.actions.len()).any(|index| contract.may_become_run(index));
+    let host_actions: Vec<HostAction> = host_actions.filter(|_| any_run).collect();
     let names = surface.actions.iter().map(|action| action.name.as_str());
     let mut names = self::tool_names(
         &surface.name,

@@ -27,7 +27,7 @@ pub(crate) fn for_action(contract: &Contract, action: &Action) -> Vec<ShapeMembe
     if action.long_running {
         out.push(optional("wait", ValueShape::Boolean, "false: answer at once, with a run", ""));
     }
-    if contract.needs_confirmation(&action.name) {
+    if contract.is_confirmed_by_model(&action.name) {
         let text = "true after the person agreed; only needed where the client cannot ask";
         out.push(optional("confirm", ValueShape::Boolean, text, "the person agreed"));
     }

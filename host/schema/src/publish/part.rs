@@ -72,7 +72,8 @@ impl<'a> ToolPart<'a> {
         let actions = contract.surface().actions.iter().enumerate();
         let actions: Vec<_> = actions.filter(|(index, _)| view.shows(*index)).collect();
         // Runs are looked up at the tool that started them.
-        let runs = contract.policy().batch || actions.iter().any(|(_, action)| action.long_running);
+        let runs =
+            contract.policy().batch || actions.iter().any(|(index, _)| contract.may_become_run(*index));
         let host_actions: Vec<HostAction> =
             contract.host_actions().filter(|action| runs || !action.is_about_runs()).collect();
         let view = view.with_host_actions(&host_actions);

@@ -6,7 +6,7 @@ use loggia_facade::Surface;
 
 use crate::{
     contract::{build::Contract, routed::CallTarget},
-    model::action_policy::ActionPolicy,
+    model::action_policy::{ActionPolicy, ConsentSource},
     publish::{
         expose::{ExposeOptions, SchemaForm, ToolSplit},
         tool::PublishedTool,
@@ -147,6 +147,7 @@ fn host_parameters_are_published_only_where_needed() {
         surface
     };
     let confirm = ActionPolicy { confirm: vec!["go".into()], ..ActionPolicy::default() };
+    let by_model = ActionPolicy { confirm_by: ConsentSource::Model, ..confirm.clone() };
     let batch = ActionPolicy { batch: true, ..ActionPolicy::default() };
     for (surface, terms, flat, nested) in [
         (plain(), ActionPolicy::default(), "action of", "action params"),
@@ -157,7 +158,9 @@ fn host_parameters_are_published_only_where_needed() {
             "action wait of run_id include_trace",
             "action params wait",
         ),
-        (plain(), confirm, "action confirm of", "action params confirm"),
+        // An operator's approval takes time, for which the call becomes a run.
+        (plain(), confirm, "action wait of run_id include_trace", "action params wait"),
+        (plain(), by_model, "action confirm of", "action params confirm"),
         (plain(), batch, "action wait of run_id include_trace items mode", "action params wait"),
     ] {
         assert_eq!(names(surface.clone(), terms.clone(), SchemaForm::Flat).join(" "), flat);

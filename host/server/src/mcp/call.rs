@@ -245,6 +245,9 @@ impl McpHandler {
                     return Ok(self.to_result(*envelope, tool, context).into());
                 }
                 CallEvent::Progress(progress) => reporter.report(context, progress).await,
+                // People take their time. Who waits for a run's status waits on.
+                CallEvent::AwaitsApproval if exec.watched_run().is_some() => {}
+                CallEvent::AwaitsApproval => return Ok(self.detach(exec, tool, context).await),
                 CallEvent::Asks(mut asks) => {
                     // MCP cannot express it, so it cannot be answered.
                     exec.close_unless(&mut asks, elicitation::is_expressible, &Answer::Cancelled);

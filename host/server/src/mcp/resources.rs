@@ -241,6 +241,13 @@ impl McpHandler {
             match event {
                 CallEvent::Done(envelope) => return *envelope,
                 CallEvent::Progress(_) => {}
+                // Dropping the call withdraws the approval.
+                CallEvent::AwaitsApproval => {
+                    let message = "denied: reading this resource needs a person's approval";
+                    let failure =
+                        Failure::new(code::DENIED, message).hint("call the action of the tool instead");
+                    return Envelope::new(Command { key: "action", name: None }, Err(failure));
+                }
                 CallEvent::Asks(mut asks) => exec.close_unless(&mut asks, |_| false, &Answer::Declined),
             }
         }

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     build,
     build::BuildError,
-    serve::{HostOptions, PluginHost},
+    serve::{HostOptions, PluginHost, approvals::ApprovalOptions},
     telemetry::logs,
 };
 
@@ -95,7 +95,8 @@ impl DevCommand {
         let file = self.common.settings()?.map_or_else(Publish::default, |settings| settings.publish);
         let settings = Settings { publish: self.publishing.override_file(file), ..Settings::default() };
         let PublishPlan { lists, paths } = PublishPlan::new(&settings);
-        let options = HostOptions { journal: true, lists, ..self.common.host_options()? };
+        let approvals = Some(ApprovalOptions::new(&settings.approvals));
+        let options = HostOptions { journal: true, lists, approvals, ..self.common.host_options()? };
         let host = PluginHost::new(&options)?;
         let door = HttpEndpoint {
             http: Http { listen: self.http, ..Http::default() },

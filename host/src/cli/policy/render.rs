@@ -74,6 +74,7 @@ fn render_actions(explanation: &PolicyExplanation, page: &mut Page) {
         let rule = match ruled.rule {
             ActionRule::Allowed => None,
             ActionRule::Confirmed => Some("requires confirmation"),
+            ActionRule::Claimed => Some("requires confirmation, which a model can claim"),
             ActionRule::Denied => Some("denied: neither listed nor callable"),
             ActionRule::Unmet => Some("neither listed nor callable"),
         };

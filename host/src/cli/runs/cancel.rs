@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::records::RunRecords;
-use crate::cli::{exit, term};
+use crate::cli::{exit, records::RunRecords, term};
 
 /// Cancel an unfinished run.
 ///

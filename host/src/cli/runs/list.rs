@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
-use chrono::{DateTime, SecondsFormat};
 use loggia_gate::journal::{RunSummary, StoredRun};
 use loggia_text::printable;
 use serde_json::{Value, json};
 
-use super::records::RunRecords;
-use crate::cli::{columns, term};
+use crate::{
+    cli::{columns, records::RunRecords, term},
+    serve::approvals::format_time,
+};
 
 /// List recorded runs, the newest first.
 ///
@@ -67,10 +68,4 @@ fn to_json(stored: &StoredRun) -> Value {
         "ended": stored.end.as_ref().map(|(at, _)| format_time(*at)),
         "outcome": summary.as_ref().map_or("unreadable", |summary| summary.outcome.as_str()),
     })
-}
-
-/// Formats a time in milliseconds since 1970.
-pub fn format_time(milliseconds: u64) -> String {
-    let time = i64::try_from(milliseconds).ok().and_then(DateTime::from_timestamp_millis);
-    time.map_or_else(String::new, |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

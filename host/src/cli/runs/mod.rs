@@ -6,22 +6,19 @@
 //! | `show.rs` | shows one run |
 //! | `cancel.rs` | cancels an unfinished run |
 //! | `retry.rs` | lets an ended run begin again |
-//! | `records.rs` | opens the journal of a folder or database |
 
 mod cancel;
 mod list;
-mod records;
 mod retry;
 mod show;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use loggia_policy::settings::{Level, StateStorage};
+use loggia_policy::settings::Level;
 
-use self::records::RunRecords;
-use super::{common::env_default, database::to_database, settings};
-use crate::{places, telemetry::logs};
+use super::records::{RecordPlace, RunRecords};
+use crate::telemetry::logs;
 
 /// List, show, cancel or retry runs.
 ///
@@ -32,18 +29,8 @@ use crate::{places, telemetry::logs};
 pub struct RunsCommand {
     #[command(subcommand)]
     command: Command,
-    /// State folder [env: LOGGIA_STATE; default: that of the settings file, or the platform's state folder]
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = env_default("LOGGIA_STATE"),
-        hide_default_value = true,
-        global = true
-    )]
-    state: Option<PathBuf>,
-    /// Settings file whose database (`state.url`) or state folder to use
-    #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG", global = true)]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    place: RecordPlace,
 }
 
 // Help texts are at the commands' structs.
@@ -58,14 +45,7 @@ enum Command {
 impl RunsCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
-        let storage = match self.config.as_deref().map(settings::read_and_check).transpose()? {
-            Some(settings) => settings.state,
-            None => StateStorage::default(),
-        };
-        let records = match to_database(&storage) {
-            Some(database) => RunRecords::open_database(&database)?,
-            None => RunRecords::open_folder(&self.state.or(storage.folder).map_or_else(places::state, Ok)?)?,
-        };
+        let records = RunRecords::open(self.place)?;
         match self.command {
             Command::List(command) => command.run(&records),
             Command::Show(command) => command.run(&records),

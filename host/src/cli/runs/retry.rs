@@ -12,8 +12,7 @@ use loggia_gate::{
 };
 use loggia_workflow::facade::retry_history;
 
-use super::records::RunRecords;
-use crate::cli::term;
+use crate::cli::{records::RunRecords, term};
 
 /// Let an ended run begin again, as a new run of the same caller.
 ///

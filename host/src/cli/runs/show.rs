@@ -6,8 +6,10 @@ use loggia_gate::journal::{RunSummary, own_entries};
 use loggia_workflow::facade::{StepSummary, summarize_steps};
 use serde_json::{Value, json};
 
-use super::{list::format_time, records::RunRecords};
-use crate::cli::term;
+use crate::{
+    cli::{records::RunRecords, term},
+    serve::approvals::format_time,
+};
 
 /// Show a run: its caller, parameters, steps, trace and result, as JSON.
 ///

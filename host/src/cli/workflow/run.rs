@@ -255,7 +255,7 @@ async fn follow(mut exec: Exec, mut answers: VecDeque<Answer>, steps: &StepProgr
         };
         match event {
             CallEvent::Done(envelope) => return *envelope,
-            CallEvent::Progress(_) => {}
+            CallEvent::Progress(_) | CallEvent::AwaitsApproval => {}
             CallEvent::Asks(asks) => {
                 for (key, question) in asks {
                     if asked.insert(key.clone(), ()).is_none() {

@@ -7,8 +7,8 @@ use axum::{
     body::to_bytes,
     extract::{Path, RawQuery, Request, State as Axum},
     http::{
-        HeaderMap, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE},
+        StatusCode,
+        header::{CONTENT_TYPE, WWW_AUTHENTICATE},
     },
     middleware::{self, Next},
     response::{IntoResponse, Response},
@@ -16,11 +16,11 @@ use axum::{
 };
 use loggia_credentials::{CallerName, ListedCredential};
 use loggia_gate::call::TARGET as AUDIT;
-use loggia_policy::settings::credential::{TokenHash, parse_hash};
-use loggia_server::auth::token;
+use loggia_policy::settings::credential::TokenHash;
 use serde::Serialize;
 use url::form_urlencoded;
 
+use super::operator::has_token;
 use crate::caller_vault::{CallerVault, CredentialError};
 
 /// Bytes of a request's body.
@@ -57,16 +57,6 @@ async fn check_token(Axum(admin): AdminExtract, request: Request, next: Next) ->
         return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], message).into_response();
     }
     next.run(request).await
-}
-
-/// Compares hashes, so that the time of comparing reveals nothing of the token.
-fn has_token(headers: &HeaderMap, expected: &TokenHash) -> bool {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return false };
-    let token = value.to_str().ok().and_then(|value| value.split_once(' '));
-    let token =
-        token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-    token.and_then(|token| parse_hash(&token::hash(token))).is_some_and(|hash| hash == *expected)
 }
 
 /// Reads the owner of a credential from a query: `caller=NAME`, or nothing for the local user.

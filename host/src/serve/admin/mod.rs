@@ -1,7 +1,9 @@
-//! Admin listener: `/healthz`, `/readyz`, `/metrics`, unauthenticated and without secrets, and `/credentials`. Bind it to loopback
-//! or a private network. It answers until the process exits.
+//! Admin listener: `/healthz`, `/readyz`, `/metrics`, unauthenticated and without secrets; `/credentials` and `/approvals`,
+//! for operators. Bind it to loopback or a private network. It answers until the process exits.
 
+mod approvals;
 mod credentials;
+mod operator;
 
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
 
@@ -26,7 +28,7 @@ use serde::Serialize;
 use tokio::{net::TcpListener, runtime::Handle};
 use tokio_util::sync::CancellationToken;
 
-pub use self::credentials::CredentialAdmin;
+pub use self::{approvals::ApprovalAdmin, credentials::CredentialAdmin};
 use super::{PluginHost, vitals, vitals::TaskCounts};
 use crate::{
     load,
@@ -83,6 +85,15 @@ impl AdminState {
     }
 }
 
+/// What operators can do on the listener.
+#[derive(Default)]
+pub struct OperatorApis {
+    /// Manages credentials of callers.
+    pub credentials: Option<CredentialAdmin>,
+    /// Decides approvals.
+    pub approvals: Option<ApprovalAdmin>,
+}
+
 /// Serves until it is dropped. Once `stop` is cancelled, the server is no longer ready.
 ///
 /// # Errors
@@ -91,7 +102,7 @@ impl AdminState {
 pub async fn serve(
     listener: TcpListener,
     state: AdminState,
-    credentials: Option<CredentialAdmin>,
+    OperatorApis { credentials, approvals }: OperatorApis,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let times = ConnectionTimeouts { head: TIMEOUT, idle: TIMEOUT, write: TIMEOUT };
@@ -103,6 +114,7 @@ pub async fn serve(
         .route("/metrics", get(metrics_page))
         .with_state((state.clone(), stop))
         .merge(credentials::routes(credentials))
+        .merge(approvals::routes(approvals))
         .layer(middleware::from_fn_with_state(state, check_host))
         .layer(middleware::map_response(set_headers));
     accept(listener, router, bounds, CancellationToken::new()).await

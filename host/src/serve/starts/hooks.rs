@@ -22,8 +22,8 @@ use serde_json::Value;
 use super::{
     cause::{derive_id, to_request},
     service::ServiceIdentity,
-    signature,
 };
+use crate::serve::signature;
 
 /// Receives requests to the hooks of the workflows that are served.
 pub struct WorkflowHooks {

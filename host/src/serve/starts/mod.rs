@@ -12,7 +12,6 @@
 //! | `scheduler.rs` | starts what is due |
 //! | `cursor.rs` | pure: how far the changes of a state have started a workflow |
 //! | `state_watcher.rs` | starts what follows from changes of state |
-//! | `signature.rs` | pure: signatures of requests to hooks |
 //! | `hooks.rs` | starts what programs of other services ask for |
 
 mod cause;
@@ -21,7 +20,6 @@ mod hooks;
 mod schedule;
 mod scheduler;
 mod service;
-mod signature;
 mod state_watcher;
 
 pub use self::{

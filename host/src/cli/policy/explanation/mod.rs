@@ -12,6 +12,7 @@ use loggia_policy::{
     limits::{LIMITS, LimitSet},
     model::Policy,
 };
+use loggia_schema::ConsentSource;
 
 pub use self::model::{
     ActionRule, ChangedLimit, ExfiltrationWarning, ExplainedAction, GrantedRight, MissingGrant,
@@ -35,20 +36,24 @@ pub fn explain(subjects: &[PolicySubject<'_>]) -> Option<PolicyExplanation> {
 
 fn explain_actions(subject: &PolicySubject<'_>) -> Vec<ExplainedAction> {
     let terms = &subject.policy.terms;
-    let confirmed = |name: &String| terms.confirm.contains(name);
+    let confirmed = match terms.confirm_by {
+        ConsentSource::Person => ActionRule::Confirmed,
+        ConsentSource::Model => ActionRule::Claimed,
+    };
+    let rule_of = |name: &String| if terms.confirm.contains(name) { confirmed } else { ActionRule::Allowed };
     let published = subject.surface.into_iter().flat_map(|surface| &surface.actions);
     let published =
         published.filter(|action| !terms.deny.contains(&action.name)).map(|action| ExplainedAction {
             action: action.name.clone(),
             effect: Some(Effect::as_str(action.effect)),
-            rule: if confirmed(&action.name) { ActionRule::Confirmed } else { ActionRule::Allowed },
+            rule: rule_of(&action.name),
             needs: None,
         });
     let ruled =
         |name: &String, rule| ExplainedAction { action: name.clone(), effect: None, rule, needs: None };
     // Without a plugin, only the policy names actions.
     let named = terms.confirm.iter().filter(|name| subject.surface.is_none() && !terms.deny.contains(name));
-    let named = named.map(|name| ruled(name, ActionRule::Confirmed));
+    let named = named.map(|name| ruled(name, confirmed));
     let denied = terms.deny.iter().map(|name| ruled(name, ActionRule::Denied));
     let unmet = terms.unmet.iter().map(|unmet| ExplainedAction {
         needs: Some(unmet.grant.clone()),

@@ -107,6 +107,8 @@ pub enum ActionRule {
     Allowed,
     /// Runs after confirmation by a person.
     Confirmed,
+    /// Runs after confirmation by a person, or by the model where the client cannot ask.
+    Claimed,
     /// Neither listed nor callable.
     Denied,
     /// Neither listed nor callable, because the policy lacks a grant that it needs.

@@ -1,4 +1,4 @@
-//! Pure: signatures of requests to hooks, in two forms.
+//! Pure: signatures of webhooks, in two forms. Loggia accepts both, and writes the first.
 //!
 //! | form | headers | signed text |
 //! |---|---|---|
@@ -45,15 +45,25 @@ pub fn verify(headers: &HeaderMap, body: &[u8], secret: &[u8], now: u64) -> Opti
     is_signed(secret, &[body], &bytes).then(|| format!("signature/{}", signature.to_ascii_lowercase()))
 }
 
+/// Signs a message. Returns the value of `webhook-signature`. `timestamp`: seconds since 1970.
+pub fn sign(id: &str, timestamp: u64, body: &[u8], secret: &[u8]) -> String {
+    let mut keyed = keyed(secret);
+    [format!("{id}.{timestamp}.").as_bytes(), body].iter().for_each(|part| keyed.update(part));
+    format!("v1,{}", STANDARD.encode(keyed.finalize().into_bytes()))
+}
+
 /// Compares a signature in constant time.
 fn is_signed(secret: &[u8], parts: &[&[u8]], signature: &[u8]) -> bool {
-    let decoded = std::str::from_utf8(secret).ok().and_then(|text| text.strip_prefix(BASE64_SECRET));
-    let decoded = decoded.and_then(|text| STANDARD.decode(text).ok());
-    let Ok(mut keyed) = Hmac::<Sha256>::new_from_slice(decoded.as_deref().unwrap_or(secret)) else {
-        return false;
-    };
+    let mut keyed = keyed(secret);
     parts.iter().for_each(|part| keyed.update(part));
     keyed.verify_slice(signature).is_ok()
+}
+
+fn keyed(secret: &[u8]) -> Hmac<Sha256> {
+    let decoded = std::str::from_utf8(secret).ok().and_then(|text| text.strip_prefix(BASE64_SECRET));
+    let decoded = decoded.and_then(|text| STANDARD.decode(text).ok());
+    let keyed = Hmac::new_from_slice(decoded.as_deref().unwrap_or(secret));
+    keyed.unwrap_or_else(|_| unreachable!("HMAC takes keys of any length"))
 }
 
 fn parse_hex(text: &str) -> Option<Vec<u8>> {
@@ -93,6 +103,7 @@ mod tests {
             verify(&standard(id, at, signature), body, SECRET, now)
         };
         let known = Some(format!("id/{id}"));
+        assert_eq!(sign(id, SENT, BODY, SECRET), good);
         assert_eq!(check(id, "1614265330", good, BODY, SENT + 299), known);
         assert_eq!(check(id, "1614265330", &format!("v1,AAAA v2,x {good}"), BODY, SENT), known);
         for (other, at, signature, body, now) in [
