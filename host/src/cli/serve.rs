@@ -279,7 +279,7 @@ async fn start_admin(
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let Some(Admin { listen, hosts, token }) = settings.admin.clone() else { return Ok(()) };
-    let credentials = match token.clone() {
+    let credentials = match token {
         Some(token) => Some(admin::CredentialAdmin { vault: host.vault()?, token }),
         None => None,
     };
