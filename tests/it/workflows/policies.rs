@@ -58,6 +58,10 @@ async fn a_policy_may_forbid_questions() -> Result<()> {
 #[tokio::test]
 async fn a_policy_denies_or_confirms_a_workflow() -> Result<()> {
     let (stage, told) = under("[actions]\nconfirm = [\"research_topic\"]\n").await?;
+    assert_eq!(told["data"]["run"]["status"], "waiting", "for an operator: {told}");
+    assert_eq!(stage.calls(), []);
+    let by_model = "[actions]\nconfirm = [\"research_topic\"]\nconfirm-by = \"model\"\n";
+    let (stage, told) = under(by_model).await?;
     assert_eq!((&told["ok"], &told["code"]), (&json!(false), &json!("denied")), "{told}");
     assert_eq!(stage.calls(), []);
     let stage = Stage::with(&["refs", "reusable", "another"]).await?;
@@ -97,7 +101,9 @@ async fn confirmation_applies_within_workflows() -> Result<()> {
     client.end().await?;
     let client = stage.client().await?;
     let told = client.envelope("research_topic", research()).await?;
-    assert_eq!((&told["ok"], &told["details"]["step"]), (&json!(false), &json!("download")), "{told}");
+    let run = &told["data"]["run"];
+    assert_eq!(run["status"], "waiting", "{told}");
+    assert!(run["waiting_for"].to_string().contains("an operator must approve `download_paper`"), "{told}");
     assert_eq!(stage.times("download_paper"), 1);
     client.end().await
 }

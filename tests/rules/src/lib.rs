@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub const HOST: &[&str] = &[
     "host",
     "host/api",
+    "host/audit",
     "host/egress",
     "host/facade",
     "host/gate",
