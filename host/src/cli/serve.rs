@@ -44,6 +44,7 @@ use crate::{
         HostOptions, PluginHost, StoreObserver,
         admin::{self, ApprovalAdmin, OperatorApis},
         approvals::ApprovalOptions,
+        page::OperatorPage,
         rates::share_rates,
         revocations::RevocationFollower,
         signals,
@@ -284,8 +285,10 @@ async fn start_admin(
         None => None,
     };
     let secret = settings.approvals.webhook_secret.clone();
+    let page = token.map(|token| OperatorPage::new(host, authenticator.clone(), token));
     let approvals = host.gate.approvals().map(|desk| ApprovalAdmin { desk: Arc::clone(desk), token, secret });
-    let apis = OperatorApis { credentials, approvals };
+    let has_page = page.is_some();
+    let apis = OperatorApis { credentials, approvals, page };
     let listener = loggia_server::listen(listen)
         .with_context(|| format!("failed to listen on {listen}: choose another address with --admin ADDR"))?;
     let address = listener.local_addr()?;
@@ -297,6 +300,9 @@ async fn start_admin(
         }
     });
     term::note(&format!("admin on http://{address}"));
+    if has_page {
+        term::note(&format!("operator's page at http://{address}/operator/"));
+    }
     Ok(())
 }
 
