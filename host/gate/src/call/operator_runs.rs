@@ -103,24 +103,20 @@ impl Gate {
     ///
     /// If the journal cannot be read.
     pub async fn list_runs(&self, skip: usize, most: usize) -> Result<(Vec<ListedRun>, bool), JournalError> {
-        let mut all = match &self.state().journal {
-            Some(journal) => {
-                let stored = journal.list(None, skip.saturating_add(most).saturating_add(1)).await?;
-                let listed = stored.iter().map(|stored| {
-                    let live = self.find_call(&stored.run.id);
-                    ListedRun::from_stored(stored, live.as_deref())
-                });
-                listed.collect()
-            }
-            // Without a journal, only this process knows of runs.
-            None => {
-                let runs = self.state().runs.all_runs();
-                let mut listed: Vec<_> =
-                    runs.iter().map(|(id, call)| ListedRun::from_live(id, call)).collect();
-                listed.sort_by_key(|run| std::cmp::Reverse(run.began));
-                listed
-            }
+        let most_needed = skip.saturating_add(most).saturating_add(1);
+        let stored = match &self.state().journal {
+            Some(journal) => journal.list(None, most_needed).await?,
+            None => Vec::new(),
         };
+        let recorded = stored.iter().map(|stored| {
+            let live = self.find_call(&stored.run.id);
+            ListedRun::from_stored(stored, live.as_deref())
+        });
+        // Only this process knows of short calls that wait for a person.
+        let runs = self.state().runs.unrecorded_runs();
+        let mut all: Vec<_> =
+            recorded.chain(runs.iter().map(|(id, call)| ListedRun::from_live(id, call))).collect();
+        all.sort_by_key(|run| std::cmp::Reverse(run.began));
         let has_more = all.len() > skip.saturating_add(most);
         all.truncate(skip.saturating_add(most));
         Ok((all.split_off(skip.min(all.len())), has_more))

@@ -19,9 +19,9 @@ use super::{
     layout::{PageFrame, form_token, live_part},
     question::{read_answer, render_fields},
     session::OperatorSession,
-    text::{BadgeTone, badge, format_age, json_block, untrusted},
+    text::{BadgeTone, badge, format_age, json_block, show_ms, untrusted},
 };
-use crate::serve::approvals::{format_time, now_ms};
+use crate::serve::approvals::now_ms;
 
 /// Approvals that are listed, open ones first.
 const LISTED: usize = 200;
@@ -111,14 +111,15 @@ fn render_card(stored: &StoredApproval, now: u64, session: &OperatorSession) -> 
             h2 id={ "name-" (record.id) } {
                 (untrusted(&format!("{}.{}", record.facade, record.action))) " " (effect_badge(&record.effect))
             }
-            p { (untrusted(&record.question)) }
+            // The question about a call repeats what stands below.
+            @if matches!(record.content, ApprovalContent::Form(_)) { p { (untrusted(&record.question)) } }
             dl.pairs {
                 dt { "State" } dd { (state_badge(state)) @if let Some(decision) = &stored.decision {
-                    " by " (untrusted(&decision.by)) ", " (format_time(decision.at_ms)) } }
+                    " by " (untrusted(&decision.by)) ", " (show_ms(decision.at_ms)) } }
                 dt { "Caller" } dd { (untrusted(&record.caller)) @if let Some(address) = &record.address { ", from " (untrusted(address)) } }
                 @if !record.through.is_empty() { dt { "Through" } dd { (untrusted(&record.through.join(" → "))) } }
-                dt { "Opened" } dd { (format_time(record.opened_ms)) }
-                dt { "Expires" } dd { (format_time(record.expires_ms))
+                dt { "Opened" } dd { (show_ms(record.opened_ms)) }
+                dt { "Expires" } dd { (show_ms(record.expires_ms))
                     @if state == ApprovalState::Open { ", in " (format_age(left)) } }
                 dt { "Artifact" } dd { code { (untrusted(&record.artifact)) } }
                 dt { "Id" } dd { a.id href=(path_of(&record.id)) { (untrusted(&record.id)) } }
@@ -157,7 +158,7 @@ fn render_decided(decided: &[&StoredApproval], now: u64) -> Markup {
                 td { (untrusted(&format!("{}.{}", stored.record.facade, stored.record.action))) }
                 td { (untrusted(&stored.record.caller)) }
                 td { @if let Some(decision) = &stored.decision { (untrusted(&decision.by)) } }
-                td { time { (format_time(stored.record.opened_ms)) } }
+                td { (show_ms(stored.record.opened_ms)) }
             } } }
         } }
     }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 120.0;
 /// Space for the labels of the vertical axis.
-const LEFT: f64 = 56.0;
+const LEFT: f64 = 72.0;
 const TOP: f64 = 8.0;
 
 /// One line of a chart.

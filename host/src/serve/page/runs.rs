@@ -20,7 +20,7 @@ use super::{
     form::{FormFields, refuse},
     layout::{PageFrame, form_token, live_part},
     session::OperatorSession,
-    text::{BadgeTone, badge, json_block, show_time, untrusted},
+    text::{BadgeTone, badge, format_latency, json_block, show_time, untrusted},
 };
 
 /// Runs on a page.
@@ -132,19 +132,20 @@ pub(super) async fn show(
     };
     let title = format!("{}.{}", shown.run.facade, shown.run.action);
     let content = html! {
-        (live_part("run", &render_run(&shown)))
+        (live_part("run", &render_facts(&shown)))
         @if shown.run.is_unfinished {
             form.actions method="post" action={ (path_of(&shown.run.id)) "/cancel" } {
                 (form_token(&session))
                 button.second type="submit" { "Cancel the run" }
             }
         }
+        (live_part("record", &render_record(&shown)))
     };
     PageFrame { path: "/operator/runs", title: &title, notice }.render(&session, &content).into_response()
 }
 
-fn render_run(shown: &ShownRun) -> Markup {
-    let ShownRun { run, ended, inputs, trace, entries, waits_for, result } = shown;
+fn render_facts(shown: &ShownRun) -> Markup {
+    let ShownRun { run, ended, waits_for, .. } = shown;
     html! {
         dl.pairs {
             dt { "State" } dd { (run_badge(run)) }
@@ -154,13 +155,23 @@ fn render_run(shown: &ShownRun) -> Markup {
             dt { "Handle" } dd { code { (untrusted(&run.id)) } }
             @for text in waits_for { dt { "Waits for" } dd { (untrusted(text)) } }
         }
+    }
+}
+
+fn render_record(shown: &ShownRun) -> Markup {
+    let ShownRun { inputs, trace, entries, result, .. } = shown;
+    html! {
         @if !inputs.is_empty() {
             h2 { "Parameters" }
             (json_block("Parameters", &Value::Object(inputs.clone())))
         }
         @if !entries.is_empty() { h2 { "Steps" } (render_steps(entries)) }
-        @if trace.as_array().is_some_and(|lines| !lines.is_empty()) { h2 { "Trace" } (render_trace(trace)) }
         @if let Some(result) = result { h2 { "Result" } (json_block("Result", result)) }
+        @if trace.as_array().is_some_and(|lines| !lines.is_empty()) {
+            h2 { "Trace" }
+            p.faint { "Newest first." }
+            (render_trace(trace))
+        }
     }
 }
 
@@ -193,12 +204,12 @@ fn step_badge(status: &str) -> Markup {
 fn render_trace(trace: &Value) -> Markup {
     let lines = trace.as_array().map(Vec::as_slice).unwrap_or_default();
     html! {
-        div.table role="region" aria-label="Trace" tabindex="0" { table {
-            thead { tr { th.number scope="col" { "After" } th scope="col" { "Kind" } th scope="col" { "Text" } } }
-            tbody { @for line in lines {
+        div.table.tall role="region" aria-label="Trace" tabindex="0" { table {
+            thead { tr { th scope="col" { "After" } th scope="col" { "Kind" } th.wide scope="col" { "Text" } } }
+            tbody { @for line in lines.iter().rev() {
                 @let text = line["log"].as_str().or(line["message"].as_str()).unwrap_or_default();
                 tr {
-                    td.number { @if let Some(at) = line["at_ms"].as_u64() { (at) " ms" } }
+                    td.time { @if let Some(at) = line["at_ms"].as_u64() { (format_latency(std::time::Duration::from_millis(at).as_secs_f64())) } }
                     @if let Some(dropped) = line["dropped"].as_u64() {
                         td { "dropped" } td { (dropped) " earlier lines" }
                     } @else if let Some(level) = line["level"].as_str() {

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use loggia_text::{printable, printable_json, shorten, units};
+use loggia_text::{printable, printable_json, shorten};
 use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::serve::approvals::format_time;
 
 /// Characters of a text that are shown at once. The rest opens.
-const SHORT: usize = 120;
+const SHORT: usize = 80;
 /// Characters of JSON that are shown at once.
 const SHORT_JSON: usize = 2000;
 
@@ -73,6 +73,11 @@ pub(super) fn show_time(time: SystemTime) -> Markup {
     html! { time datetime=(text) { (text.replace('T', " ").trim_end_matches('Z')) } }
 }
 
+/// Shows a time in milliseconds since 1970.
+pub(super) fn show_ms(milliseconds: u64) -> Markup {
+    show_time(UNIX_EPOCH + Duration::from_millis(milliseconds))
+}
+
 /// Formats a long time in two units: `3 d 4 h`.
 pub(super) fn format_age(age: Duration) -> String {
     let seconds = age.as_secs();
@@ -86,21 +91,22 @@ pub(super) fn format_age(age: Duration) -> String {
 
 /// Formats a duration of calls, given in seconds.
 pub(super) fn format_latency(seconds: f64) -> String {
-    if seconds < 1.0 {
-        format!("{:.1} ms", seconds * 1e3)
-    } else {
-        units::format_duration(Duration::from_millis(to_millis(seconds)))
+    match seconds {
+        0.0 => "0".to_owned(),
+        ..0.01 => format!("{:.1} ms", seconds * 1e3),
+        ..1.0 => format!("{:.0} ms", seconds * 1e3),
+        ..60.0 => format!("{seconds:.1} s"),
+        _ => format!("{:.1} min", seconds / 60.0),
     }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "durations of calls")]
-fn to_millis(seconds: f64) -> u64 {
-    (seconds * 1e3).round() as u64
 }
 
 /// Formats a rate.
 pub(super) fn format_rate(rate: f64) -> String {
-    if rate < 10.0 { format!("{rate:.2}") } else { format!("{rate:.0}") }
+    match rate {
+        0.0 => "0".to_owned(),
+        ..10.0 => format!("{rate:.2}"),
+        _ => format!("{rate:.0}"),
+    }
 }
 
 #[cfg(test)]
@@ -124,6 +130,10 @@ mod tests {
     fn times_are_readable() {
         let ages = [5, 65, 3660, 90_000].map(|seconds| format_age(Duration::from_secs(seconds)));
         assert_eq!(ages, ["5 s", "1 min 5 s", "1 h 1 min", "1 d 1 h"]);
-        assert_eq!([0.0153, 2.5, 300.0].map(format_latency), ["15.3 ms", "2500ms", "5m"]);
+        assert_eq!(
+            [0.0, 0.0015, 0.0153, 2.5, 300.0].map(format_latency),
+            ["0", "1.5 ms", "15 ms", "2.5 s", "5.0 min"]
+        );
+        assert_eq!([0.0, 0.2, 120.4].map(format_rate), ["0", "0.20", "120"]);
     }
 }
