@@ -19,7 +19,7 @@ use super::{
     layout::{PageFrame, form_token, live_part},
     question::{read_answer, render_fields},
     session::OperatorSession,
-    text::{BadgeTone, badge, format_age, json_block, show_ms, untrusted},
+    text::{BadgeTone, badge, format_age, json_block, show_ms, untrusted, untrusted_prose},
 };
 use crate::serve::approvals::now_ms;
 
@@ -112,7 +112,7 @@ fn render_card(stored: &StoredApproval, now: u64, session: &OperatorSession) -> 
                 (untrusted(&format!("{}.{}", record.facade, record.action))) " " (effect_badge(&record.effect))
             }
             // The question about a call repeats what stands below.
-            @if matches!(record.content, ApprovalContent::Form(_)) { p { (untrusted(&record.question)) } }
+            @if matches!(record.content, ApprovalContent::Form(_)) { p { (untrusted_prose(&record.question)) } }
             dl.pairs {
                 dt { "State" } dd { (state_badge(state)) @if let Some(decision) = &stored.decision {
                     " by " (untrusted(&decision.by)) ", " (show_ms(decision.at_ms)) } }

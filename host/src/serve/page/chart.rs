@@ -20,16 +20,17 @@ pub(super) struct ChartSeries {
     pub(super) values: Vec<Option<f64>>,
 }
 
-/// Renders a chart of the last half hour; `most` values fill its width.
+/// Renders a chart of the last half hour; `most` values fill its width, and its
+/// axis goes at least up to `least`.
 pub(super) fn render_chart(
     title: &str,
     series: &[ChartSeries],
     most: usize,
-    format: impl Fn(f64) -> String,
+    (least, format): (f64, impl Fn(f64) -> String),
 ) -> Markup {
     let values = series.iter().flat_map(|series| series.values.iter().flatten().copied());
     let highest = values.fold(0.0, f64::max);
-    let top = round_up(highest);
+    let top = round_up(highest.max(least));
     let latest: Vec<String> = series
         .iter()
         .map(|series| {
@@ -109,7 +110,7 @@ mod tests {
             },
             ChartSeries { name: "failed", class: "second", values: vec![None; 4] },
         ];
-        let chart = render_chart("Calls per second", &series, 5, |value| format!("{value:.1}"));
+        let chart = render_chart("Calls per second", &series, 5, (1.0, |value| format!("{value:.1}")));
         insta::assert_snapshot!(chart.into_string());
     }
 

@@ -8,7 +8,7 @@ use super::{
     context::{PageContext, PageExtract},
     layout::{PageFrame, live_part},
     session::OperatorSession,
-    text::{BadgeTone, badge, format_latency, untrusted},
+    text::{BadgeTone, badge, format_latency, untrusted, untrusted_prose},
 };
 use crate::load::{LoadState, OfferStatus};
 
@@ -51,7 +51,7 @@ fn render_table(context: &PageContext) -> Markup {
     files.sort_by(|a, b| (a.state, a.why.is_none(), &a.file).cmp(&(b.state, b.why.is_none(), &b.file)));
     let more = files.len().saturating_sub(LISTED);
     html! {
-        @if let Some(error) = &report.folder_error { p.notice.bad { (untrusted(error)) } }
+        @if let Some(error) = &report.folder_error { p.notice.bad { (untrusted_prose(error)) } }
         @if files.is_empty() { p { "No plugin, workflow or upstream is served." } }
         @else {
             div.table role="region" aria-label="Facades" tabindex="0" { table {
@@ -69,7 +69,7 @@ fn render_table(context: &PageContext) -> Markup {
                         th scope="row" { (untrusted(name)) }
                         td { (state) }
                         td { (untrusted(&offer.file)) }
-                        td { @if let Some(why) = &offer.why { (untrusted(why)) } @if let Some(hint) = hint { " " (hint) } }
+                        td.prose { @if let Some(why) = &offer.why { (untrusted_prose(why)) } @if let Some(hint) = hint { " " (hint) } }
                         td.number { @if let Some(counts) = &counts { (counts.running) } }
                         td.number { @if let Some(status) = status { (status.queued) } }
                         td.number { @if let Some(counts) = &counts { (counts.calls) } }

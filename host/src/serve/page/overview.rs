@@ -12,7 +12,7 @@ use super::{
     layout::{PageFrame, live_part},
     samples::MOST,
     session::OperatorSession,
-    text::{BadgeTone, badge, format_age, format_latency, format_rate, untrusted},
+    text::{BadgeTone, badge, format_age, format_latency, format_rate, untrusted_prose},
 };
 use crate::serve::approvals::now_ms;
 
@@ -51,7 +51,7 @@ fn render_state(context: &PageContext, open: Option<usize>) -> Markup {
         (Some(_), _) => (BadgeTone::Bad, "not ready"),
     };
     html! {
-        p { (badge(tone, state)) " " @if let Some(why) = &readiness.why { (untrusted(why)) } }
+        p { (badge(tone, state)) " " @if let Some(why) = &readiness.why { (untrusted_prose(why)) } }
         dl.facts {
             div { dt { "Up" } dd { (format_age(context.uptime())) } }
             div { dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) } }
@@ -85,8 +85,8 @@ fn render_charts(context: &PageContext) -> Markup {
         [series("mean", "first", &|point| point.mean), series("95 % below", "second", &|point| point.p95)];
     html! {
         div.charts {
-            (render_chart("Calls per second", &calls, MOST - 1, format_rate))
-            (render_chart("Duration of calls", &latencies, MOST - 1, format_latency))
+            (render_chart("Calls per second", &calls, MOST - 1, (1.0, format_rate)))
+            (render_chart("Duration of calls", &latencies, MOST - 1, (0.001, format_latency)))
         }
     }
 }

@@ -10,18 +10,29 @@ use crate::serve::approvals::format_time;
 
 /// Characters of a text that are shown at once. The rest opens.
 const SHORT: usize = 80;
+/// The same of a sentence, which wraps.
+const SHORT_PROSE: usize = 300;
 /// Characters of JSON that are shown at once.
 const SHORT_JSON: usize = 2000;
 
-/// Shows a text on one line; a long one can be opened.
+/// Shows a name or a value on one line; a long one can be opened.
 pub(super) fn untrusted(text: &str) -> Markup {
+    show_cut(text, SHORT)
+}
+
+/// Shows a sentence, such as a reason.
+pub(super) fn untrusted_prose(text: &str) -> Markup {
+    show_cut(text, SHORT_PROSE)
+}
+
+fn show_cut(text: &str, most: usize) -> Markup {
     let text = printable(text);
-    if text.chars().count() <= SHORT {
+    if text.chars().count() <= most {
         return html! { (text) };
     }
     html! {
         details {
-            summary { (shorten(&text, SHORT)) }
+            summary { (shorten(&text, most)) }
             span.whole { (text) }
         }
     }
