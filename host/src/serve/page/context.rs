@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     attempts::LoginAttempts,
     samples::{PERIOD, SampleRing},
-    session::{SessionTable, random_text},
+    session::{OperatorSessions, random_text},
 };
 use crate::{
     load::{LoadStatus, LoadStatusReport},
@@ -50,7 +50,7 @@ pub(super) struct PageContext {
     pub(super) token: TokenHash,
     stop: CancellationToken,
     began: Instant,
-    pub(super) sessions: SessionTable,
+    pub(super) sessions: OperatorSessions,
     pub(super) attempts: LoginAttempts,
     pub(super) samples: SampleRing,
     /// Places for streams of events.
@@ -72,7 +72,7 @@ impl PageContext {
             token,
             stop,
             began: Instant::now(),
-            sessions: SessionTable::default(),
+            sessions: OperatorSessions::default(),
             attempts: LoginAttempts::default(),
             samples: SampleRing::default(),
             streams: Arc::new(Semaphore::new(STREAMS)),

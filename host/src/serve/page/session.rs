@@ -18,7 +18,7 @@ const IDLE: Duration = Duration::from_secs(3600);
 
 /// All sessions. The mutex is held for one lookup or change, and no other lock is taken under it.
 #[derive(Default)]
-pub(super) struct SessionTable(Mutex<Vec<SessionRecord>>);
+pub(super) struct OperatorSessions(Mutex<Vec<SessionRecord>>);
 
 struct SessionRecord {
     /// SHA-256 of the id, so that the time of a comparison reveals nothing of it.
@@ -52,7 +52,7 @@ fn to_key(id: &str) -> [u8; 32] {
     Sha256::digest(id).into()
 }
 
-impl SessionTable {
+impl OperatorSessions {
     /// Opens a session; its id, for the cookie.
     pub(super) fn open(&self, name: String, now: Instant) -> String {
         let id = random_text();
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn sessions_end_by_idleness_age_and_logout() {
-        let (table, start) = (SessionTable::default(), Instant::now());
+        let (table, start) = (OperatorSessions::default(), Instant::now());
         let at = |minutes: u64| start + Duration::from_secs(60 * minutes);
         let id = table.open("ada".to_owned(), start);
         assert!(table.find("other", start, true).is_none());
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn one_session_too_many_ends_the_least_used() {
-        let (table, start) = (SessionTable::default(), Instant::now());
+        let (table, start) = (OperatorSessions::default(), Instant::now());
         let at = |seconds: u64| start + Duration::from_secs(seconds);
         let ids: Vec<_> = (0..MOST as u64).map(|n| table.open(String::new(), at(n))).collect();
         assert!(table.find(&ids[0], at(100), true).is_some());
