@@ -78,6 +78,8 @@ async fn a_confirmed_action_asks_before_anything_runs() -> Result<()> {
         assert!(message.contains("\"steps\":0") && !message.contains("hush"), "{message}");
         client.end().await?;
     }
+    // The policy may accept the word of a model.
+    folder.write("worker.toml", "[actions]\nconfirm = [\"work\"]\nconfirm-by = \"model\"\n");
     let client = Client::stdio(folder.path(), Era::Stateful).await?;
     let refused = client.envelope("worker", json!({"action": "work", "steps": 0})).await?;
     assert_eq!(refused["error"], "access denied: `work` needs the person's consent");

@@ -3,6 +3,7 @@
 mod admin;
 mod agents;
 mod any_server;
+mod approvals;
 mod apps;
 mod asks;
 mod audiences;

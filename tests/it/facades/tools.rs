@@ -280,7 +280,7 @@ async fn a_confirmed_action_asks_the_person() -> Result<()> {
         client.end().await?;
     }
     // A client that cannot ask cannot consent through another facade.
-    let folder = world(confirm)?;
+    let folder = world(&format!("{confirm}confirm-by = \"model\"\n"))?;
     let client = ready(&folder).await?;
     call(&client, "execute", "memories.add", json!({"title": "Tea"})).await?;
     let refused = call(&client, "execute", "memories.delete", delete).await?;

@@ -1,6 +1,6 @@
 //! Attacks by hostile plugins, clients and folders: none harms the host.
 //!
-//! The cases are H01 to H103 of our list of attacks. A test's comment names the cases that it covers, here or next to
+//! The cases are H01 to H110 of our list of attacks. A test's comment names the cases that it covers, here or next to
 //! the code in question; `each_case_has_a_test_or_a_reason` checks that every case is covered.
 
 mod arguments;
@@ -8,6 +8,7 @@ mod charged;
 mod closed;
 mod compile;
 mod connections;
+mod consent;
 mod cpu;
 mod disk;
 mod drain;

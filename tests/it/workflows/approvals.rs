@@ -89,19 +89,6 @@ async fn declining_or_closing_ends_the_workflow() -> Result<()> {
 }
 
 #[tokio::test]
-async fn clients_without_elicitation_get_a_hint() -> Result<()> {
-    let stage = Stage::with(&["deploy_with_approval"]).await?;
-    for era in ERAS {
-        let client = stage.client_as(era, Kind::default()).await?;
-        let told = client.envelope("deploy_with_approval", deploy()).await?;
-        insta::assert_json_snapshot!("unable", told);
-        client.end().await?;
-    }
-    assert_eq!(stage.times("trigger_deployment"), 0);
-    Ok(())
-}
-
-#[tokio::test]
 async fn a_question_may_be_the_only_step() -> Result<()> {
     let stage = Stage::with(&["elicitation"]).await?;
     for era in ERAS {

@@ -31,7 +31,7 @@ mod recorded;
 mod reloads;
 mod sagas;
 mod shown;
-mod stage;
+pub(crate) mod stage;
 mod starts;
 mod state_starts;
 mod together;

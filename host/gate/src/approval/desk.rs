@@ -9,8 +9,10 @@ use loggia_facade::Object;
 use tokio::sync::Notify;
 
 use super::{
-    record::{ApprovalContent, ApprovalDecision, ApprovalRecord, DecisionProblem, StoredApproval},
-    store::{ApprovalClosing, ApprovalStore, DecisionOutcome},
+    record::{
+        ApprovalClosing, ApprovalContent, ApprovalDecision, ApprovalRecord, DecisionProblem, StoredApproval,
+    },
+    store::{ApprovalStore, DecisionOutcome},
 };
 use crate::journal::{JournalError, JournalFuture};
 
@@ -39,7 +41,7 @@ pub struct ApprovalDesk {
 pub(crate) enum ApprovalEnd {
     /// A person decided.
     Decided(ApprovalDecision),
-    /// Nobody did in time.
+    /// The time has passed.
     Expired,
     /// The record was removed, changed or used by another process: whatever was decided, it was not about this call.
     Void,
@@ -113,6 +115,7 @@ impl ApprovalDesk {
             // What people saw must be what was asked, also if the store was edited.
             let Some(stored) = stored.filter(|stored| stored.record == *opened && stored.closed.is_none())
             else {
+                self.withdraw(&opened.id);
                 return Ok(ApprovalEnd::Void);
             };
             if let Some(decision) = stored.decision {

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures_util::{FutureExt, future};
 
 use super::{
-    record::{ApprovalDecision, ApprovalRecord, ApprovalState, StoredApproval},
-    store::{ApprovalClosing, ApprovalStore, DecisionOutcome},
+    record::{ApprovalClosing, ApprovalDecision, ApprovalRecord, ApprovalState, StoredApproval},
+    store::{ApprovalStore, DecisionOutcome},
 };
 use crate::journal::JournalFuture;
 

@@ -22,7 +22,8 @@ pub mod suite;
 pub(crate) use desk::ApprovalEnd;
 pub use desk::{ApprovalDesk, ApprovalNotice, decide};
 pub use record::{
-    ApprovalContent, ApprovalDecision, ApprovalRecord, ApprovalState, DecisionProblem, StoredApproval,
+    ApprovalClosing, ApprovalContent, ApprovalDecision, ApprovalRecord, ApprovalState, DecisionProblem,
+    StoredApproval,
 };
-pub use store::{ApprovalClosing, ApprovalStore, DecisionOutcome};
+pub use store::{ApprovalStore, DecisionOutcome};
 pub(crate) use subject::ApprovalSubject;

@@ -115,7 +115,36 @@ pub struct StoredApproval {
     /// The decision, if there is one.
     pub decision: Option<ApprovalDecision>,
     /// Why it is closed, if it is.
-    pub closed: Option<super::store::ApprovalClosing>,
+    pub closed: Option<ApprovalClosing>,
+}
+
+/// Why an approval is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalClosing {
+    /// Its call has taken the decision.
+    Used,
+    /// It was not decided in time.
+    Expired,
+    /// Its call has ended.
+    Withdrawn,
+}
+
+impl ApprovalClosing {
+    const ALL: [Self; 3] = [Self::Used, Self::Expired, Self::Withdrawn];
+
+    /// Its name in a store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Used => "used",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// Parses a name of a store.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|closing| closing.as_str() == name)
+    }
 }
 
 /// State of an approval.
@@ -150,7 +179,6 @@ impl ApprovalState {
 impl StoredApproval {
     /// State at this time, in milliseconds since 1970.
     pub fn state(&self, now_ms: u64) -> ApprovalState {
-        use super::store::ApprovalClosing;
         match (&self.decision, self.closed) {
             (_, Some(ApprovalClosing::Withdrawn)) => ApprovalState::Withdrawn,
             (Some(ApprovalDecision { accepted: true, .. }), _) => ApprovalState::Approved,

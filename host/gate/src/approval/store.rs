@@ -1,6 +1,6 @@
 //! The store that the host supplies.
 
-use super::record::{ApprovalDecision, ApprovalRecord, StoredApproval};
+use super::record::{ApprovalClosing, ApprovalDecision, ApprovalRecord, StoredApproval};
 use crate::journal::{JournalError, JournalFuture};
 
 /// Durable store of approvals, which hosts and operators share.
@@ -36,35 +36,6 @@ pub enum DecisionOutcome {
     Refused(Box<StoredApproval>),
     /// There is no such approval.
     Unknown,
-}
-
-/// Why an approval is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalClosing {
-    /// Its call has taken the decision.
-    Used,
-    /// It was not decided in time.
-    Expired,
-    /// Its call has ended.
-    Withdrawn,
-}
-
-impl ApprovalClosing {
-    const ALL: [Self; 3] = [Self::Used, Self::Expired, Self::Withdrawn];
-
-    /// Its name in a store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Used => "used",
-            Self::Expired => "expired",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-
-    /// Parses a name of a store.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|closing| closing.as_str() == name)
-    }
 }
 
 impl ApprovalRecord {

@@ -4,8 +4,8 @@ use loggia_facade::Object;
 use serde_json::json;
 
 use super::{
-    record::{ApprovalContent, ApprovalDecision, ApprovalRecord, ApprovalState},
-    store::{ApprovalClosing, ApprovalStore, DecisionOutcome},
+    record::{ApprovalClosing, ApprovalContent, ApprovalDecision, ApprovalRecord, ApprovalState},
+    store::{ApprovalStore, DecisionOutcome},
 };
 
 /// A record with this subject.

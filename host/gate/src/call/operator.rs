@@ -95,7 +95,7 @@ impl CallFrame {
             name: question.name.as_deref(),
             open_for: question.timeout.map_or(desk.open_for(), |asked| asked.min(self.question_limit())),
         };
-        let decision = self.ask_operator(&desk, asked, "the question").await?;
+        let decision = self.ask_operator(&desk, asked, &format!("“{text}”")).await?;
         Ok(match decision.accepted {
             true => Answer::Accepted(decision.answer.unwrap_or_else(|| Value::Object(Object::new()))),
             false => Answer::Declined,
@@ -165,7 +165,11 @@ impl CallFrame {
             }
             None => id.clone(),
         };
-        let rules = format!("{:?}\n{:?}", self.entry.rules, self.entry.contract.policy());
+        // What a workflow may do depends on the facades that are loaded; its questions do not.
+        let rules = match &content {
+            ApprovalContent::Call(_) => format!("{:?}\n{:?}", self.entry.rules, self.entry.contract.policy()),
+            ApprovalContent::Form(_) => String::new(),
+        };
         let policy: String =
             Sha256::digest(rules.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         let form = match &content {

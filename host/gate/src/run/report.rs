@@ -96,9 +96,7 @@ pub(crate) fn render_detached(id: &RunId, run: &CallState) -> Envelope {
     let next = Next { facade: run.facade.clone(), action: "run_status".into(), params, reason: None };
     let name = run.command.name.as_deref().unwrap_or("the call");
     let message = match run.awaits_approval() {
-        true => format!(
-            "`{name}` has not begun: it waits for a person's approval; `run_status` returns its state and result"
-        ),
+        true => format!("`{name}` waits for a person's approval; `run_status` returns its state and result"),
         false => format!("`{name}` continues as a run; `run_status` returns its state and result"),
     };
     let reply = Reply { message: Some(message), next: Some(next), ..render_run(id, run, false) };

@@ -7,13 +7,9 @@ use super::{
     workflows::beside,
     *,
 };
-use crate::{
-    approval::{
-        ApprovalClosing, ApprovalContent, ApprovalDecision, ApprovalDesk, ApprovalState, DecisionOutcome,
-        StoredApproval, memory::MemoryApprovals, suite,
-    },
-    call::GateStores,
-    flow::CallerQuotas,
+use crate::approval::{
+    ApprovalClosing, ApprovalContent, ApprovalDecision, ApprovalDesk, ApprovalState, DecisionOutcome,
+    StoredApproval, memory::MemoryApprovals, suite,
 };
 
 const HALF_HOUR: Duration = Duration::from_secs(1800);
@@ -48,10 +44,9 @@ impl Stage {
 
     /// A gate with the catalog of this one.
     fn over(gate: &Gate, open_for: Duration, store: Arc<MemoryApprovals>) -> Self {
-        let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
         let desk = ApprovalDesk::new(Arc::clone(&store) as _, open_for, None);
         let stores = GateStores { journal: None, approvals: Some(Arc::new(desk)) };
-        let gate = Gate::with_stores(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), stores);
+        let gate = with_stores(gate, stores);
         Self { gate, store, made: Arc::default() }
     }
 
@@ -233,7 +228,7 @@ async fn a_run_shows_that_it_waits() {
     let id = stage.open().await.record.id;
     assert_eq!(
         detached["message"],
-        "`smash` has not begun: it waits for a person's approval; `run_status` returns its state and result"
+        "`smash` waits for a person's approval; `run_status` returns its state and result"
     );
     let run = &detached["data"]["run"];
     assert_eq!((&run["status"], &run["poll_after_ms"]), (&json!("waiting"), &json!(10_000)), "{run}");
@@ -293,8 +288,7 @@ async fn questions_of_workflows_are_answered_by_operators() {
     let store = Arc::<MemoryApprovals>::default();
     let desk = Arc::new(ApprovalDesk::new(Arc::clone(&store) as _, HALF_HOUR, None));
     let stores = GateStores { journal: Some(journal), approvals: Some(desk) };
-    let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
-    let gate = Gate::with_stores(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), stores);
+    let gate = with_stores(&gate, stores);
     let stage = Stage { gate, store, made };
     for (answer, expected) in [(Some(json!({"name": "tea"})), true), (None, false)] {
         let exec = waiting(stage.gate.start(CallOrigin::local(), request("flow", "settle"))).await;

@@ -10,12 +10,7 @@ use super::{
     workflows::{beside, serve_workflows},
     *,
 };
-use crate::{
-    call::GateStores,
-    flow::CallerQuotas,
-    journal::{Journal, NewRun},
-    run::RunStatus,
-};
+use crate::{journal::NewRun, run::RunStatus};
 
 /// Calls that were made, by their idempotency keys.
 pub(super) type MadeCalls = Arc<Mutex<BTreeMap<String, usize>>>;
@@ -46,13 +41,7 @@ pub(super) fn stage(text: &str, made: &MadeCalls, journal: Arc<MemoryJournal>) -
     let rules = FacadeRules { elicit: true, questions: 16, ..invoking(&["a:*", "inner:*"]) };
     serve_workflows(&gate, "inner", INNER, rules.clone());
     serve_workflows(&gate, "flow", text, rules);
-    let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
-    Gate::with_stores(
-        Arc::clone(gate.catalog()),
-        executor,
-        CallerQuotas::default(),
-        GateStores { journal: Some(journal), ..GateStores::default() },
-    )
+    with_journal(&gate, journal)
 }
 
 fn person() -> CallOrigin {

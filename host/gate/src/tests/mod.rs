@@ -45,8 +45,10 @@ use tokio::sync::Notify;
 
 use crate::{
     access::{CallOrigin, CallerRights},
-    call::{Exec, Gate},
+    call::{Exec, Gate, GateStores},
     catalog::{Catalog, CatalogEntry, CatalogSlot, FacadeExposure},
+    flow::CallerQuotas,
+    journal::Journal,
     run::{CallEvent, RunId},
     schedule::{Executor, InlinePolicy, RuntimeHandles, ScheduledCall},
     testing::{PuppetFacade, entry, entry_under, lanes, puppet},
@@ -72,6 +74,17 @@ fn gate_with(puppets: Vec<(PuppetFacade, FacadeRules)>, inline: InlinePolicy) ->
 
 fn gate(puppets: Vec<(PuppetFacade, FacadeRules)>) -> Gate {
     gate_with(puppets, InlinePolicy::Slots(4))
+}
+
+/// A gate with the catalog of another, and these stores.
+fn with_stores(gate: &Gate, stores: GateStores) -> Gate {
+    let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
+    Gate::with_stores(Arc::clone(gate.catalog()), executor, CallerQuotas::default(), stores)
+}
+
+/// A gate with the catalog of another, and this journal.
+fn with_journal(gate: &Gate, journal: Arc<dyn Journal>) -> Gate {
+    with_stores(gate, GateStores { journal: Some(journal), approvals: None })
 }
 
 fn gate_under(puppet: PuppetFacade, rules: FacadeRules, terms: ActionPolicy) -> Gate {

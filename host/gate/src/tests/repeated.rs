@@ -6,7 +6,6 @@ use super::{
     memory_journal::{MemoryJournal, MemoryRuns},
     *,
 };
-use crate::{call::GateStores, flow::CallerQuotas};
 
 #[tokio::test(start_paused = true)]
 async fn a_run_of_a_plugin_is_interrupted_and_keeps_its_trace() {
@@ -22,13 +21,7 @@ async fn a_run_of_a_plugin_is_interrupted_and_keeps_its_trace() {
         });
         let gate = one(digging);
         let journal = MemoryJournal::new(runs, host, usize::MAX);
-        let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
-        Gate::with_stores(
-            Arc::clone(gate.catalog()),
-            executor,
-            CallerQuotas::default(),
-            GateStores { journal: Some(journal), ..GateStores::default() },
-        )
+        with_journal(&gate, journal)
     };
     let runs = MemoryRuns::default();
     let first = stage(&runs, 1);
@@ -70,14 +63,7 @@ fn digging_stage(keys: &Arc<Mutex<Vec<String>>>, runs: &MemoryRuns, host: u64) -
     surface.actions.iter_mut().filter(|action| action.name == "dig").for_each(|dig| dig.idempotent = true);
     digging.surface = Arc::new(surface);
     let gate = one(digging);
-    let executor = Executor::new(lanes(), InlinePolicy::Slots(4));
-    let journal = MemoryJournal::new(runs, host, usize::MAX);
-    Gate::with_stores(
-        Arc::clone(gate.catalog()),
-        executor,
-        CallerQuotas::default(),
-        GateStores { journal: Some(journal), ..GateStores::default() },
-    )
+    with_journal(&gate, MemoryJournal::new(runs, host, usize::MAX))
 }
 
 #[tokio::test(start_paused = true)]

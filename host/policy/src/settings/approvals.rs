@@ -9,15 +9,15 @@ use super::{
     value::text,
 };
 
-const MINUTE: Span = Span::seconds(60);
+const SECOND: Span = Span::seconds(1);
 const DAY: Span = Span::seconds(24 * 60 * 60);
 
 table! {
     /// Approvals: decisions of people about calls whose clients cannot ask anyone. They are made by `loggia approvals`, on the admin
     /// listener, and through a webhook.
     pub struct Approvals {
-        /// Time within which an approval must be decided, 1m to 24h. Questions of workflows have times of their own.
-        expires: Span = Span::seconds(30 * 60), within(MINUTE, DAY);
+        /// Time within which an approval must be decided, 1s to 24h. Questions of workflows have times of their own.
+        expires: Span = Span::seconds(30 * 60), within(SECOND, DAY);
         /// URL that receives each approval when it is opened, as a signed message (Standard Webhooks). Needs `webhook-secret`.
         webhook: Option<EndpointUrl> = None;
         /// Secret that signs the messages, and the decisions that are sent to the admin listener, at least 24 characters.

@@ -162,6 +162,7 @@ async fn claims_are_bounded_by_their_bytes() {
 
 #[tokio::test]
 async fn approvals_pass_the_suite() {
-    let journal = SchemaPlace::new().open_with(JournalOptions::default());
+    let place = SchemaPlace::new();
+    let journal = place.open_with(JournalOptions::default());
     approval_suite::check(&journal).await;
 }

@@ -1,0 +1,118 @@
+//! `loggia approvals`.
+
+use anyhow::Result;
+use loggia_tests::{Client, ERAS, Era, HttpHost};
+use serde_json::json;
+
+use super::stage::{becomes, ended, folder, operator, park, serve, shown, work};
+
+#[tokio::test]
+async fn an_operator_approves_or_denies_what_a_client_cannot_ask() -> Result<()> {
+    let folder = folder();
+    let host = HttpHost::start(folder.path()).await?;
+    for era in ERAS {
+        for http in [false, true] {
+            let client = match http {
+                true => Client::http(&host, era).await?,
+                false => Client::stdio(folder.path(), era).await?,
+            };
+            for (word, status, code) in [("approve", "succeeded", None), ("deny", "failed", Some("denied"))] {
+                let (run, id) = park(&client, "worker", work()).await?;
+                let output = operator(folder.path(), &[word, &id]).await?;
+                assert!(output.status.success(), "{output:?}");
+                let run = ended(&client, "worker", &run).await?;
+                assert_eq!(run["status"], status, "{era:?} http {http}: {run}");
+                match code {
+                    None => assert_eq!(run["result"]["data"]["steps"], 2, "{run}"),
+                    Some(code) => assert_eq!(run["result"]["code"], code, "{run}"),
+                }
+                let shown = shown(folder.path(), &id).await?;
+                assert_eq!(shown["decision"]["by"], "command line: olga", "{shown}");
+            }
+            client.end().await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn approvals_are_listed_and_shown() -> Result<()> {
+    let folder = folder();
+    let none = operator(folder.path(), &[]).await?;
+    assert!(none.status.success() && none.stdout.is_empty());
+    let client = Client::stdio(folder.path(), Era::Stateless).await?;
+    let (_, id) = park(&client, "worker", work()).await?;
+    let redact = |bytes: Vec<u8>| -> Result<String> {
+        let mut text = String::from_utf8(bytes)?.replace(&id, "ap_ID");
+        let shown: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        for name in ["opened", "expires", "subject", "artifact"] {
+            if let Some(value) = shown[name].as_str() {
+                text = text.replace(value, &format!("({name})"));
+            }
+        }
+        Ok(text)
+    };
+    let stored = shown(folder.path(), &id).await?;
+    let listed = redact(operator(folder.path(), &["list"]).await?.stdout)?
+        .replace(stored["expires"].as_str().unwrap_or_default(), "(expires)");
+    let shown = redact(operator(folder.path(), &["show", &id]).await?.stdout)?;
+    assert!(!shown.contains("hush"), "a secret is redacted: {shown}");
+    let approved = redact(operator(folder.path(), &["approve", &id]).await?.stderr)?;
+    let again = redact(operator(folder.path(), &["deny", &id]).await?.stderr)?;
+    let open = redact(operator(folder.path(), &["list", "--json"]).await?.stdout)?;
+    let all = redact(operator(folder.path(), &["list", "--all"]).await?.stdout)?
+        .replace(stored["expires"].as_str().unwrap_or_default(), "(expires)");
+    insta::assert_snapshot!(format!("{listed}\n{shown}\n{approved}\n{again}\nopen: {open}\n{all}"));
+    client.end().await
+}
+
+#[tokio::test]
+async fn bad_commands_have_exit_codes() -> Result<()> {
+    let folder = folder();
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let (_, id) = park(&client, "worker", work()).await?;
+    for (words, code, part) in [
+        (&["show", "ap_none"][..], 11, "there is no approval `ap_none`"),
+        (&["approve", "ap_none"], 11, "there is no approval `ap_none`"),
+        (&["approve", &id, "--answer", "{"], 2, "--answer is not JSON"),
+        (&["approve", &id, "--answer", "{}"], 2, "takes no answer"),
+    ] {
+        let output = operator(folder.path(), words).await?;
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {text}");
+        assert!(text.contains(part), "{words:?}: {text}");
+    }
+    assert_eq!(shown(folder.path(), &id).await?["state"], "open");
+    client.end().await
+}
+
+#[tokio::test]
+async fn approvals_expire() -> Result<()> {
+    let folder = folder();
+    let (served, _) = serve(&folder, "[approvals]\nexpires = \"1s\"").await?;
+    for era in ERAS {
+        let client = Client::http(&served.host, era).await?;
+        let (run, id) = park(&client, "worker", work()).await?;
+        let run = ended(&client, "worker", &run).await?;
+        assert_eq!(run["result"]["code"], "timed_out", "{run}");
+        becomes(folder.path(), &id, "expired").await;
+        let late = operator(folder.path(), &["approve", &id]).await?;
+        let text = String::from_utf8_lossy(&late.stderr).into_owned();
+        assert_eq!(late.status.code(), Some(1), "{text}");
+        assert!(text.contains("it has expired; the call must be made again"), "{text}");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_cancelled_run_withdraws_its_approval() -> Result<()> {
+    let folder = folder();
+    let client = Client::stdio(folder.path(), Era::Stateful).await?;
+    let (run, id) = park(&client, "worker", work()).await?;
+    client.envelope("worker", json!({"action": "run_cancel", "run_id": run})).await?;
+    becomes(folder.path(), &id, "withdrawn").await;
+    let late = operator(folder.path(), &["approve", &id]).await?;
+    assert_eq!(late.status.code(), Some(1), "{late:?}");
+    client.end().await
+}
