@@ -22,6 +22,7 @@ mod http;
 mod invoke;
 mod lint;
 mod load;
+mod page;
 mod prompts;
 mod published;
 mod release;

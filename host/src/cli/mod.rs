@@ -2,6 +2,7 @@
 
 #![allow(rustdoc::invalid_html_tags, reason = "these comments are the help texts, which say <name>")]
 
+mod admin_listener;
 mod approvals;
 mod build;
 mod call;

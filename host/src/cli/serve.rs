@@ -31,6 +31,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    admin_listener::start_admin,
     common::{LoadOptions, Threads, UsageError, io_runtime, shared_io_runtime},
     database::{password_file, to_database},
     publishing::{PublishOptions, PublishPlan},
@@ -41,13 +42,8 @@ use crate::{
     load::to_specs,
     login::{LoginReturns, ReturnPlace, listener_url},
     serve::{
-        HostOptions, PluginHost, StoreObserver,
-        admin::{self, ApprovalAdmin, OperatorApis},
-        approvals::ApprovalOptions,
-        rates::share_rates,
-        revocations::RevocationFollower,
-        signals,
-        starts::to_services,
+        HostOptions, PluginHost, StoreObserver, approvals::ApprovalOptions, rates::share_rates,
+        revocations::RevocationFollower, signals, starts::to_services,
     },
     telemetry::{logs, trail},
 };
@@ -269,35 +265,6 @@ fn parse_delay(text: &str) -> Result<Span, String> {
     const MOST: Duration = Duration::from_secs(60 * 60);
     let delay = units::parse_duration(text)?;
     if delay > MOST { Err("must be 0s to 1h".to_owned()) } else { Ok(Span(delay)) }
-}
-
-/// Serves the admin endpoints until the process ends. Not ready once `stop` is cancelled.
-async fn start_admin(
-    host: &PluginHost,
-    settings: &Settings,
-    authenticator: Option<Authenticator>,
-    stop: &CancellationToken,
-) -> anyhow::Result<()> {
-    let Some(Admin { listen, hosts, token }) = settings.admin.clone() else { return Ok(()) };
-    let credentials = match token {
-        Some(token) => Some(admin::CredentialAdmin { vault: host.vault()?, token }),
-        None => None,
-    };
-    let secret = settings.approvals.webhook_secret.clone();
-    let approvals = host.gate.approvals().map(|desk| ApprovalAdmin { desk: Arc::clone(desk), token, secret });
-    let apis = OperatorApis { credentials, approvals };
-    let listener = loggia_server::listen(listen)
-        .with_context(|| format!("failed to listen on {listen}: choose another address with --admin ADDR"))?;
-    let address = listener.local_addr()?;
-    let serving =
-        admin::serve(listener, admin::AdminState::new(host, hosts, authenticator), apis, stop.clone());
-    tokio::spawn(async move {
-        if let Err(error) = serving.await {
-            tracing::error!("the admin listener failed: {error}");
-        }
-    });
-    term::note(&format!("admin on http://{address}"));
-    Ok(())
 }
 
 /// Note for a person who starts a stdio server in a terminal.

@@ -5,6 +5,8 @@
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
 //! | `fleet.rs` | a host as one of several that share a database |
 //! | `admin/` | health, readiness, metrics, credentials and approvals |
+//! | `page/` | the page of operators |
+//! | `readiness.rs` | pure: whether the server should receive traffic |
 //! | `approvals/` | approvals of people whom clients cannot ask |
 //! | `rates.rs` | shares the rates of callers with other servers |
 //! | `revocations.rs` | follows the record of revoked tokens |
@@ -21,7 +23,9 @@ pub mod approvals;
 mod fleet;
 mod host;
 pub mod memory;
+pub mod page;
 pub mod rates;
+mod readiness;
 pub mod revocations;
 mod runtimes;
 pub mod signals;

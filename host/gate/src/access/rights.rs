@@ -24,7 +24,7 @@ impl CallerRights {
     }
 
     /// Returns the scopes as texts, from which the same rights can be made. `None` if nothing is refused.
-    pub(crate) fn scopes(&self) -> Option<Vec<String>> {
+    pub fn scopes(&self) -> Option<Vec<String>> {
         self.0.as_ref().map(|scopes| scopes.iter().map(ToString::to_string).collect())
     }
 

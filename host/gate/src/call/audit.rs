@@ -78,6 +78,9 @@ impl CallAudit {
         let counters = entry.counters.resolve(entry.surface(), &self.meters);
         counters.calls.times.record(took);
         counters.record(self.action, failed.map_or(CallOutcome::Ok, CallOutcome::from_code));
+        if self.parent.is_none() {
+            self.meters.callers.get_or_insert(&caller_label(&state.caller)).record(failed.is_some());
+        }
         if !is_enabled() {
             return;
         }
@@ -103,6 +106,15 @@ impl Drop for CallAudit {
     }
 }
 
+/// Name of a caller in audit lines and meters.
+fn caller_label(caller: &Caller) -> Cow<'_, str> {
+    match caller {
+        Caller::Local => "(local)".into(),
+        Caller::Anonymous => "(anonymous)".into(),
+        Caller::Named(name) => printable(name),
+    }
+}
+
 /// Caller of a request, as an audit line names it.
 struct AuditCaller<'a> {
     caller: Cow<'a, str>,
@@ -113,11 +125,7 @@ struct AuditCaller<'a> {
 
 impl<'a> AuditCaller<'a> {
     fn new(caller: &'a Caller, address: Option<IpAddr>, ids: &'a RequestIds) -> Self {
-        let caller = match caller {
-            Caller::Local => "(local)".into(),
-            Caller::Anonymous => "(anonymous)".into(),
-            Caller::Named(name) => printable(name),
-        };
+        let caller = caller_label(caller);
         Self { caller, address: address.map(display), request: ids.request_id(), trace: ids.trace_id() }
     }
 

@@ -86,6 +86,10 @@ impl Gate {
         self.state.approvals.as_ref()
     }
 
+    pub(super) fn state(&self) -> &GateState {
+        &self.state
+    }
+
     /// Counters of the calls, and of the requests that lead to them.
     pub fn meters(&self) -> &Arc<GateMeters> {
         &self.state.meters

@@ -58,6 +58,7 @@
 //! | `link.rs` | links that may be shown |
 //! | `consent.rs` | confirmation before an action |
 //! | `operator.rs` | questions to an operator, outside of the client |
+//! | `operator_runs.rs` | runs of all callers, for operators |
 //! | `timeout.rs` | wall-clock timeouts and their attribution |
 //! | `chain.rs` | follow-up calls |
 //! | `batch.rs` | several calls in one |
@@ -81,6 +82,7 @@ mod gate_state;
 mod link;
 mod login;
 mod operator;
+mod operator_runs;
 mod peers;
 mod port;
 mod recorded_runs;
@@ -93,5 +95,6 @@ mod timeout;
 pub use audit::{TARGET, is_enabled};
 pub use exec::Exec;
 pub use gate::{Gate, GateStores};
+pub use operator_runs::{ListedRun, ShownRun};
 pub use snapshot::{FacadeStatus, GateSnapshot};
 pub use start::{CallStart, StartOutcome};

@@ -218,6 +218,25 @@ impl Default for FacadeMeters {
     }
 }
 
+/// Calls of one caller, without those that its calls make.
+#[derive(Debug, Default)]
+pub struct CallerMeters {
+    /// Calls that ended.
+    pub calls: Counter,
+    /// Those that failed.
+    pub failed: Counter,
+}
+
+impl CallerMeters {
+    /// Adds one call.
+    pub fn record(&self, has_failed: bool) {
+        self.calls.increment();
+        if has_failed {
+            self.failed.increment();
+        }
+    }
+}
+
 /// Outcomes of the calls of one action.
 #[derive(Debug, Default)]
 pub struct OutcomeCounters([Counter; CallOutcome::COUNT]);
@@ -317,6 +336,8 @@ impl HttpMeters {
 const MAX_FACADES: usize = 5000;
 /// Actions of one facade with meters of their own.
 const MAX_ACTIONS: usize = 500;
+/// Callers with meters of their own.
+const MAX_CALLERS: usize = 500;
 /// Reasons and methods with meters of their own.
 const MAX_REASONS: usize = 50;
 
@@ -325,6 +346,8 @@ const MAX_REASONS: usize = 50;
 pub struct GateMeters {
     /// Calls by facade.
     pub calls: MeterTable<FacadeMeters>,
+    /// Calls by caller, for operators: names of callers are no labels of metrics.
+    pub callers: MeterTable<CallerMeters>,
     /// `tools/call` by tool.
     pub tool_calls: MeterTable<OperationMeters>,
     /// Other MCP requests by method.
@@ -337,6 +360,7 @@ impl Default for GateMeters {
     fn default() -> Self {
         Self {
             calls: MeterTable::new(MAX_FACADES),
+            callers: MeterTable::new(MAX_CALLERS),
             tool_calls: MeterTable::new(MAX_FACADES),
             operations: MeterTable::new(MAX_REASONS),
             http: HttpMeters::default(),

@@ -23,8 +23,8 @@ pub(crate) use call_counters::CallCounters;
 pub(crate) use cpu_shares::CpuShares;
 pub(crate) use meters::GaugeGuard;
 pub use meters::{
-    BUCKET_BOUNDS, CallOutcome, Counter, GateMeters, Gauge, Histogram, HttpMeters, OTHER_NAME,
-    OperationMeters,
+    BUCKET_BOUNDS, CallOutcome, CallerMeters, Counter, FacadeMeters, GateMeters, Gauge, Histogram,
+    HttpMeters, OTHER_NAME, OperationMeters,
 };
 pub(crate) use permits::{CallPermit, FacadeFlow, MAX_DEPTH, PermitHolder, PermitPools};
 pub use quotas::CallerQuotas;

@@ -87,6 +87,14 @@ impl RunRegistry {
         own.map(|kept| kept.facade.clone()).collect()
     }
 
+    /// Lists the runs of all callers that no journal records.
+    pub(crate) fn unrecorded_runs(&self) -> Vec<(RunId, Arc<CallState>)> {
+        let mut runs = self.lock();
+        evict(&mut runs, 0);
+        let known = runs.iter().filter(|(_, kept)| kept.is_run() && kept.recorder().is_none());
+        known.map(|(id, kept)| (id.clone(), Arc::clone(kept))).collect()
+    }
+
     /// Status of each entry.
     pub(crate) fn statuses(&self) -> Vec<RunStatus> {
         self.lock().values().map(|run| run.status()).collect()

@@ -116,7 +116,7 @@ table! {
 
 table! {
     /// The listener for operators: `/healthz`, `/readyz` and `/metrics`, which are unauthenticated and reveal no secrets, and
-    /// `/credentials` and `/approvals`, which need `token`.
+    /// `/credentials`, `/approvals` and the operator's page `/operator/`, which need `token`.
     pub struct Admin {
         /// Address to listen on. Port 0 selects a free port.
         listen: SocketAddr;
@@ -124,7 +124,7 @@ table! {
         /// Kubernetes service.
         hosts: Vec<String> = Vec::new();
         /// Hash of the token of operators, as `loggia token new` prints it. Without it, credentials of callers cannot be managed over
-        /// HTTP, nor approvals decided, except by signed webhooks.
+        /// HTTP, nor approvals decided, except by signed webhooks, and there is no operator's page.
         token: Option<TokenHash> = None;
     }
 }

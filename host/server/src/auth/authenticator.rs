@@ -16,7 +16,7 @@ use super::{
     refusal::{AuthChallenge, AuthRefusal, RefusalReason},
     revocations::{RevocableToken, RevocationWatch, RevokedTokens},
     settings::{self, AuthError},
-    token::{self, TokenSet},
+    token::{self, TokenListing, TokenSet},
 };
 
 /// Authenticates requests. Cheap to clone.
@@ -95,6 +95,16 @@ impl Authenticator {
     /// Replaces the list of revoked tokens. Streams of those that it adds end.
     pub fn set_revoked(&self, revoked: RevokedTokens) {
         self.0.revoked.send_replace(Arc::new(revoked));
+    }
+
+    /// Lists the tokens of the settings, without their hashes.
+    pub fn list_tokens(&self) -> Vec<TokenListing> {
+        let tokens = self.0.tokens.load();
+        let mut listed = tokens.listing(token::now());
+        for (listing, hash) in listed.iter_mut().zip(tokens.hashes()) {
+            listing.is_revoked = self.watch(RevocableToken::Own(hash)).is_err();
+        }
+        listed
     }
 
     /// Authenticates a request.

@@ -56,6 +56,23 @@ fn has_valid_checksum(token: &str) -> bool {
     body.is_some_and(|body| body.len() == RANDOM + CHECKSUM && body[RANDOM..] == checksum(&body[..RANDOM]))
 }
 
+/// A token of the settings, as operators see it: without what it could be recognised by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenListing {
+    /// Name of its caller.
+    pub name: String,
+    /// Its scopes.
+    pub scopes: Vec<String>,
+    /// Time from which it is refused, in seconds since 1970.
+    pub expires: Option<i64>,
+    /// True if that time has come.
+    pub has_expired: bool,
+    /// True if it is on the list of revoked tokens.
+    pub is_revoked: bool,
+    /// The only profile that it may use.
+    pub profile: Option<String>,
+}
+
 /// A token of the settings.
 #[derive(Debug, Clone)]
 pub(super) struct KnownToken {
@@ -100,6 +117,24 @@ impl TokenSet {
     pub fn revoke_missing_from(&self, later: &Self) {
         let gone = |known: &&KnownToken| !later.0.iter().any(|kept| kept.is_same(known));
         self.0.iter().filter(gone).for_each(|known| known.revoked.cancel());
+    }
+
+    /// Lists the tokens, without their hashes.
+    pub fn listing(&self, now: i64) -> Vec<TokenListing> {
+        let listed = self.0.iter().map(|known| TokenListing {
+            name: known.name.clone(),
+            scopes: known.rights.scopes().unwrap_or_else(|| vec!["*".to_owned()]),
+            expires: known.expires,
+            has_expired: known.expires.is_some_and(|at| at <= now),
+            is_revoked: false,
+            profile: known.profile.as_deref().map(str::to_owned),
+        });
+        listed.collect()
+    }
+
+    /// Hashes of the tokens, in the order of [`listing`](Self::listing).
+    pub fn hashes(&self) -> impl Iterator<Item = TokenHash> {
+        self.0.iter().map(|known| known.hash)
     }
 
     /// Finds a token in constant time: all hashes are compared completely, so that the duration reveals nothing about them.

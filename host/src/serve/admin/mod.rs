@@ -1,5 +1,5 @@
 //! Admin listener: `/healthz`, `/readyz`, `/metrics`, unauthenticated and without secrets; `/credentials` and `/approvals`,
-//! for operators. Bind it to loopback or a private network. It answers until the process exits.
+//! for operators, and their page, `/operator/`. Bind it to loopback or a private network. It answers until the process exits.
 
 mod approvals;
 mod credentials;
@@ -23,16 +23,20 @@ use loggia_server::{
     auth::Authenticator,
     http::{ConnectionBounds, ConnectionConfig, ConnectionTimeouts, accept},
 };
-use loggia_text::{printable, redact, shorten};
-use serde::Serialize;
 use tokio::{net::TcpListener, runtime::Handle};
 use tokio_util::sync::CancellationToken;
 
 pub use self::{approvals::ApprovalAdmin, credentials::CredentialAdmin};
-use super::{PluginHost, vitals, vitals::TaskCounts};
+use super::{
+    PluginHost,
+    page::{self, OperatorPage},
+    readiness::Readiness,
+    vitals,
+    vitals::TaskCounts,
+};
 use crate::{
     load,
-    load::{LoadStatus, LoadStatusReport, OfferStatus},
+    load::{LoadStatus, LoadStatusReport},
     telemetry::{classic, logs, metrics, metrics::MetricsSnapshot, trail},
 };
 
@@ -44,10 +48,6 @@ const HEAD: usize = 32 << 10;
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Time within which a runtime must start a task, or it counts as stuck. Looping guests delay tasks by less.
 const TASK_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum number of files that `/readyz` lists, failed ones first.
-const FILES: usize = 500;
-/// Longest reason, in characters.
-const REASON: usize = 1000;
 
 /// State that the admin listener reports.
 #[derive(Clone)]
@@ -92,6 +92,8 @@ pub struct OperatorApis {
     pub credentials: Option<CredentialAdmin>,
     /// Decides approvals.
     pub approvals: Option<ApprovalAdmin>,
+    /// The page for people.
+    pub page: Option<OperatorPage>,
 }
 
 /// Serves until it is dropped. Once `stop` is cancelled, the server is no longer ready.
@@ -102,7 +104,7 @@ pub struct OperatorApis {
 pub async fn serve(
     listener: TcpListener,
     state: AdminState,
-    OperatorApis { credentials, approvals }: OperatorApis,
+    OperatorApis { credentials, approvals, page }: OperatorApis,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let times = ConnectionTimeouts { head: TIMEOUT, idle: TIMEOUT, write: TIMEOUT };
@@ -112,9 +114,10 @@ pub async fn serve(
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics_page))
-        .with_state((state.clone(), stop))
+        .with_state((state.clone(), stop.clone()))
         .merge(credentials::routes(credentials))
         .merge(approvals::routes(approvals))
+        .merge(page::routes(page, &stop))
         .layer(middleware::from_fn_with_state(state, check_host))
         .layer(middleware::map_response(set_headers));
     accept(listener, router, bounds, CancellationToken::new()).await
@@ -221,73 +224,6 @@ fn upstreams_up(report: &LoadStatusReport) -> Vec<(String, bool)> {
         Some((load::upstream_name(&offer.file)?.to_owned(), offer.state == load::LoadState::Serving))
     });
     upstreams.collect()
-}
-
-/// Response of `/readyz`.
-#[derive(Debug, PartialEq, Serialize)]
-struct Readiness {
-    ready: bool,
-    /// The server is shutting down: running calls may finish.
-    draining: bool,
-    /// Every file that was in the folder at startup has been processed.
-    loaded: bool,
-    /// Reason why the server is not ready.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
-    /// Numbers of files by state.
-    serving: usize,
-    stale: usize,
-    failed: usize,
-    refused: usize,
-    plugins: Vec<OfferStatus>,
-    /// Number of files that are not listed.
-    #[serde(skip_serializing_if = "is_zero")]
-    more: usize,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-fn is_zero(more: &usize) -> bool {
-    *more == 0
-}
-
-impl Readiness {
-    /// Computes readiness (pure). A failed file does not make the server unready: the others serve, and all replicas with the
-    /// same folder would become unready at once. The server is unready if nothing serves and something failed.
-    fn new(draining: bool, loaded: bool, keys: bool, report: &LoadStatusReport) -> Self {
-        let [failed, stale, refused, serving] = load::LoadState::ALL.map(|state| report.count(state));
-        let why = if draining {
-            Some("the server is shutting down".to_owned())
-        } else if !loaded {
-            Some("plugins are still being loaded".to_owned())
-        } else if !keys {
-            Some("the keys of the authorization server have not been fetched yet".to_owned())
-        } else if report.is_behind {
-            Some("the other servers serve newer versions of plugins, which do not load here".to_owned())
-        } else if serving + stale > 0 {
-            None
-        } else if let Some(folder) = &report.folder_error {
-            Some(one_line(folder))
-        } else if failed + refused > 0 {
-            Some("no plugin serves, and some failed".to_owned())
-        } else {
-            None
-        };
-        let mut plugins: Vec<&OfferStatus> = report.files.iter().collect();
-        plugins.sort_by(|a, b| (a.state, a.why.is_none(), &a.file).cmp(&(b.state, b.why.is_none(), &b.file)));
-        let more = plugins.len().saturating_sub(FILES);
-        let plugins = plugins.into_iter().take(FILES).map(|stands| OfferStatus {
-            file: one_line(&stands.file),
-            why: stands.why.as_deref().map(one_line),
-            ..stands.clone()
-        });
-        let plugins = plugins.collect();
-        Self { ready: why.is_none(), draining, loaded, why, serving, stale, failed, refused, plugins, more }
-    }
-}
-
-/// Renders an untrusted text on one line of bounded length, without credentials.
-fn one_line(text: &str) -> String {
-    shorten(&printable(&redact(text)), REASON)
 }
 
 #[cfg(test)]

@@ -1,0 +1,147 @@
+//! Pure: whether a server should receive traffic, as `/readyz` and the operator's page report it.
+
+use loggia_text::{printable, redact, shorten};
+use serde::Serialize;
+
+use crate::load::{self, LoadStatusReport, OfferStatus};
+
+/// Maximum number of files that are listed, failed ones first.
+const FILES: usize = 500;
+/// Longest reason, in characters.
+const REASON: usize = 1000;
+
+/// Response of `/readyz`.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Readiness {
+    pub(super) ready: bool,
+    /// The server is shutting down: running calls may finish.
+    pub(super) draining: bool,
+    /// Every file that was in the folder at startup has been processed.
+    pub(super) loaded: bool,
+    /// Reason why the server is not ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) why: Option<String>,
+    /// Numbers of files by state.
+    pub(super) serving: usize,
+    pub(super) stale: usize,
+    pub(super) failed: usize,
+    pub(super) refused: usize,
+    pub(super) plugins: Vec<OfferStatus>,
+    /// Number of files that are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) more: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(more: &usize) -> bool {
+    *more == 0
+}
+
+impl Readiness {
+    /// Computes readiness (pure). A failed file does not make the server unready: the others serve, and all replicas with the
+    /// same folder would become unready at once. The server is unready if nothing serves and something failed.
+    pub(super) fn new(draining: bool, loaded: bool, keys: bool, report: &LoadStatusReport) -> Self {
+        let [failed, stale, refused, serving] = load::LoadState::ALL.map(|state| report.count(state));
+        let why = if draining {
+            Some("the server is shutting down".to_owned())
+        } else if !loaded {
+            Some("plugins are still being loaded".to_owned())
+        } else if !keys {
+            Some("the keys of the authorization server have not been fetched yet".to_owned())
+        } else if report.is_behind {
+            Some("the other servers serve newer versions of plugins, which do not load here".to_owned())
+        } else if serving + stale > 0 {
+            None
+        } else if let Some(folder) = &report.folder_error {
+            Some(one_line(folder))
+        } else if failed + refused > 0 {
+            Some("no plugin serves, and some failed".to_owned())
+        } else {
+            None
+        };
+        let mut plugins: Vec<&OfferStatus> = report.files.iter().collect();
+        plugins.sort_by(|a, b| (a.state, a.why.is_none(), &a.file).cmp(&(b.state, b.why.is_none(), &b.file)));
+        let more = plugins.len().saturating_sub(FILES);
+        let plugins = plugins.into_iter().take(FILES).map(|stands| OfferStatus {
+            file: one_line(&stands.file),
+            why: stands.why.as_deref().map(one_line),
+            ..stands.clone()
+        });
+        let plugins = plugins.collect();
+        Self { ready: why.is_none(), draining, loaded, why, serving, stale, failed, refused, plugins, more }
+    }
+}
+
+/// Renders an untrusted text on one line of bounded length, without credentials.
+fn one_line(text: &str) -> String {
+    shorten(&printable(&redact(text)), REASON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::LoadState::{Failed, Refused, Serving, Stale};
+
+    fn report(files: &[(&str, load::LoadState)]) -> LoadStatusReport {
+        let files = files.iter().map(|(file, state)| OfferStatus {
+            file: (*file).to_owned(),
+            facade: None,
+            state: *state,
+            why: (*state != Serving).then(|| "why".to_owned()),
+        });
+        LoadStatusReport { files: files.collect(), ..LoadStatusReport::default() }
+    }
+
+    #[test]
+    fn ready_when_something_serves_or_nothing_failed() {
+        let check = |(draining, loaded), files: &[(&str, load::LoadState)], expected: Option<&str>| {
+            let readiness = Readiness::new(draining, loaded, true, &report(files));
+            assert_eq!(
+                (readiness.ready, readiness.why.as_deref()),
+                (expected.is_none(), expected),
+                "{files:?}"
+            );
+        };
+        let (ends, loads, serves) = ((true, true), (false, false), (false, true));
+        check(ends, &[("a", Serving)], Some("the server is shutting down"));
+        check(loads, &[("a", Serving)], Some("plugins are still being loaded"));
+        check(serves, &[], None);
+        check(serves, &[("a", Serving)], None);
+        check(serves, &[("a", Serving), ("b", Failed)], None);
+        check(serves, &[("a", Stale)], None);
+        check(serves, &[("a", Failed), ("b", Refused)], Some("no plugin serves, and some failed"));
+        let folder = |files| LoadStatusReport {
+            folder_error: Some("the folder\ncannot be read".into()),
+            ..report(files)
+        };
+        assert_eq!(
+            Readiness::new(false, true, true, &folder(&[])).why.as_deref(),
+            Some("the folder\\ncannot be read")
+        );
+        assert!(Readiness::new(false, true, true, &folder(&[("a", Serving)])).ready);
+        assert!(!Readiness::new(false, true, false, &folder(&[("a", Serving)])).ready, "no keys yet");
+        let behind = LoadStatusReport { is_behind: true, ..report(&[("a", Stale)]) };
+        assert_eq!(
+            Readiness::new(false, true, true, &behind).why.as_deref(),
+            Some("the other servers serve newer versions of plugins, which do not load here")
+        );
+    }
+
+    #[test]
+    fn failures_are_listed_first_and_bounded() {
+        let names: Vec<String> = (0..FILES).map(|n| format!("{n:04}.wasm")).collect();
+        let mut files: Vec<_> = names.iter().map(|name| (name.as_str(), Serving)).collect();
+        files.extend([("z.wasm", Failed), ("y.wasm", Stale)]);
+        let mut report = report(&files);
+        report.files[FILES].why = Some(format!("{}\u{1b}", "é".repeat(5000)));
+        let readiness = Readiness::new(false, true, true, &report);
+        let first: Vec<_> = readiness.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
+        assert_eq!(first, ["z.wasm", "y.wasm", "0000.wasm"]);
+        assert_eq!(
+            (readiness.plugins.len(), readiness.more, readiness.serving, readiness.failed, readiness.stale),
+            (FILES, 2, FILES, 1, 1)
+        );
+        let why = readiness.plugins[0].why.as_deref().unwrap();
+        assert!(why.chars().count() == REASON && why.ends_with('…'), "{why}");
+    }
+}

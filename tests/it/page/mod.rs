@@ -1,0 +1,75 @@
+//! The operator's page: without a browser in the files here, and in Chromium by `tests/page`.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `operator.rs` | what a browser knows of the page |
+//! | `sessions.rs` | logins, cookies, headers, streams |
+//! | `decisions.rs` | approvals, and forms that are forged or stale |
+
+mod decisions;
+mod operator;
+mod sessions;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use loggia_tests::{Served, Token, eventually, fixture, wire};
+use serde_json::json;
+use tokio::process::Command;
+
+use self::operator::{Operator, folder, settings};
+use crate::clients::install;
+
+#[tokio::test]
+async fn runs_are_listed_shown_and_cancelled() -> Result<()> {
+    let (admin, caller) = (Token::new("operator", &["*"]).await?, Token::new("ada", &["*"]).await?);
+    let folder = folder();
+    let served = Served::configured(&folder, &settings(&admin)?, &[&caller]).await?;
+    let mut operator = Operator::new(&served);
+    operator.log_in(&admin.secret).await?;
+    let work = json!({"action": "work", "steps": 100_000, "ms": 100, "wait": false});
+    let told = wire::answered(&served.host, &caller.header(), "worker", &work).await?.envelope()?;
+    let run = told["data"]["run"]["id"].as_str().context("a run")?.to_owned();
+    let listed = operator.get("/operator/runs").await?.body;
+    assert!(listed.contains("worker.work") && listed.contains(">running</span>"), "{listed}");
+    assert!(listed.contains(&format!("/operator/runs/{run}")) && listed.contains(">ada<"), "{listed}");
+    let path = format!("/operator/runs/{run}");
+    let shown = operator.get(&path).await?;
+    assert!(shown.body.contains("work begins"), "its trace: {}", shown.body);
+    let form = format!("form_token={}", shown.field("form_token")?);
+    let page = operator.post(&format!("{path}/cancel"), &form).await?;
+    assert_eq!(page.header("location"), Some(format!("{path}?done=cancelled").as_str()));
+    eventually(async || {
+        let body = operator.get(&path).await.map_err(|error| error.to_string())?.body;
+        if body.contains(">cancelled</span>") { Ok(()) } else { Err(body) }
+    })
+    .await;
+    let page = operator.post(&format!("{path}/cancel"), &form).await?;
+    assert_eq!(page.header("location"), Some(format!("{path}?done=ended").as_str()));
+    Ok(())
+}
+
+/// Needs Chromium and a package from npm: `tests/release/run page`.
+#[tokio::test]
+#[ignore = "needs a browser"]
+async fn the_page_holds_in_a_browser() -> Result<()> {
+    let home = install(&["apps"]).await?;
+    let pictures = std::env::temp_dir().join("loggia-page");
+    std::fs::create_dir_all(&pictures)?;
+    let (admin, caller) = (Token::new("operator", &["*"]).await?, Token::new("ada", &["*"]).await?);
+    let folder = folder();
+    folder.put("echo", &fixture("echo"));
+    folder.write("\"><img src=x onerror=alert(1)>.wasm", "not a component");
+    let settings = format!("{}questions = 16\nruns = 64\n", settings(&admin)?);
+    let served = Served::configured(&folder, &settings, &[&caller]).await?;
+    let browser =
+        std::env::var_os("LOGGIA_CHROMIUM").map_or_else(|| PathBuf::from("/usr/bin/chromium"), PathBuf::from);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/run.mjs");
+    let mut command = Command::new(home.join("node"));
+    command.arg(script).arg(format!("http://{}", served.admin)).arg(&served.host.url);
+    command.args([&admin.secret, &caller.secret]).arg(browser).arg(home.join("apps")).arg(&pictures);
+    // It prints what it saw.
+    let ended = command.kill_on_drop(true).status().await?;
+    ensure!(ended.success(), "{ended}");
+    Ok(())
+}

@@ -1,0 +1,257 @@
+// Opens the operator's page in Chromium: every page, without script, by keyboard alone, with 1,000 runs and with hostile texts.
+//
+//     node run.mjs ADMIN SERVER ADMIN_TOKEN CALLER_TOKEN CHROMIUM APPS PICTURES
+//
+// SERVER serves `shelf`, whose `put` needs consent, `worker` and `echo`; APPS is a folder with playwright-core. Writes pictures
+// into the folder PICTURES.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import path from "node:path";
+
+const [admin, server, adminToken, callerToken, executablePath, apps, pictures] = process.argv.slice(2);
+const { chromium } = createRequire(path.join(apps, "package.json"))("playwright-core");
+const step = (text) => console.log(text);
+const HOSTILE = "</pre><script>window.hacked = 1</script><img src=x onerror=\"window.hacked = 1\">\u202egnp.exe";
+
+// --- A client without elicitation, of both lifecycles
+
+async function post(body, headers) {
+  const response = await fetch(server, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${callerToken}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...headers },
+    body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+  });
+  const text = await response.text();
+  const message = text && JSON.parse(text.startsWith("{") ? text : text.match(/^data: (\{.*)$/m)[1]);
+  return { message, session: response.headers.get("mcp-session-id") };
+}
+
+let session;
+async function call(name, args, stateful = false) {
+  const params = { name, arguments: args };
+  if (stateful) {
+    if (!session) {
+      const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "page", version: "0" } };
+      session = (await post({ id: 1, method: "initialize", params: hello }, {})).session;
+      await post({ method: "notifications/initialized" }, { "Mcp-Session-Id": session });
+    }
+    const { message } = await post({ id: 2, method: "tools/call", params }, { "Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-06-18" });
+    return message.result.structuredContent;
+  }
+  params._meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": { name: "page", version: "0" },
+  };
+  const { message } = await post({ id: 1, method: "tools/call", params },
+    { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name });
+  return message.result.structuredContent;
+}
+
+/** Waits for the result of a run. */
+async function ended(tool, run, stateful) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { data } = await call(tool, { action: "run_status", run_id: run }, stateful);
+    if (data.run.result) return data.run.result;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${run} does not end`);
+}
+
+// --- The browser
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+const problems = [];
+const requested = new Set();
+
+/** A context whose pages report what they must not do. */
+async function open(options) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options });
+  context.on("request", (request) => requested.add(new URL(request.url()).origin));
+  context.on("page", (page) => {
+    page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+    page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+    page.on("console", (message) => {
+      if (/Content Security Policy|Refused to/.test(message.text())) problems.push(`policy: ${message.text()}`);
+    });
+  });
+  const page = await context.newPage();
+  await page.goto(`${admin}/operator/`);
+  return page;
+}
+
+async function logIn(page, name = "Ada") {
+  assert.equal(new URL(page.url()).pathname, "/operator/login");
+  await page.getByLabel("Operator token").fill(adminToken);
+  await page.getByLabel(/Your name/).fill(name);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+}
+
+async function check(page) {
+  const found = await page.evaluate?.(() => ({
+    hacked: window.hacked,
+    width: document.documentElement.scrollWidth - innerWidth,
+    unnamed: Array.from(document.querySelectorAll("input:not([type=hidden]), select, button, a")).filter((element) =>
+      !(element.labels?.length || element.textContent.trim() || element.getAttribute("aria-label"))).length,
+    headings: document.querySelectorAll("h1").length,
+    images: document.querySelectorAll("main img, main script").length,
+  }));
+  assert.deepEqual({ ...found, width: Math.max(0, found.width) }, { hacked: undefined, width: 0, unnamed: 0, headings: 1, images: 0 }, page.url());
+}
+
+/** Contrast of each text with its ground, by WCAG; those below AA. */
+const contrasts = (page) => page.evaluate(() => {
+  const parse = (color) => color.match(/[\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = parse(getComputedStyle(at).backgroundColor);
+      if (color.length < 4 || color[3] === 1) return color;
+    }
+    return [255, 255, 255];
+  };
+  const bad = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = Array.from(element.childNodes).some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility()) continue;
+    const style = getComputedStyle(element);
+    const color = element instanceof SVGElement ? style.fill : style.color;
+    const [a, b] = [light(parse(color)), light(ground(element))].sort((a, b) => b - a);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) bad.push(`${element.tagName}.${element.className} ${ratio.toFixed(2)}: ${element.textContent.trim().slice(0, 30)}`);
+  }
+  return bad;
+});
+
+const picture = (page, name) => page.screenshot({ path: path.join(pictures, `${name}.png`), fullPage: true });
+
+// --- Things to show
+
+for (let batch = 0; batch < 1000; batch += 20) {
+  await Promise.all(Array.from({ length: 20 }, () => call("worker", { action: "work", steps: 0, ms: 0, wait: false })));
+}
+const endless = (await call("worker", { action: "work", steps: 100000, ms: 50, wait: false })).data.run.id;
+for (const text of ["hello", "world"]) await call("echo", { action: "say", text });
+await call("echo", { action: "nothing" });
+const put = (text, stateful) => call("shelf", { action: "put", id: "n1", title: "A title", text }, stateful);
+const hostile = (await put(HOSTILE)).data.run.id;
+step("1,000 runs, and an approval with hostile arguments");
+
+let page = await open({});
+await check(page);
+await picture(page, "login");
+await page.getByLabel("Operator token").fill("loggia_wrong");
+await page.getByRole("button", { name: "Log in" }).click();
+await page.getByRole("alert").waitFor();
+await logIn(page, "<script>window.hacked = 1</script>");
+
+// --- Every page, light and dark, wide and narrow
+
+const PAGES = ["", "approvals", "facades", "runs", "runs?page=20", `runs/${endless}`, "callers", "tokens"];
+for (const [theme, width] of [["light", 1100], ["dark", 1100], ["light", 380]]) {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.setViewportSize({ width, height: 800 });
+  for (const name of PAGES) {
+    await page.goto(`${admin}/operator/${name}`);
+    await check(page);
+    assert.deepEqual(await contrasts(page), [], `${name} ${theme}`);
+    const file = (name.startsWith("runs/") ? "run" : name.replace("?page=", "-")) || "overview";
+    await picture(page, `${file}-${theme}-${width}`);
+  }
+}
+await page.emulateMedia({ colorScheme: "light" });
+await page.setViewportSize({ width: 1100, height: 800 });
+step("every page, in both themes and at the width of a phone");
+
+await page.goto(`${admin}/operator/facades`);
+await page.getByText("<img src=x onerror=alert(1)>").first().waitFor();
+await page.goto(`${admin}/operator/runs`);
+assert.equal(await page.locator("tbody tr").count(), 50);
+let rows = 0;
+for (let number = 1; number <= 20; number += 1) {
+  await page.goto(`${admin}/operator/runs?page=${number}`);
+  rows += await page.locator("tbody tr").count();
+}
+assert.equal(rows, 1000);
+step("1,000 runs on 20 pages");
+
+// --- It updates itself: what is shown changes without a reload
+
+await page.goto(`${admin}/operator/approvals`);
+await page.locator("article").waitFor();
+assert.match(await page.locator("article pre").textContent(), /<\/pre><script>.*\\u202egnp\.exe/);
+await page.locator("#live", { hasText: "Live" }).waitFor();
+await page.evaluate(() => { window.marked = true; });
+const second = (await put("a second one", true)).data.run.id;
+await page.locator("article").nth(1).waitFor({ timeout: 20_000 });
+assert.equal(await page.evaluate(() => window.marked), true, "it was loaded again");
+await picture(page, "approvals-two");
+step("an approval appears by itself");
+
+// --- By keyboard alone
+
+/** Presses Tab until this has the focus, which must be visible. */
+async function tabTo(page, name) {
+  for (let presses = 0; presses < 200; presses += 1) {
+    await page.keyboard.press("Tab");
+    const found = await page.evaluate(() => {
+      const { activeElement: at } = document;
+      const style = getComputedStyle(at);
+      return { text: (at.textContent || at.name || "").trim(), outline: parseFloat(style.outlineWidth), style: style.outlineStyle };
+    });
+    if (found.text === name) {
+      assert.ok(found.outline >= 2 && found.style !== "none", `${name}: ${JSON.stringify(found)}`);
+      return;
+    }
+  }
+  throw new Error(`no ${name} by keyboard`);
+}
+
+await page.goto(`${admin}/operator/`);
+await page.keyboard.press("Tab");
+assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to content");
+await tabTo(page, "Approvals");
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { name: "Approvals", level: 1 }).waitFor();
+// Newest first: the second one.
+await tabTo(page, "Approve");
+await picture(page, "focus");
+await page.keyboard.press("Enter");
+await page.getByText("Approved. The call goes on.").waitFor();
+assert.equal((await ended("shelf", second, true)).ok, true);
+await tabTo(page, "Deny");
+await page.keyboard.press("Enter");
+await page.getByText("Denied. The call fails.").waitFor();
+const denied = await ended("shelf", hostile, false);
+assert.deepEqual([denied.ok, denied.code], [false, "denied"]);
+await picture(page, "approvals-decided");
+step("approved and denied by keyboard, of clients of both lifecycles");
+
+// --- Without script
+
+page = await open({ javaScriptEnabled: false });
+await page.getByLabel("Operator token").fill(adminToken);
+await page.getByRole("button", { name: "Log in" }).click();
+await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+for (const name of ["Approvals", "Facades", "Runs", "Callers", "Tokens"]) {
+  await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name }).click();
+  await page.getByRole("heading", { name, level: 1 }).waitFor();
+}
+const third = (await put("without script", true)).data.run.id;
+await page.goto(`${admin}/operator/approvals`);
+await page.getByRole("button", { name: "Approve" }).click();
+await page.getByText("Approved. The call goes on.").waitFor();
+assert.equal((await ended("shelf", third, true)).ok, true);
+await page.goto(`${admin}/operator/runs/${endless}`);
+await page.getByRole("button", { name: "Cancel the run" }).click();
+await page.getByText("The run is being cancelled.").waitFor();
+assert.equal((await ended("worker", endless, false)).code, "cancelled");
+await page.getByRole("button", { name: "Log out" }).click();
+await page.getByRole("heading", { name: "Log in", level: 1 }).waitFor();
+step("everything without script");
+
+assert.deepEqual(problems, []);
+assert.deepEqual([...requested], [admin], "another origin was asked");
+await browser.close();
+step(`no request to another origin, no violation of the policy; pictures: ${pictures}`);
