@@ -109,7 +109,8 @@ impl Gate {
             None => Vec::new(),
         };
         let recorded = stored.iter().map(|stored| {
-            let live = self.find_call(&stored.run.id);
+            // Each look at the registry evicts, so ended runs are not looked up.
+            let live = stored.end.is_none().then(|| self.find_call(&stored.run.id)).flatten();
             ListedRun::from_stored(stored, live.as_deref())
         });
         // Only this process knows of short calls that wait for a person.
