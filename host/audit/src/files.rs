@@ -28,7 +28,7 @@ pub enum TrailError {
     #[error("{0}, which others than its owner may use: `chmod 600` it")]
     Exposed(PathBuf),
     /// The key cannot be used.
-    #[error("its key {0}")]
+    #[error("its key")]
     Key(#[from] KeyError),
 }
 

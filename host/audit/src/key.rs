@@ -57,6 +57,7 @@ impl AuditKey {
         let failed = |error| KeyError::Io(path.clone(), error);
         let document =
             Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(|_| KeyError::Unavailable)?;
+        loggia_system::folder::ensure_private(state).map_err(failed)?;
         let mut file = tempfile::NamedTempFile::new_in(state).map_err(failed)?;
         file.write_all(document.as_ref()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
         // Another process may create one at the same moment: the first stays.

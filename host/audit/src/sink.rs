@@ -39,7 +39,7 @@ pub enum FullDisk {
 #[derive(Debug, Default)]
 pub struct SinkHealth {
     lost: AtomicUsize,
-    failing: AtomicBool,
+    failing: Arc<AtomicBool>,
 }
 
 impl SinkHealth {
@@ -48,16 +48,26 @@ impl SinkHealth {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// Set while lines cannot be written.
+    pub fn failing(&self) -> &Arc<AtomicBool> {
+        &self.failing
+    }
+
     /// True while lines cannot be written.
     pub fn is_failing(&self) -> bool {
         self.failing.load(Ordering::Relaxed)
     }
 }
 
+enum SinkMessage {
+    Line(String),
+    Close,
+}
+
 /// The open audit file with its thread.
 pub struct AuditSink {
+    sender: SyncSender<SinkMessage>,
     /// `None` once it is closed. Locked to close it.
-    sender: Mutex<Option<SyncSender<String>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     health: Arc<SinkHealth>,
     path: PathBuf,
@@ -78,17 +88,14 @@ impl AuditSink {
         let mut work = SinkWork { writer, full, health: Arc::clone(&health), reported: 0 };
         let spawned = thread::Builder::new().name("loggia-audit".into()).spawn(move || work.run(&receiver));
         let thread = spawned.map_err(|error| TrailError::Io(path.clone(), error))?;
-        let (sender, thread) = (Mutex::new(Some(sender)), Mutex::new(Some(thread)));
-        Ok(Self { sender, thread, health, path, full })
+        Ok(Self { sender, thread: Mutex::new(Some(thread)), health, path, full })
     }
 
     /// Returns a function that queues lines: JSON objects. A line that finds no room is lost and counted.
-    pub fn queue(&self) -> impl Fn(&str) + Send + Sync + 'static {
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let health = Arc::clone(&self.health);
+    pub fn queue(&self) -> impl Fn(&str) + Send + Sync + use<> {
+        let (sender, health) = (self.sender.clone(), Arc::clone(&self.health));
         move |line: &str| {
-            let Some(sender) = &sender else { return };
-            if let Err(TrySendError::Full(_)) = sender.try_send(line.to_owned()) {
+            if let Err(TrySendError::Full(_)) = sender.try_send(SinkMessage::Line(line.to_owned())) {
                 health.lost.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -120,14 +127,14 @@ struct SinkWork {
 }
 
 impl SinkWork {
-    fn run(&mut self, lines: &Receiver<String>) {
+    fn run(&mut self, lines: &Receiver<SinkMessage>) {
         let mut signed = Instant::now();
         loop {
             let wait = CHECKPOINT_PERIOD.saturating_sub(signed.elapsed());
             match lines.recv_timeout(wait) {
-                Ok(line) => self.write(&line),
+                Ok(SinkMessage::Line(line)) => self.write(&line),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Ok(SinkMessage::Close) | Err(RecvTimeoutError::Disconnected) => break,
             }
             if signed.elapsed() >= CHECKPOINT_PERIOD {
                 self.sign();
@@ -193,9 +200,14 @@ impl SinkWork {
 impl AuditSink {
     /// Writes the queued lines and a checkpoint. Waits for a slow disk, but not for a full one.
     pub fn close(&self) {
-        *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = None;
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let deadline = Instant::now() + RETRY;
+            let mut close = self.sender.try_send(SinkMessage::Close);
+            // Without room for the message, the thread is behind.
+            while let (Err(TrySendError::Full(message)), true) = (close, Instant::now() < deadline) {
+                thread::sleep(Duration::from_millis(1));
+                close = self.sender.try_send(message);
+            }
             while !thread.is_finished() && Instant::now() < deadline {
                 thread::sleep(Duration::from_millis(1));
             }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A trail without changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerifiedTrail {
     /// Lines in the chain.
     pub lines: u64,
@@ -102,12 +102,6 @@ pub fn verify(path: &Path, key: &PublicKey, state: Option<&Path>) -> Result<Veri
         return Err(TrailProblem::Cut { file: path.to_owned(), found, expected });
     }
     Ok(check.trail)
-}
-
-impl Default for VerifiedTrail {
-    fn default() -> Self {
-        Self { lines: 0, first: 0, last: 0, checkpoints: 0, unsigned: 0, unchained: 0 }
-    }
 }
 
 /// The state of a verification.

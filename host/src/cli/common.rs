@@ -145,6 +145,15 @@ impl LoadOptions {
         Ok(folder)
     }
 
+    /// Returns the state folder: the given one, that of the settings file, or the platform's.
+    ///
+    /// # Errors
+    ///
+    /// If the platform has none.
+    pub fn state_folder(&self, settings: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+        Ok(self.state.clone().or(settings).map_or_else(places::state, Ok)?)
+    }
+
     /// Builds the options of a host, with the folders of a settings file as defaults.
     pub fn host_options_with(
         &self,
@@ -161,7 +170,7 @@ impl LoadOptions {
             Threads::Same => InlinePolicy::Always,
         };
         let cache = self.cache.clone().or(cache).map_or_else(places::cache, Ok)?;
-        let state = self.state.clone().or(state).map_or_else(places::state, Ok)?;
+        let state = self.state_folder(state)?;
         Ok(HostOptions {
             cache,
             state,

@@ -4,6 +4,7 @@
 
 mod admin_listener;
 mod approvals;
+mod audit;
 mod build;
 mod call;
 mod card;
@@ -74,6 +75,7 @@ Examples:
   loggia state export notes --out notes.jsonl        export a plugin's state
   loggia runs list                                   list runs of workflows
   loggia approvals                                   list calls that wait for your approval
+  loggia audit verify --config loggia.toml           find changes of the audit trail
   loggia clients                                     how each MCP client is served
   loggia fleet status --config loggia.toml           list servers that share a database
   loggia card --registry > server.json               this server's entry for the MCP registry
@@ -88,6 +90,7 @@ check, tokens, policy: 10 a plugin does not load, 11 there is no plugin;
 call, workflow run: 20 the call failed;
 state: 11 there is no such store; runs: 11 there is no such run; approvals: 11 there is no such approval; fleet: 11 no server is alive; credential: 11 there is no such credential;
 workflow, config: 10 a file has problems, 11 there is no such file or workflow;
+audit: 10 (verify) the trail was changed, 11 there is none;
 card: 10 the file has problems or the registry would refuse the entry, 11 there is no [card];
 upstream: 10 a server cannot be imported or is unavailable, 11 there is none;
 client: 10 (doctor) a client does not see the tools, 11 there is no such entry.
@@ -108,6 +111,7 @@ enum Command {
     State(state::StateCommand),
     Runs(runs::RunsCommand),
     Approvals(approvals::ApprovalsCommand),
+    Audit(audit::AuditCommand),
     Clients(clients::ClientsCommand),
     Fleet(fleet::FleetCommand),
     Card(card::CardCommand),
@@ -166,6 +170,7 @@ impl Cli {
             Command::State(command) => command.run(),
             Command::Runs(command) => command.run(),
             Command::Approvals(command) => command.run(),
+            Command::Audit(command) => command.run(),
             Command::Clients(command) => command.run(),
             Command::Fleet(command) => command.run(),
             Command::Card(command) => command.run(),

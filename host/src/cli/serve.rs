@@ -112,8 +112,9 @@ impl ServeCommand {
         let settings =
             self.merge_settings(file.as_ref().map(|file| file.settings.clone()).unwrap_or_default())?;
         let authenticator = settings::build_authenticator(&settings, self.common.config.as_deref())?;
-        let trail = settings.audit.file.as_deref().map(trail::open).transpose();
-        logs::start(settings.log, trail.context("failed to open the audit file")?);
+        let state = self.common.state_folder(settings.state.folder.clone())?;
+        let trail = trail::open(&settings.audit, &state).context("failed to open the audit file")?;
+        logs::start(settings.log, trail);
         if let Some(warning) = settings::auth_warning(&settings) {
             tracing::warn!("{warning}");
         }

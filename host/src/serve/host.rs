@@ -47,6 +47,7 @@ use crate::{
         starts::{Scheduler, ServiceIdentity, StateWatcher, WorkflowHooks},
         vitals,
     },
+    telemetry::trail,
 };
 
 /// Shutdown timeout of the loader: compilers are killed immediately, upstreams within three seconds.
@@ -179,6 +180,7 @@ impl PluginHost {
         let fleet = shared.as_ref().map(|(access, journal)| start_fleet(access.clone(), journal.host()));
         let (fleet, agreement) = fleet.transpose()?.unzip();
         let catalog = Arc::new(Catalog::with_lists(options.lists.clone()));
+        let stores = GateStores { unaudited: trail::refusal(), ..stores };
         let gate = Gate::with_stores(catalog, executor, options.quotas, stores);
         let HostOptions { cache: cached, state, settings, keys, audit, database_password, .. } =
             options.clone();
@@ -348,7 +350,7 @@ fn to_stores<J: Journal + ApprovalStore>(journal: Arc<J>, approvals: Option<&App
         let store = Arc::clone(&journal) as Arc<dyn ApprovalStore>;
         Arc::new(ApprovalDesk::new(store, options.expires, Some(notice)))
     });
-    GateStores { journal: Some(journal), approvals: desk }
+    GateStores { journal: Some(journal), approvals: desk, unaudited: None }
 }
 
 /// Opens the journal of a state folder. Without it, runs end with the host.

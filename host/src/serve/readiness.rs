@@ -3,7 +3,10 @@
 use loggia_text::{printable, redact, shorten};
 use serde::Serialize;
 
-use crate::load::{self, LoadStatusReport, OfferStatus};
+use crate::{
+    load::{self, LoadStatusReport, OfferStatus},
+    telemetry::trail::TrailFault,
+};
 
 /// Maximum number of files that are listed, failed ones first.
 const FILES: usize = 500;
@@ -21,6 +24,9 @@ pub(super) struct Readiness {
     /// Reason why the server is not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) why: Option<String>,
+    /// What is wrong with the audit trail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) audit: Option<&'static str>,
     /// Numbers of files by state.
     pub(super) serving: usize,
     pub(super) stale: usize,
@@ -40,7 +46,13 @@ fn is_zero(more: &usize) -> bool {
 impl Readiness {
     /// Computes readiness (pure). A failed file does not make the server unready: the others serve, and all replicas with the
     /// same folder would become unready at once. The server is unready if nothing serves and something failed.
-    pub(super) fn new(draining: bool, loaded: bool, keys: bool, report: &LoadStatusReport) -> Self {
+    pub(super) fn new(
+        draining: bool,
+        loaded: bool,
+        keys: bool,
+        audit: Option<TrailFault>,
+        report: &LoadStatusReport,
+    ) -> Self {
         let [failed, stale, refused, serving] = load::LoadState::ALL.map(|state| report.count(state));
         let why = if draining {
             Some("the server is shutting down".to_owned())
@@ -48,6 +60,8 @@ impl Readiness {
             Some("plugins are still being loaded".to_owned())
         } else if !keys {
             Some("the keys of the authorization server have not been fetched yet".to_owned())
+        } else if audit == Some(TrailFault::RefusesCalls) {
+            Some("calls are refused, since the audit file cannot be written".to_owned())
         } else if report.is_behind {
             Some("the other servers serve newer versions of plugins, which do not load here".to_owned())
         } else if serving + stale > 0 {
@@ -68,7 +82,20 @@ impl Readiness {
             ..stands.clone()
         });
         let plugins = plugins.collect();
-        Self { ready: why.is_none(), draining, loaded, why, serving, stale, failed, refused, plugins, more }
+        let audit = audit.map(TrailFault::as_str);
+        Self {
+            ready: why.is_none(),
+            draining,
+            loaded,
+            why,
+            audit,
+            serving,
+            stale,
+            failed,
+            refused,
+            plugins,
+            more,
+        }
     }
 }
 
@@ -95,7 +122,7 @@ mod tests {
     #[test]
     fn ready_when_something_serves_or_nothing_failed() {
         let check = |(draining, loaded), files: &[(&str, load::LoadState)], expected: Option<&str>| {
-            let readiness = Readiness::new(draining, loaded, true, &report(files));
+            let readiness = Readiness::new(draining, loaded, true, None, &report(files));
             assert_eq!(
                 (readiness.ready, readiness.why.as_deref()),
                 (expected.is_none(), expected),
@@ -115,14 +142,18 @@ mod tests {
             ..report(files)
         };
         assert_eq!(
-            Readiness::new(false, true, true, &folder(&[])).why.as_deref(),
+            Readiness::new(false, true, true, None, &folder(&[])).why.as_deref(),
             Some("the folder\\ncannot be read")
         );
-        assert!(Readiness::new(false, true, true, &folder(&[("a", Serving)])).ready);
-        assert!(!Readiness::new(false, true, false, &folder(&[("a", Serving)])).ready, "no keys yet");
+        assert!(Readiness::new(false, true, true, None, &folder(&[("a", Serving)])).ready);
+        assert!(!Readiness::new(false, true, false, None, &folder(&[("a", Serving)])).ready, "no keys yet");
+        for (fault, ready) in [(TrailFault::LosesLines, true), (TrailFault::RefusesCalls, false)] {
+            let readiness = Readiness::new(false, true, true, Some(fault), &report(&[("a", Serving)]));
+            assert_eq!((readiness.ready, readiness.audit), (ready, Some(fault.as_str())));
+        }
         let behind = LoadStatusReport { is_behind: true, ..report(&[("a", Stale)]) };
         assert_eq!(
-            Readiness::new(false, true, true, &behind).why.as_deref(),
+            Readiness::new(false, true, true, None, &behind).why.as_deref(),
             Some("the other servers serve newer versions of plugins, which do not load here")
         );
     }
@@ -134,7 +165,7 @@ mod tests {
         files.extend([("z.wasm", Failed), ("y.wasm", Stale)]);
         let mut report = report(&files);
         report.files[FILES].why = Some(format!("{}\u{1b}", "é".repeat(5000)));
-        let readiness = Readiness::new(false, true, true, &report);
+        let readiness = Readiness::new(false, true, true, None, &report);
         let first: Vec<_> = readiness.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
         assert_eq!(first, ["z.wasm", "y.wasm", "0000.wasm"]);
         assert_eq!(

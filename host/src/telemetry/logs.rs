@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use loggia_audit::AuditSink;
 use loggia_gate::call::TARGET as AUDIT;
 pub use loggia_policy::settings::Level;
 use loggia_policy::settings::{Format, Log};
@@ -18,7 +19,7 @@ use tracing_subscriber::{
 
 use super::{
     line::{LineLayer, render_announcement},
-    trail::{self, AuditFile},
+    trail,
 };
 
 /// Target of the lines that an operator requests by SIGUSR1: they are logged at every level.
@@ -57,7 +58,7 @@ pub fn announce(level: tracing::Level, message: &str) {
 
 /// Starts logging to stderr on a separate thread. `LOGGIA_LOG` overrides the level. The audit trail goes to its file, if
 /// there is one, regardless of the level.
-pub fn start(log: Log, trail: Option<AuditFile>) {
+pub fn start(log: Log, trail: Option<AuditSink>) {
     if log.format == Format::Json {
         switch_to_json();
     }
@@ -86,7 +87,8 @@ pub fn start(log: Log, trail: Option<AuditFile>) {
         // A global filter is faster than one per layer.
         None => registry().with(filter).with(lines).try_init(),
         Some(trail) => {
-            let lines_of_trail = LineLayer { format: Format::Json, colours: false, write: trail.start() };
+            let lines_of_trail =
+                LineLayer { format: Format::Json, colours: false, write: trail::start(trail) };
             let only = Targets::new().with_target(AUDIT, tracing::Level::DEBUG);
             let trail = lines_of_trail.with_filter(only);
             registry().with(lines.with_filter(filter)).with(trail).try_init()

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::operator::{Operator, folder, open_approval, put, result, result_of, settings};
 
-/// H142.
+/// H113.
 #[tokio::test]
 async fn forged_and_stale_forms_change_nothing() -> Result<()> {
     let (admin, caller) = (Token::new("operator", &["*"]).await?, Token::new("ada", &["*"]).await?);

@@ -9,7 +9,7 @@ use tokio::{
 
 use super::operator::{Operator, folder, settings};
 
-/// H140.
+/// H111.
 #[tokio::test]
 async fn the_page_needs_the_token_of_operators() -> Result<()> {
     let (admin, caller) = (Token::new("operator", &["*"]).await?, Token::new("ada", &["*"]).await?);
@@ -38,7 +38,7 @@ async fn the_page_needs_the_token_of_operators() -> Result<()> {
     Ok(())
 }
 
-/// H141.
+/// H112.
 #[tokio::test]
 async fn a_session_is_a_cookie_that_scripts_and_other_sites_do_not_get() -> Result<()> {
     let admin = Token::new("operator", &["*"]).await?;

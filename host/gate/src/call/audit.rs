@@ -92,7 +92,7 @@ impl CallAudit {
         tracing::debug!(
             target: TARGET,
             event = "call", id = id.0, from, request, trace, caller = &*caller, address, facade, action,
-            params = self.params, outcome, ms,
+            params = self.params, artifact = entry.origin, outcome, ms,
             "{facade}.{action}: {outcome}"
         );
     }

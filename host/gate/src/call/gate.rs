@@ -1,7 +1,10 @@
 //! The front side of the gate.
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -37,6 +40,8 @@ pub struct GateStores {
     pub journal: Option<Arc<dyn Journal>>,
     /// Approvals of people whom clients cannot ask.
     pub approvals: Option<Arc<ApprovalDesk>>,
+    /// Set while calls are refused, since the audit trail cannot be written.
+    pub unaudited: Option<Arc<AtomicBool>>,
 }
 
 /// Starts calls to facades, finds runs, and drains them at shutdown. Cheap to clone.
@@ -62,7 +67,7 @@ impl Gate {
         catalog: Arc<Catalog>,
         executor: Executor,
         quotas: CallerQuotas,
-        GateStores { journal, approvals }: GateStores,
+        GateStores { journal, approvals, unaudited }: GateStores,
     ) -> Self {
         let state = GateState {
             catalog,
@@ -77,6 +82,7 @@ impl Gate {
             kept: Arc::default(),
             journal,
             approvals,
+            unaudited,
         };
         Self { state: Arc::new(state) }
     }
@@ -167,9 +173,8 @@ impl Gate {
         let planned = run_cpu_bound(long, || {
             plan::plan_request(snapshot, request, view, (&origin.rights, origin.list))
         });
-        let draining = self.state.draining.load(Ordering::Relaxed);
-        if let (true, plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (draining, &planned) {
-            let failure = failures::unavailable("the server is shutting down");
+        let refusal = self.state.refusal();
+        if let (Some(failure), plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (refusal, &planned) {
             let command = Command { key: "action", name: None };
             return answered(&origin, Envelope::new(command, Err(failure)));
         }

@@ -1,10 +1,16 @@
 //! The state that all calls of a gate share.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use loggia_facade::Failure;
 
 use crate::{
     approval::ApprovalDesk,
     catalog::Catalog,
+    failures::unavailable,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
     journal::Journal,
     results::KeptResults,
@@ -34,4 +40,18 @@ pub(crate) struct GateState {
     pub(crate) journal: Option<Arc<dyn Journal>>,
     /// Approvals of people whom clients cannot ask, if the host keeps any.
     pub(crate) approvals: Option<Arc<ApprovalDesk>>,
+    /// Set while calls are refused, since the audit trail cannot be written.
+    pub(crate) unaudited: Option<Arc<AtomicBool>>,
+}
+
+impl GateState {
+    /// Why no call may start now.
+    pub(crate) fn refusal(&self) -> Option<Failure> {
+        if self.draining.load(Ordering::Relaxed) {
+            return Some(unavailable("the server is shutting down"));
+        }
+        let is_unaudited = self.unaudited.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let failure = is_unaudited.then(|| unavailable("the server cannot write its audit trail"));
+        failure.map(|failure| failure.hint("try again later; the operator must make room on the disk"))
+    }
 }

@@ -45,7 +45,7 @@ impl Stage {
     /// A gate with the catalog of this one.
     fn over(gate: &Gate, open_for: Duration, store: Arc<MemoryApprovals>) -> Self {
         let desk = ApprovalDesk::new(Arc::clone(&store) as _, open_for, None);
-        let stores = GateStores { journal: None, approvals: Some(Arc::new(desk)) };
+        let stores = GateStores { approvals: Some(Arc::new(desk)), ..GateStores::default() };
         let gate = with_stores(gate, stores);
         Self { gate, store, made: Arc::default() }
     }
@@ -287,7 +287,7 @@ async fn questions_of_workflows_are_answered_by_operators() {
     let gate = beside(FLOW, 4, vec![target]);
     let store = Arc::<MemoryApprovals>::default();
     let desk = Arc::new(ApprovalDesk::new(Arc::clone(&store) as _, HALF_HOUR, None));
-    let stores = GateStores { journal: Some(journal), approvals: Some(desk) };
+    let stores = GateStores { journal: Some(journal), approvals: Some(desk), unaudited: None };
     let gate = with_stores(&gate, stores);
     let stage = Stage { gate, store, made };
     for (answer, expected) in [(Some(json!({"name": "tea"})), true), (None, false)] {

@@ -84,7 +84,7 @@ fn with_stores(gate: &Gate, stores: GateStores) -> Gate {
 
 /// A gate with the catalog of another, and this journal.
 fn with_journal(gate: &Gate, journal: Arc<dyn Journal>) -> Gate {
-    with_stores(gate, GateStores { journal: Some(journal), approvals: None })
+    with_stores(gate, GateStores { journal: Some(journal), ..GateStores::default() })
 }
 
 fn gate_under(puppet: PuppetFacade, rules: FacadeRules, terms: ActionPolicy) -> Gate {

@@ -53,7 +53,7 @@ pub use self::{
     quantity::{Size, Span},
     read::{SettingsError, SettingsReading},
     reference::reference,
-    root_table::{Admin, Audit, Format, Level, Log, Publish, Revision, Settings},
+    root_table::{Admin, Audit, Format, FullAudit, Level, Log, Publish, Revision, Settings},
     service::Service,
     state_storage::StateStorage,
     upstream::{HiddenText, ToolOverride, Upstream},

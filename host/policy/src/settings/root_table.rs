@@ -108,9 +108,15 @@ table! {
 table! {
     /// The audit trail: one line for each call, each refusal, and each change of plugins, policies and tokens.
     pub struct Audit {
-        /// A file of JSON lines, readable only by its owner. `{pid}` in its name expands to the process id. Default: no
-        /// trail; `LOGGIA_LOG=info,loggia::audit=debug` writes the same lines to the log.
+        /// A file of JSON lines in a chain of hashes, readable only by its owner. `{pid}` in its name expands to the process id. Default:
+        /// no trail; `LOGGIA_LOG=info,loggia::audit=debug` writes the same lines to the log.
         file: Option<PathBuf> = None;
+        /// Size at which the file is rotated, 64KiB to 1GiB: it is renamed to `FILE.1`, and that to `FILE.2`.
+        rotate: Size = Size(64 << 20), within(Size(64 << 10), Size(1 << 30));
+        /// Number of rotated files that are kept, 0 to 1000.
+        keep: usize = 10, within(0usize, 1000usize);
+        /// What happens while lines cannot be written, for example because the disk is full.
+        full: FullAudit = FullAudit::Drop;
     }
 }
 
@@ -127,6 +133,15 @@ table! {
         /// HTTP, nor approvals decided, except by signed webhooks, and there is no operator's page.
         token: Option<TokenHash> = None;
     }
+}
+
+/// What happens while lines of the audit trail cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum FullAudit {
+    /// Calls go on; lines are lost, and counted
+    Drop,
+    /// Calls are refused until lines can be written
+    Refuse,
 }
 
 /// A revision of MCP, by its date.
@@ -166,6 +181,7 @@ pub enum Format {
 
 words! {
     Revision, "A revision of MCP, by its date.";
+    FullAudit, "What happens while lines of the audit trail cannot be written.";
     Level, "Log level.";
     Format, "Log format.";
     FormWord, "Form of the input schemas.";

@@ -67,7 +67,7 @@ struct AdminContext {
 impl AdminContext {
     fn readiness(&self, stop: &CancellationToken, report: &LoadStatusReport) -> Readiness {
         let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
-        Readiness::new(stop.is_cancelled(), self.gate.catalog().is_admitted(), keys, report)
+        Readiness::new(stop.is_cancelled(), self.gate.catalog().is_admitted(), keys, trail::fault(), report)
     }
 }
 

@@ -20,6 +20,7 @@ use super::{
 use crate::{
     load::{LoadStatus, LoadStatusReport},
     serve::{PluginHost, readiness::Readiness},
+    telemetry::trail,
 };
 
 /// Streams of events at once: one for each open page.
@@ -99,7 +100,7 @@ impl PageContext {
         let report = self.load_status.now();
         let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
         let loaded = self.gate.catalog().is_admitted();
-        let readiness = Readiness::new(self.stop.is_cancelled(), loaded, keys, &report);
+        let readiness = Readiness::new(self.stop.is_cancelled(), loaded, keys, trail::fault(), &report);
         (report, readiness)
     }
 

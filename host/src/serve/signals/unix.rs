@@ -15,6 +15,8 @@ pub(super) struct StopSignals {
 impl StopSignals {
     /// Receives them from now on.
     pub(super) fn listen() -> io::Result<Self> {
+        // Received, so that it does not end the process: a file at its size limit is an error of whoever writes it.
+        drop(signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?);
         let hup = if is_ignored(SignalKind::hangup()) { None } else { Some(signal(SignalKind::hangup())?) };
         Ok(Self { term: signal(SignalKind::terminate())?, int: signal(SignalKind::interrupt())?, hup })
     }

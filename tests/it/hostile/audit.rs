@@ -1,0 +1,230 @@
+//! Attacks on the audit trail: what was changed is found, and what cannot be written is not lost unseen.
+
+use std::{fs, path::Path, process::Output};
+
+use anyhow::{Context, Result};
+use loggia_tests::{Client, Era, Folder, Served, binary, eventually, signal, state};
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+async fn audit(folder: &Folder, file: &Path, words: &[&str]) -> Result<Output> {
+    let mut command = Command::new(binary());
+    command.arg("audit").args(words).arg("--file").arg(file).env("LOGGIA_STATE", state(folder.path()));
+    Ok(command.output().await?)
+}
+
+/// Text of both streams, with the exit code.
+fn text(output: &Output) -> (Option<i32>, String) {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// A trail of some calls, whose server has ended.
+async fn trail(folder: &Folder, more: &str) -> Result<std::path::PathBuf> {
+    let file = folder.beside("log").join("audit.jsonl");
+    let settings = format!("[audit]\nfile = {file:?}\n{more}\n[http.per-caller]\nrate = 0\n");
+    // No level silences the trail.
+    let mut served = Served::configured_with(folder, &settings, &[], |command| {
+        command.env("LOGGIA_LOG", "warn");
+    })
+    .await?;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    for text in ["one", "two", "three"] {
+        client.envelope("echo", json!({"action": "say", "text": text})).await?;
+    }
+    client.end().await?;
+    signal(&served.host.child, Signal::TERM)?;
+    served.host.child.wait().await?;
+    Ok(file)
+}
+
+/// H114.
+#[tokio::test]
+async fn changed_removed_and_cut_lines_are_found() -> Result<()> {
+    type Change = fn(&mut Vec<String>);
+    let folder = Folder::with(&["echo"]);
+    let file = trail(&folder, "").await?;
+    let original = fs::read_to_string(&file)?;
+    let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
+    assert!(code == Some(0) && told.starts_with("unchanged: "), "{told}");
+    let at = original.lines().position(|line| line.contains("\"action\":\"say\"")).context("a call")?;
+    assert!(
+        at > 0 && original.lines().last().is_some_and(|line| line.contains("\"checkpoint\"")),
+        "{original}"
+    );
+    let changes: [(&str, Change, &str); 7] = [
+        ("edited", |lines| edit(lines, |line| line.replace("say", "add")), "before it, was changed"),
+        ("removed", |lines| remove(lines), "of the chain should follow, and this is line"),
+        (
+            "moved",
+            |lines| {
+                let last = lines.len() - 2;
+                lines.swap(last, last - 1);
+            },
+            "should follow",
+        ),
+        (
+            "added",
+            |lines| {
+                let copy = lines[2].clone();
+                lines.insert(2, copy);
+            },
+            "should follow",
+        ),
+        ("cut", |lines| lines.truncate(lines.len() - 2), "was cut: it ends with line"),
+        (
+            "cut in the middle of a line",
+            |lines| {
+                let half = lines.last().map_or(0, |line| line.len() / 2);
+                if let Some(line) = lines.last_mut() {
+                    line.truncate(half);
+                }
+            },
+            "it is not JSON",
+        ),
+        ("emptied", Vec::clear, "was cut: it ends with line 0"),
+    ];
+    for (what, change, expected) in changes {
+        let mut lines: Vec<String> = original.lines().map(str::to_owned).collect();
+        change(&mut lines);
+        fs::write(&file, lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
+        let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
+        assert!(code == Some(10) && told.contains(expected), "{what}: {code:?} {told}");
+    }
+    fs::remove_file(&file)?;
+    let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
+    assert!(code == Some(11) && told.contains("does not exist"), "{told}");
+    Ok(())
+}
+
+fn edit(lines: &mut [String], change: impl Fn(&str) -> String) {
+    if let Some(line) = lines.iter_mut().find(|line| line.contains("\"action\":\"say\"")) {
+        *line = change(line);
+    }
+}
+
+fn remove(lines: &mut Vec<String>) {
+    if let Some(at) = lines.iter().position(|line| line.contains("\"action\":\"say\"")) {
+        lines.remove(at);
+    }
+}
+
+/// H115: made with another server's key, with valid hashes; and with a head that was changed.
+#[tokio::test]
+async fn a_forged_trail_is_found() -> Result<()> {
+    let (folder, other) = (Folder::with(&["echo"]), Folder::with(&["echo"]));
+    let (file, forged) = (trail(&folder, "").await?, trail(&other, "").await?);
+    let key = text(&audit(&folder, &file, &["key"]).await?).1;
+    let public = ["verify", "--key", key.trim()];
+    assert_eq!(text(&audit(&folder, &file, &public).await?).0, Some(0), "on another machine");
+    assert_eq!(text(&audit(&other, &forged, &public).await?).0, Some(10));
+    let original = fs::read(&file)?;
+    fs::copy(&forged, &file)?;
+    let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
+    assert!(code == Some(10) && told.contains("does not start with a checkpoint"), "{told}");
+    fs::write(&file, original)?;
+    for entry in fs::read_dir(state(folder.path()).join("audit-heads"))? {
+        let path = entry?.path();
+        let mut head: Value = serde_json::from_slice(&fs::read(&path)?)?;
+        head["seq"] = json!(1);
+        fs::write(&path, head.to_string())?;
+    }
+    let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
+    assert!(code == Some(10) && told.contains("its signature is not valid"), "{told}");
+    Ok(())
+}
+
+/// H116.
+#[tokio::test]
+async fn a_full_disk_refuses_calls_or_is_counted() -> Result<()> {
+    for (full, refuses) in [("refuse", true), ("drop", false)] {
+        let folder = Folder::with(&["echo"]);
+        let file = folder.beside("log").join("audit.jsonl");
+        let settings = format!("[audit]\nfile = {file:?}\nfull = {full:?}\n[http.per-caller]\nrate = 0\n");
+        let served = Served::configured(&folder, &settings, &[]).await?;
+        let client = Client::http(&served.host, Era::Stateless).await?;
+        let say = || client.envelope("echo", json!({"action": "say", "text": "x"}));
+        assert_eq!(say().await?["ok"], true);
+        let process =
+            served.host.child.id().and_then(|id| Pid::from_raw(id.cast_signed())).context("a process")?;
+        let limit = |bytes: Option<u64>| {
+            prlimit(Some(process), Resource::Fsize, Rlimit { current: bytes, maximum: None })
+        };
+        // No file can grow any more.
+        limit(Some(1))?;
+        eventually(async || match say().await {
+            Ok(told) if refuses && told["ok"] == true => Err(told.to_string()),
+            Ok(told) => Ok(told),
+            Err(error) => Err(error.to_string()),
+        })
+        .await;
+        let (status, told) = served.readies(|_, told| told["audit"].is_string()).await;
+        assert_eq!(status, if refuses { 503 } else { 200 }, "{told}");
+        let envelope = say().await?;
+        match refuses {
+            true => assert_eq!(
+                envelope["error"], "unavailable: the server cannot write its audit trail",
+                "{envelope}"
+            ),
+            false => assert_eq!(envelope["ok"], true, "{envelope}"),
+        }
+        // There is room again.
+        limit(None)?;
+        eventually(async || match say().await {
+            Ok(told) if told["ok"] == true => Ok(()),
+            other => Err(format!("{other:?}")),
+        })
+        .await;
+        served.readies(|status, told| status == 200 && told.get("audit").is_none()).await;
+        client.end().await?;
+        let lost = fs::read_to_string(&file)?.contains("\"event\":\"lost\"");
+        assert_eq!(lost, !refuses, "{full}");
+        let mut served = served;
+        signal(&served.host.child, Signal::TERM)?;
+        served.host.child.wait().await?;
+        let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
+        assert_eq!(code, Some(0), "{told}");
+    }
+    Ok(())
+}
+
+/// H117.
+#[tokio::test]
+async fn no_log_level_silences_the_trail_and_it_can_be_queried() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let file = folder.beside("log").join("audit.jsonl");
+    let settings =
+        format!("[audit]\nfile = {file:?}\nrotate = \"64KiB\"\nkeep = 2\n[http.per-caller]\nrate = 0\n");
+    let file_of_settings = Served::settings(&folder, &settings, &[])?;
+    let mut child = Command::new(binary())
+        .args(["serve", "--http", "127.0.0.1:0", "--config"])
+        .arg(file_of_settings)
+        .arg(folder.path())
+        .env("LOGGIA_LOG", "off")
+        .env("LOGGIA_CACHE", loggia_tests::cache())
+        .env("LOGGIA_STATE", state(folder.path()))
+        .stdin(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .spawn()?;
+    eventually(async || match fs::read_to_string(&file) {
+        Ok(text) if text.contains("\"event\":\"loaded\"") => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
+    signal(&child, Signal::TERM)?;
+    child.wait().await?;
+    let query = async |words: &[&str]| -> Result<Vec<Value>> {
+        let output = audit(&folder, &file, &[&["query"], words].concat()).await?;
+        let text = String::from_utf8(output.stdout)?;
+        Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+    };
+    let loaded = query(&["--event", "loaded"]).await?;
+    assert!(loaded.len() == 1 && loaded[0]["file"] == "echo.wasm", "{loaded:?}");
+    assert_eq!(query(&["--event", "loaded", "--facade", "other"]).await?, [] as [Value; 0]);
+    assert_eq!(query(&["--limit", "1"]).await?[0]["event"], "checkpoint");
+    let (code, told) = text(&audit(&folder, &file, &["tail", "--no-follow", "-n", "1"]).await?);
+    assert!(code == Some(0) && told.contains("\"event\":\"checkpoint\""), "{told}");
+    Ok(())
+}
