@@ -128,3 +128,14 @@ fn each_promise_names_cases_that_have_tests() {
         }
     }
 }
+
+/// `tests/release/scoreboard` writes the page from a run of the tests.
+#[test]
+fn the_scoreboard_has_every_case() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let page = fs::read_to_string(path.join("docs/operators/security-tests.md")).expect("the page");
+    for case in 1..=CASES {
+        assert!(page.contains(&format!("\n| H{case:02} |")), "H{case:02}: run tests/release/scoreboard");
+    }
+    assert!(!page.contains("**fails**"), "run tests/release/scoreboard");
+}
