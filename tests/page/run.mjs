@@ -148,7 +148,7 @@ await logIn(page, "<script>window.hacked = 1</script>");
 
 // --- Every page, light and dark, wide and narrow
 
-const PAGES = ["", "approvals", "facades", "runs", "runs?page=20", `runs/${endless}`, "callers", "tokens"];
+const PAGES = ["", "approvals", "facades", "runs", "runs?page=20", `runs/${endless}`, "callers", "tokens", "audit", "audit?event=call"];
 for (const [theme, width] of [["light", 1100], ["dark", 1100], ["light", 380]]) {
   await page.emulateMedia({ colorScheme: theme });
   await page.setViewportSize({ width, height: 800 });

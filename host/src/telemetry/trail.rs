@@ -69,6 +69,11 @@ pub fn fault() -> Option<TrailFault> {
     })
 }
 
+/// The file of this process, if it has a trail.
+pub fn file() -> Option<&'static Path> {
+    SINK.get().map(AuditSink::path)
+}
+
 /// Set while calls must be refused. `None` if they never are.
 pub fn refusal() -> Option<Arc<AtomicBool>> {
     let sink = SINK.get().filter(|sink| sink.full_disk() == FullDisk::Refuse)?;

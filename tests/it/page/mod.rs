@@ -49,6 +49,32 @@ async fn runs_are_listed_shown_and_cancelled() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn the_audit_trail_is_searched() -> Result<()> {
+    let (admin, caller) = (Token::new("operator", &["*"]).await?, Token::new("ada", &["*"]).await?);
+    let folder = folder();
+    let file = folder.beside("log").join("audit.jsonl");
+    let settings = format!("[audit]\nfile = {file:?}\n{}", settings(&admin)?);
+    let served = Served::configured(&folder, &settings, &[&caller]).await?;
+    let mut operator = Operator::new(&served);
+    operator.log_in(&admin.secret).await?;
+    for action in ["<b>nothing</b>", "describe"] {
+        wire::answered(&served.host, &caller.header(), "worker", &json!({"action": action})).await?;
+    }
+    let search = async |query: &str| {
+        Ok::<_, anyhow::Error>(operator.get(&format!("/operator/audit{query}")).await?.body)
+    };
+    eventually(async || {
+        let body = search("?caller=ada&event=answered").await.map_err(|error| error.to_string())?;
+        if body.contains("worker.describe") { Ok(()) } else { Err(body) }
+    })
+    .await;
+    let refused = search("?event=refused").await?;
+    assert!(refused.contains("worker.&lt;b&gt;nothing") && !refused.contains("worker.describe"), "{refused}");
+    assert!(search("?caller=bob%22%3E%3Cscript%3E").await?.contains("No line matches."));
+    Ok(())
+}
+
 /// Needs Chromium and a package from npm: `tests/release/run page`.
 #[tokio::test]
 #[ignore = "needs a browser"]

@@ -19,7 +19,7 @@ pub(super) async fn show(
 ) -> Markup {
     let callers = context.samples.callers(context.gate.meters());
     let table = html! {
-        @if callers.is_empty() { p { "Nobody has called since the start." } }
+        @if callers.is_empty() { p { "There have been no calls since the start." } }
         @else {
             div.table role="region" aria-label="Callers" tabindex="0" { table {
                 caption { "Calls since the start, without those that plugins and workflows make. At most 500 callers are "
@@ -45,7 +45,7 @@ pub(super) async fn show_tokens(
     Extension(session): Extension<OperatorSession>,
 ) -> Markup {
     let table = match &context.authenticator {
-        None => html! { p { "Callers need no token: this server authenticates nobody." } },
+        None => html! { p { "Callers need no token: this server does not authenticate them." } },
         Some(authenticator) => {
             let tokens = authenticator.list_tokens();
             html! {

@@ -8,13 +8,14 @@ use super::session::OperatorSession;
 pub(super) const FORM_TOKEN: &str = "form_token";
 
 /// Pages of the navigation: path, name.
-const PAGES: [(&str, &str); 6] = [
+const PAGES: [(&str, &str); 7] = [
     ("/operator/", "Overview"),
     ("/operator/approvals", "Approvals"),
     ("/operator/facades", "Facades"),
     ("/operator/runs", "Runs"),
     ("/operator/callers", "Callers"),
     ("/operator/tokens", "Tokens"),
+    ("/operator/audit", "Audit"),
 ];
 
 /// A page of the navigation.

@@ -9,7 +9,7 @@
 //! | `login.rs` | logging in and out |
 //! | `session.rs` | sessions of operators |
 //! | `attempts.rs` | limits on failed logins |
-//! | `overview.rs`, `facades.rs`, `runs.rs`, `callers.rs`, `approvals.rs` | the pages |
+//! | `overview.rs`, `facades.rs`, `runs.rs`, `callers.rs`, `approvals.rs`, `audit.rs` | the pages |
 //! | `question.rs` | pure: fields for the form of a question, and their answer |
 //! | `events.rs` | tells open pages of changes |
 //! | `samples.rs` | counters of the last half hour |
@@ -21,6 +21,7 @@
 mod approvals;
 mod assets;
 mod attempts;
+mod audit;
 mod callers;
 mod chart;
 mod context;
@@ -69,6 +70,7 @@ pub(super) fn routes(page: Option<OperatorPage>, stop: &CancellationToken) -> Ro
         .route("/operator/runs/{id}", get(runs::show))
         .route("/operator/runs/{id}/cancel", post(runs::cancel))
         .route("/operator/callers", get(callers::show))
+        .route("/operator/audit", get(audit::show))
         .route("/operator/tokens", get(callers::show_tokens))
         .route("/operator/approvals", get(approvals::list))
         .route("/operator/approvals/{id}", get(approvals::show).post(approvals::decide))
