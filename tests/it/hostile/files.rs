@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, eventually};
+use loggia_tests::{Client, Era, Folder, eventually, lingers::go};
 use serde_json::{Value, json};
 
 /// Content that only granted readers may see.
@@ -363,7 +363,7 @@ async fn an_open_directory_survives_a_changed_path() -> Result<()> {
         let running = async {
             made(&data, "first").await;
             turn(&other)?;
-            fs::write(real.join("go"), "the same")?;
+            go(&real, "the same")?;
             anyhow::Ok(())
         };
         let (told, turned) = tokio::join!(wait("first"), running);
