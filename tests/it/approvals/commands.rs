@@ -1,8 +1,9 @@
 //! `loggia approvals`.
 
-use anyhow::Result;
-use loggia_tests::{Client, ERAS, Era, HttpHost};
-use serde_json::json;
+use anyhow::{Context, Result, bail};
+use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, eventually};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, GetTaskParams, TaskPayload, TaskStatus};
+use serde_json::{Value, json};
 
 use super::stage::{becomes, ended, folder, operator, park, serve, shown, work};
 
@@ -114,5 +115,38 @@ async fn a_cancelled_run_withdraws_its_approval() -> Result<()> {
     becomes(folder.path(), &id, "withdrawn").await;
     let late = operator(folder.path(), &["approve", &id]).await?;
     assert_eq!(late.status.code(), Some(1), "{late:?}");
+    client.end().await
+}
+
+#[tokio::test]
+async fn a_task_works_until_an_operator_has_decided() -> Result<()> {
+    let folder = folder();
+    let client = Client::stdio_as(folder.path(), Era::Stateless, Kind::default().tasks()).await?;
+    let peer = client.service.peer();
+    let arguments = work().as_object().cloned().unwrap_or_default();
+    let request = CallToolRequestParams::new("worker").with_arguments(arguments);
+    let CallToolResponse::Task(created) = peer.call_tool_once(request).await? else { bail!("no task") };
+    let task = created.task.task_id;
+    let id = eventually(async || {
+        let listed = operator(folder.path(), &["list", "--json"]).await.map_err(|error| error.to_string())?;
+        let line = String::from_utf8_lossy(&listed.stdout).into_owned();
+        let approval: Value = serde_json::from_str(line.trim()).map_err(|_| line.clone())?;
+        approval["id"].as_str().map(str::to_owned).ok_or(line)
+    })
+    .await;
+    let told = peer.get_task(GetTaskParams::new(&task)).await?;
+    assert_eq!(told.task.status(), TaskStatus::Working, "the client has nothing to answer: {told:?}");
+    assert!(operator(folder.path(), &["approve", &id]).await?.status.success());
+    let ended = eventually(async || {
+        let told = peer.get_task(GetTaskParams::new(&task)).await.map_err(|error| error.to_string())?;
+        if told.task.status() == TaskStatus::Working {
+            Err("working".to_owned())
+        } else {
+            Ok(told.task.payload)
+        }
+    })
+    .await;
+    let TaskPayload::Completed { result } = ended else { bail!("completed: {ended:?}") };
+    assert_eq!(result.get("structuredContent").context("a result")?["data"]["steps"], 2, "{result:?}");
     client.end().await
 }

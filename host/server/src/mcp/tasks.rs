@@ -46,8 +46,13 @@ pub fn to_task_result(
         RunStatus::Running => TaskPayload::Working,
         RunStatus::Waiting => {
             let mut asks = run.open_questions();
+            let waits_for_client = !asks.is_empty();
             asks.retain(|_, question| opens_links || !matches!(question.kind, QuestionKind::Link { .. }));
-            TaskPayload::InputRequired { input_requests: elicitation::to_input_requests(&asks) }
+            match waits_for_client {
+                true => TaskPayload::InputRequired { input_requests: elicitation::to_input_requests(&asks) },
+                // An operator decides; the client has nothing to answer.
+                false => TaskPayload::Working,
+            }
         }
         RunStatus::Cancelled => TaskPayload::Cancelled,
         RunStatus::Succeeded | RunStatus::Failed => run.outcome().map_or(TaskPayload::Cancelled, |outcome| {

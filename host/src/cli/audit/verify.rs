@@ -70,12 +70,17 @@ impl VerifyCommand {
 
 fn describe(trail: &VerifiedTrail) -> String {
     let VerifiedTrail { lines, first, last, checkpoints, unsigned, unchained } = trail;
-    let mut text = format!("unchanged: {lines} lines ({first} to {last}), {checkpoints} checkpoints");
+    let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    let mut text = format!(
+        "unchanged: {} ({first} to {last}), {}",
+        count(*lines, "line"),
+        count(*checkpoints, "checkpoint")
+    );
     if *unsigned > 0 {
-        text += &format!("; {unsigned} lines after the last checkpoint are not signed yet");
+        text += &format!("; not signed yet: {} after the last checkpoint", count(*unsigned, "line"));
     }
     if *unchained > 0 {
-        text += &format!("; {unchained} lines before the chain are not protected");
+        text += &format!("; not protected: {} before the chain", count(*unchained, "line"));
     }
     text
 }
