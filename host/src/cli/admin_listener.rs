@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::term;
 use crate::serve::{
     PluginHost,
-    admin::{self, ApprovalAdmin, OperatorApis},
+    admin::{self, ApprovalAdmin, OperatorApis, RefusalMeter},
     page::OperatorPage,
 };
 
@@ -28,7 +28,12 @@ pub(super) async fn start_admin(
     };
     let secret = settings.approvals.webhook_secret.clone();
     let page = token.map(|token| OperatorPage::new(host, authenticator.clone(), token));
-    let approvals = host.gate.approvals().map(|desk| ApprovalAdmin { desk: Arc::clone(desk), token, secret });
+    let approvals = host.gate.approvals().map(|desk| ApprovalAdmin {
+        desk: Arc::clone(desk),
+        token,
+        secret,
+        refused: RefusalMeter::default(),
+    });
     let has_page = page.is_some();
     let apis = OperatorApis { credentials, approvals, page };
     let listener = loggia_server::listen(listen)

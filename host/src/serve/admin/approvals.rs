@@ -2,8 +2,8 @@
 //! needs the token, or a signature by the secret of the webhook.
 
 use std::{
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use axum::{
@@ -39,6 +39,9 @@ const BODY: usize = 64 << 10;
 const LISTED: usize = 200;
 /// Characters of the name of who decided.
 const NAME: usize = 100;
+/// Refused requests of a minute that have a line in the audit trail.
+const REFUSALS: u32 = 20;
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// What the API works on.
 pub struct ApprovalAdmin {
@@ -48,6 +51,29 @@ pub struct ApprovalAdmin {
     pub token: Option<TokenHash>,
     /// Secret of the webhook.
     pub secret: Option<HiddenText>,
+    /// Refused requests.
+    pub refused: RefusalMeter,
+}
+
+/// Decides which refused requests have a line in the audit trail: some in each minute, so that a flood cannot fill the disk.
+#[derive(Default)]
+pub struct RefusalMeter(Mutex<Option<(Instant, u32)>>);
+
+impl RefusalMeter {
+    /// Returns true if the request that is refused now has a line.
+    fn has_line(&self, now: Instant) -> bool {
+        let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *minute {
+            Some((began, count)) if now.saturating_duration_since(*began) < MINUTE => {
+                *count += 1;
+                *count <= REFUSALS
+            }
+            other => {
+                *other = Some((now, 1));
+                true
+            }
+        }
+    }
 }
 
 type ApprovalExtract = Axum<Arc<ApprovalAdmin>>;
@@ -98,7 +124,7 @@ impl DecisionBody {
 
 async fn list(Axum(admin): ApprovalExtract, headers: HeaderMap) -> Response {
     if !admin.has_token(&headers) {
-        return refuse("list");
+        return admin.refuse("list");
     }
     match admin.desk.list(LISTED).await {
         Ok(stored) => {
@@ -111,7 +137,7 @@ async fn list(Axum(admin): ApprovalExtract, headers: HeaderMap) -> Response {
 
 async fn show(Axum(admin): ApprovalExtract, Path(id): Path<String>, headers: HeaderMap) -> Response {
     if !admin.has_token(&headers) {
-        return refuse("show");
+        return admin.refuse("show");
     }
     match admin.desk.load(&id).await {
         Ok(Some(stored)) => json_response(StatusCode::OK, &render_approval(&stored, now_ms())),
@@ -125,7 +151,7 @@ async fn decide(Axum(admin): ApprovalExtract, Path(id): Path<String>, request: R
     let Ok(body) = to_bytes(body, BODY).await else {
         return problem(StatusCode::PAYLOAD_TOO_LARGE, &format!("a decision has at most {BODY} bytes"));
     };
-    let Some(way) = admin.sender(&head.headers, &body) else { return refuse("decide") };
+    let Some(way) = admin.sender(&head.headers, &body) else { return admin.refuse("decide") };
     let decision: DecisionBody = match serde_json::from_slice(&body) {
         Ok(decision) => decision,
         Err(error) => {
@@ -152,6 +178,17 @@ impl ApprovalAdmin {
         self.token.as_ref().is_some_and(|token| has_token(headers, token))
     }
 
+    fn refuse(&self, request: &'static str) -> Response {
+        if self.refused.has_line(Instant::now()) {
+            tracing::debug!(target: AUDIT, event = "approvals_refused", request, "a request without the token of operators was refused");
+        }
+        let message = "this needs the token of `admin.token` (Authorization: Bearer TOKEN); a decision may have a signature by \
+                       `approvals.webhook-secret` instead";
+        let mut response = problem(StatusCode::UNAUTHORIZED, message);
+        response.headers_mut().insert(WWW_AUTHENTICATE, axum::http::HeaderValue::from_static("Bearer"));
+        response
+    }
+
     /// How a decision came, if its sender may decide.
     fn sender(&self, headers: &HeaderMap, body: &Bytes) -> Option<&'static str> {
         if self.has_token(headers) {
@@ -171,15 +208,6 @@ fn problem(status: StatusCode, message: &str) -> Response {
     json_response(status, &json!({ "error": message }))
 }
 
-fn refuse(request: &'static str) -> Response {
-    tracing::debug!(target: AUDIT, event = "approvals_refused", request, "a request without the token of operators was refused");
-    let message = "this needs the token of `admin.token` (Authorization: Bearer TOKEN); a decision may have a signature by \
-                   `approvals.webhook-secret` instead";
-    let mut response = problem(StatusCode::UNAUTHORIZED, message);
-    response.headers_mut().insert(WWW_AUTHENTICATE, axum::http::HeaderValue::from_static("Bearer"));
-    response
-}
-
 fn missing() -> Response {
     problem(StatusCode::NOT_FOUND, "there is no such approval; ended ones are kept for a week")
 }
@@ -196,4 +224,17 @@ fn conflict(stored: &StoredApproval, subject: &str) -> Response {
 fn broken(error: &JournalError) -> Response {
     tracing::error!("the approvals cannot be used: {error}");
     problem(StatusCode::INTERNAL_SERVER_ERROR, "the server's log has the reason")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_refusals_leaves_a_few_lines_a_minute() {
+        let (meter, start) = (RefusalMeter::default(), Instant::now());
+        let lines = |at: Instant| (0..1000).filter(|_| meter.has_line(at)).count();
+        assert_eq!((lines(start), lines(start + MINUTE / 2)), (REFUSALS as usize, 0));
+        assert_eq!(lines(start + MINUTE), REFUSALS as usize);
+    }
 }

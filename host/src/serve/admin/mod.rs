@@ -26,7 +26,10 @@ use loggia_server::{
 use tokio::{net::TcpListener, runtime::Handle};
 use tokio_util::sync::CancellationToken;
 
-pub use self::{approvals::ApprovalAdmin, credentials::CredentialAdmin};
+pub use self::{
+    approvals::{ApprovalAdmin, RefusalMeter},
+    credentials::CredentialAdmin,
+};
 use super::{
     PluginHost,
     page::{self, OperatorPage},
