@@ -86,7 +86,8 @@ async fn the_page_holds_in_a_browser() -> Result<()> {
     let folder = folder();
     folder.put("echo", &fixture("echo"));
     folder.write("\"><img src=x onerror=alert(1)>.wasm", "not a component");
-    let settings = format!("{}questions = 16\nruns = 64\n", settings(&admin)?);
+    let trail = folder.beside("log").join("audit.jsonl");
+    let settings = format!("[audit]\nfile = {trail:?}\n{}questions = 16\nruns = 64\n", settings(&admin)?);
     let served = Served::configured(&folder, &settings, &[&caller]).await?;
     let browser =
         std::env::var_os("LOGGIA_CHROMIUM").map_or_else(|| PathBuf::from("/usr/bin/chromium"), PathBuf::from);
