@@ -63,6 +63,12 @@ jwks = "none.json"
 leeway = "1h"
 algorithms = ["HS256"]
 
+[telemetry]
+endpoint = "collector:4318"
+headers = { "a b" = "secret" }
+interval = "0s"
+sample = "5"
+
 [admin]
 listen = "127.0.0.1:8080"
 "#;
@@ -108,6 +114,11 @@ fn settings_are_checked_together_as_they_are_served() {
     );
     check("[http]\nlisten = '0.0.0.0:8080'\n", 10, "line 2: 0.0.0.0:8080 can be reached from other machines");
     check("[http]\nlisten = '0.0.0.0:8080'\nallow-anonymous = true\n", 0, "");
+    let telemetry =
+        |endpoint: &str| format!("[telemetry]\nendpoint = '{endpoint}'\nheaders = {{ a = 'b' }}\n");
+    check(&telemetry("http://127.0.0.1:4318"), 0, "");
+    check(&telemetry("https://otlp.example.com"), 0, "");
+    check(&telemetry("http://otlp.example.com"), 10, "line 3: `telemetry.headers` need an https:// endpoint");
     check(&token, 0, "warning: `auth` has no effect over stdio");
     check(&format!("[http]\n{token}"), 0, "");
     fs::write(&file, "[http]\nlisten = '127.0.0.1:8080'").unwrap();

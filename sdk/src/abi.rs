@@ -1,9 +1,11 @@
 //! The guest's side of the contract: the SDK's types to and from those of `wit/loggia.wit`.
 
+mod guard;
 mod state;
 
 use std::time::Duration;
 
+pub use self::guard::{GuardGuest, GuardedCall, Verdict, guard_after, guard_before};
 pub(crate) use self::state::{now, state_commit, state_get, state_scan};
 pub use crate::bindings::exports::loggia::plugin::facade::{
     ActionSchema, Call, Description, Failure, Guest, Reply,
@@ -15,6 +17,18 @@ use crate::{
     host::{Peer, PeerAction, Request, Schema},
     table::{self, Incoming},
 };
+
+#[allow(unsafe_code)]
+mod exported {
+    unsafe extern "C" {
+        /// Defined by `export!` and `export_guard!` only.
+        #[link_name = "no facade is exported: write loggia_sdk::export!(NAME); below the block with #[facade]"]
+        pub fn exported();
+    }
+}
+
+/// What `#[facade]` refers to, so that the linker finds that nothing is exported.
+pub const EXPORTED: unsafe extern "C" fn() = exported::exported;
 
 /// Published description of a facade.
 pub fn describe<F: Facade>(_: &F) -> Description {

@@ -34,6 +34,17 @@ impl<T> Answer<T> {
     }
 }
 
+/// A struct that a form is made for.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the form of a question",
+    label = "has no schema, or cannot be read from JSON",
+    note = "write `#[data]` above the struct: it derives `Deserialize`, `JsonSchema` and `Serialize`"
+)]
+pub trait AnswerForm: JsonSchema + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema + DeserializeOwned> AnswerForm for T {}
+
 /// Asks the person with a form for a struct: its fields are texts, numbers, booleans, choices (enums without data), or
 /// several of a choice (a `Vec` of such an enum); optional ones are `Option`s. Doc comments become the form's
 /// explanations.
@@ -73,7 +84,7 @@ impl<T> Answer<T> {
 /// `denied` if the policy does not grant `elicit`; `internal` if the struct cannot be a form, with the field in
 /// question; `invalid_data` if the answer does not fit the struct; otherwise the host's failure, for example if the
 /// client cannot ask.
-pub fn elicit<T: JsonSchema + DeserializeOwned>(message: &str) -> Result<Answer<T>> {
+pub fn elicit<T: AnswerForm>(message: &str) -> Result<Answer<T>> {
     given(port::elicit(message, form::of::<T>()?)?)
 }
 
@@ -84,7 +95,7 @@ pub fn elicit<T: JsonSchema + DeserializeOwned>(message: &str) -> Result<Answer<
 /// # Errors
 ///
 /// Like [`elicit`].
-pub fn elicit_as<T: JsonSchema + DeserializeOwned>(name: &str, message: &str) -> Result<Answer<T>> {
+pub fn elicit_as<T: AnswerForm>(name: &str, message: &str) -> Result<Answer<T>> {
     let mut form = form::of::<T>()?;
     form.insert("$anchor".into(), name.into());
     given(port::elicit(message, form)?)

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::{Call, Detail, Failure, Object, Result, call::Facts, failure::code};
+use crate::{Call, Detail, Failure, Object, Result, call::Facts, failure::code, table::ParamValue};
 
 /// A call with its parameters. The host has validated them against the action's schema; the checks here cover the rest,
 /// and other hosts.
@@ -27,7 +27,7 @@ impl Incoming {
     /// # Errors
     ///
     /// `invalid_params` if it is missing or invalid.
-    pub fn take<T: DeserializeOwned>(&mut self, name: &str) -> Result<T> {
+    pub fn take<T: ParamValue>(&mut self, name: &str) -> Result<T> {
         self.given(name)?.ok_or_else(|| Failure::new(code::INVALID_PARAMS, format!("`{name}` is required")))
     }
 
@@ -36,7 +36,7 @@ impl Incoming {
     /// # Errors
     ///
     /// `invalid_params` if it does not fit.
-    pub fn take_optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>> {
+    pub fn take_optional<T: ParamValue>(&mut self, name: &str) -> Result<Option<T>> {
         if self.params.get(name).is_some_and(serde_json::Value::is_null) {
             return Ok(None);
         }
@@ -48,7 +48,7 @@ impl Incoming {
     /// # Errors
     ///
     /// `invalid_params` if it does not fit.
-    pub fn take_or<T: DeserializeOwned>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T> {
+    pub fn take_or<T: ParamValue>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T> {
         self.given(name).map(|given| given.unwrap_or_else(default))
     }
 

@@ -1,4 +1,4 @@
-//! Write a [Loggia](https://github.com/loggia) plugin as one `impl` block.
+//! Write a Loggia plugin as one `impl` block.
 //!
 //! ```
 //! use loggia_sdk::prelude::*;
@@ -30,11 +30,13 @@
 //! | [`facade`], [`action`], [`param`] | the attributes, with all their keys |
 //! | [`export!`] | makes the crate a component |
 //! | [`Result`], [`Reply`], [`Content`], [`Failure`] | results of actions |
+//! | [`data`] | derives what types of parameters, results and state need |
 //! | [`detail`](macro@detail) | marks fields of a result for detail levels |
 //! | [`Call`] | context of a call: detail level, time left, progress |
 //! | [`host`] | services of the host: log, configuration, questions to the person, calls to other facades |
 //! | [`state`] | persistent data: collections, cells, counters, transactions |
 //! | [`http`] | requests, with the feature `http` |
+//! | [`guard`](mod@guard), [`export_guard!`] | components that look at calls and results of facades |
 //! | [`testing`] | calls a facade natively, with the host's own checks |
 //!
 //! A plugin's only persistent memory is its [`state`]: each call runs in a new instance, with a new value of the
@@ -54,6 +56,7 @@ mod content;
 pub mod detail;
 mod elicit;
 pub mod failure;
+pub mod guard;
 pub mod host;
 #[cfg(any(feature = "http", not(target_family = "wasm")))]
 pub mod http;
@@ -85,9 +88,26 @@ pub mod bindings {
     });
 }
 
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+#[allow(missing_docs, unsafe_code, clippy::all)]
+pub mod guard_bindings {
+    wit_bindgen::generate!({
+        path: "wit",
+        world: "guard",
+        with: {
+            "loggia:plugin/types@0.2.0": crate::bindings::loggia::plugin::types,
+            "loggia:plugin/host@0.2.0": crate::bindings::loggia::plugin::host,
+        },
+        pub_export_macro: true,
+        export_macro_name: "__export_guard",
+        default_bindings_module: "loggia_sdk::guard_bindings",
+    });
+}
+
 pub use call::{Call, Detail, Effect};
 pub use content::{Audience, Block, Body, Content};
-pub use elicit::Answer;
+pub use elicit::{Answer, AnswerForm};
 pub use failure::Failure;
 pub use host::Level;
 /// ```
@@ -116,7 +136,7 @@ pub use host::Level;
 /// ```
 ///
 pub use loggia_sdk_macros::detail;
-pub use loggia_sdk_macros::{action, facade, param};
+pub use loggia_sdk_macros::{action, data, facade, param};
 pub use reply::{Next, Page, Reply};
 pub use table::Facade;
 
@@ -132,6 +152,18 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// A JSON object.
 pub type Object = serde_json::Map<String, Value>;
+
+/// Defines what every `#[facade]` refers to: without `export!`, a component does not link, and the linker names the remedy. The
+/// text is the same as in `abi::exported`.
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __mark_exported {
+    () => {
+        #[unsafe(export_name = "no facade is exported: write loggia_sdk::export!(NAME); below the block with #[facade]")]
+        extern "C" fn exported() {}
+    };
+}
 
 /// Makes the crate a Loggia component that exports this facade.
 ///
@@ -176,6 +208,7 @@ macro_rules! export {
                 }
             }
     $crate::bindings::__export_plugin!(Exported with_types_in $crate::bindings);
+            $crate::__mark_exported!();
         };
     };
 }

@@ -6,8 +6,8 @@ pub use crate::http;
 #[doc(no_inline)]
 pub use crate::{
     Answer, Audience, Block, Call, Content, Deserialize, Detail, Effect, Facade, Failure, JsonSchema, Level,
-    Next, Object, Page, Reply, Result, Serialize, Value, action, debug, error, facade, host, info, json,
-    param, state, trace, warn,
+    Next, Object, Page, Reply, Result, Serialize, Value, action, data, debug, error, facade, host, info,
+    json, param, state, trace, warn,
 };
 // Not the hidden module of the same name.
 #[doc(no_inline)]

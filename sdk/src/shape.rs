@@ -3,7 +3,7 @@
 use std::ops::{Bound, RangeBounds};
 
 use schemars::{
-    JsonSchema, Schema, SchemaGenerator,
+    Schema, SchemaGenerator,
     generate::{Contract, SchemaSettings},
 };
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::{
     Object, Value,
     bounds::{Length, Number, Text},
     detail::KEYWORD,
-    table::Outcome,
+    table::{Outcome, ParamValue},
 };
 
 /// Collects an action's parameters, in the order of its declaration.
@@ -48,19 +48,19 @@ impl Shape {
     }
 
     /// A parameter that must be given.
-    pub fn required<T: JsonSchema>(&mut self, name: &str, doc: &str) -> Property<'_> {
+    pub fn required<T: ParamValue>(&mut self, name: &str, doc: &str) -> Property<'_> {
         self.required.push(name.into());
         self.optional::<T>(name, doc)
     }
 
     /// Adds an optional parameter.
-    pub fn optional<T: JsonSchema>(&mut self, name: &str, doc: &str) -> Property<'_> {
+    pub fn optional<T: ParamValue>(&mut self, name: &str, doc: &str) -> Property<'_> {
         let schema = self.generator.subschema_for::<T>();
         self.add(name, doc, schema)
     }
 
     /// Adds a parameter with a default.
-    pub fn defaulted<T: JsonSchema + Serialize>(
+    pub fn defaulted<T: ParamValue + Serialize>(
         &mut self,
         name: &str,
         doc: &str,
@@ -199,6 +199,9 @@ impl Property<'_> {
     }
 }
 
+/// Mark of a variant that keeps its place among the others (see the macro `data`).
+const OWN: &str = "x-own";
+
 /// Creates a generator that inlines subschemas, as many clients do not follow references; only recursive types become
 /// definitions.
 pub(crate) fn generator(contract: Contract) -> SchemaGenerator {
@@ -230,7 +233,7 @@ pub(crate) fn tidy(schema: &mut Object, definitions: Option<&Object>) {
         ("format", Value::String(format)) => {
             !["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
         }
-        ("default", Value::Null) => false,
+        ("default", Value::Null) | (OWN, _) => false,
         // Parameters have no levels, though the type may also be used in results.
         (KEYWORD, Value::String(_) | Value::Bool(_)) => definitions.is_none(),
         ("$ref", _) if definitions.is_some() => false,

@@ -1,7 +1,7 @@
 //! Output of the macros: a facade as a table of its actions. Not for direct use.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Detail, Effect, Failure, Object, Reply, Result, Value, detail};
 pub use crate::{
@@ -133,6 +133,56 @@ pub(crate) fn dispatch<F: Facade>(facade: &F, mut incoming: Incoming) -> Result<
 /// Native check of `export!`.
 pub fn require<F: Facade>(_facade: &F) {}
 
+/// A type of parameters for which a text literal stands, as a default or an example.
+#[diagnostic::on_unimplemented(
+    message = "a text is no value of `{Self}`",
+    label = "not a `{Self}`",
+    note = "write a value of the parameter's type: `10` for a number, `true` for a flag, any expression for other types"
+)]
+pub trait TextValue {
+    fn from_text(text: &'static str) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: From<&'static str>> TextValue for T {
+    fn from_text(text: &'static str) -> Self {
+        text.into()
+    }
+}
+
+/// The value of a parameter that a text literal stands for.
+pub fn from_text<T: TextValue>(text: &'static str) -> T {
+    T::from_text(text)
+}
+
+/// What an action may fail with.
+#[diagnostic::on_unimplemented(
+    message = "an action cannot fail with `{Self}`",
+    label = "neither a `Failure` nor a `std::error::Error`",
+    note = "return `Result<T>`, whose error is `Failure`: `Failure::invalid_params(\"…\")` says what the caller can correct"
+)]
+pub trait ActionError {
+    fn into_failure(self) -> Failure;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<Failure>> ActionError for E {
+    fn into_failure(self) -> Failure {
+        self.into()
+    }
+}
+
+/// A type of parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter",
+    label = "has no schema, or cannot be read from JSON",
+    note = "write `#[data]` above the type: it derives `Deserialize`, `JsonSchema` and `Serialize`"
+)]
+pub trait ParamValue: JsonSchema + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema + DeserializeOwned> ParamValue for T {}
+
 /// What an action may return.
 #[diagnostic::on_unimplemented(
     message = "an action cannot return `{Self}`",
@@ -149,17 +199,22 @@ pub trait Outcome {
     fn finish(self, level: Detail, items: Option<usize>) -> Result<Reply<String>>;
 }
 
-impl<P: Payload, E: Into<Failure>> Outcome for std::result::Result<P, E> {
+impl<P: Payload, E: ActionError> Outcome for std::result::Result<P, E> {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<P::Data>()
     }
 
     fn finish(self, level: Detail, items: Option<usize>) -> Result<Reply<String>> {
-        self.map_err(Into::into)?.written(level).map(|reply| reply.counted(items))
+        self.map_err(ActionError::into_failure)?.written(level).map(|reply| reply.counted(items))
     }
 }
 
 /// Data, bare or in a [`Reply`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the data of a result",
+    label = "has no schema, or cannot be written as JSON",
+    note = "write `#[data]` above the type: it derives `Serialize`, `JsonSchema` and `Deserialize`"
+)]
 pub trait Payload {
     type Data: JsonSchema;
     /// # Errors
@@ -168,6 +223,7 @@ pub trait Payload {
     fn written(self, level: Detail) -> Result<Reply<String>>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> Payload for T {
     type Data = T;
 

@@ -241,14 +241,17 @@ fn a_host_lasts_no_longer_than_its_call() {
     assert_eq!(host::config::<u16>("port"), Ok(None));
 }
 
+const NONE: u32 = 0;
+const MOST: u32 = 50;
+
 struct Refused;
 
 /// The host would not take it.
 #[facade(name = "refused")]
 impl Refused {
-    /// A default outside its own bounds.
-    #[action(read, example = r#"{"limit": "many"}"#)]
-    fn list(&self, #[param(default = 0, range = 1..=50)] limit: u32) -> Result<u32> {
+    /// A default outside its own bounds, which the macro cannot see.
+    #[action(read, example = r#"{"limit": 51}"#)]
+    fn list(&self, #[param(default = NONE, range = 1..=MOST)] limit: u32) -> Result<u32> {
         Ok(limit)
     }
 }

@@ -1,4 +1,4 @@
-//! The SDK ships a copy of the contract, as a published crate must hold its own.
+//! Each SDK ships a copy of the contract, as a published package must hold its own.
 
 use std::{fs, path::Path};
 
@@ -18,8 +18,11 @@ fn released_contracts_are_unchanged() {
 }
 
 #[test]
-fn the_sdk_speaks_the_contract_of_the_host() {
+fn the_sdks_speak_the_contract_of_the_host() {
     let sdk = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| fs::read_to_string(sdk.join(path)).unwrap();
-    assert_eq!(read("wit/loggia.wit"), read("../wit/loggia.wit"), "copy wit/loggia.wit to sdk/wit/");
+    for copy in ["wit", "python/src/loggia_sdk/wit/deps", "js/wit/deps"] {
+        let text = read(&format!("{copy}/loggia.wit"));
+        assert_eq!(text, read("../wit/loggia.wit"), "copy wit/loggia.wit to sdk/{copy}/");
+    }
 }

@@ -168,3 +168,58 @@ fn parameters_keep_the_order_of_their_declaration() {
         ["bounded", "at_least", "matching", "day", "empty", "literal", "type", "move", "token"]
     );
 }
+
+mod data {
+    use super::*;
+
+    /// Kinds.
+    #[data]
+    #[serde(rename_all = "lowercase")]
+    enum Kind {
+        /// To eat.
+        Food,
+        Travel,
+        /// To work with.
+        Tools,
+        Other,
+    }
+
+    #[data]
+    struct Expense {
+        kind: Kind,
+        #[serde(default)]
+        note: Option<String>,
+    }
+
+    #[data]
+    #[derive(Serialize, JsonSchema)]
+    struct Total {
+        cents: &'static str,
+    }
+
+    struct Expenses;
+
+    /// Expenses.
+    #[facade]
+    impl Expenses {
+        /// Add one.
+        #[action(write)]
+        fn add(&self, expense: Expense) -> Result<Total> {
+            let _ = (expense.kind, expense.note);
+            Ok(Total { cents: "1" })
+        }
+    }
+
+    #[test]
+    fn documented_variants_keep_their_place() {
+        let surface = testing::describe(&Expenses);
+        let text = serde_json::to_string(&surface).unwrap();
+        let places =
+            ["food", "travel", "tools", "other"].map(|kind| text.find(&format!("\"{kind}\"")).unwrap());
+        assert!(places.is_sorted(), "{text}");
+        assert!(
+            text.contains("To eat.") && text.contains("To work with.") && !text.contains("x-own"),
+            "{text}"
+        );
+    }
+}

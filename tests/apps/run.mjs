@@ -1,17 +1,20 @@
 // Opens pages of tools in Chromium, in a small client of MCP Apps, and looks at what they show and what they cannot do:
 //
-//     node run.mjs SERVER CHROMIUM PICTURES
+//     node run.mjs SERVER CHROMIUM PICTURES LOGGIA
 //
-// SERVER serves `files`, `search` and the fixture `shelf`. Writes pictures into the folder PICTURES.
+// SERVER serves `files`, `search`, the fixture `shelf`, and it again as `box`, whose `put` and `remove` need consent. The operator uses the binary LOGGIA.
+// Writes pictures into the folder PICTURES.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import dgram from "node:dgram";
 import { readFile } from "node:fs/promises";
 import http from "node:http";
 import net from "node:net";
 import path from "node:path";
+import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 
-const [server, executablePath, pictures] = process.argv.slice(2);
+const [server, executablePath, pictures, loggia] = process.argv.slice(2);
 const HERE = import.meta.dirname;
 const EXTENSIONS = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
 // The policy that the specification has for a page that declares no domains.
@@ -175,6 +178,75 @@ step("a write needs a click");
 view = await show("shelf", { action: "get", id: "c" }, "light", false);
 await view.getByText("<img src=x onerror=alert(1)>").waitFor();
 await picture("text");
+
+// --- Calls that wait for an operator
+
+const operator = (...words) => promisify(execFile)(loggia, ["approvals", ...words]);
+const opened = () => page.evaluate(() => window.received.filter(({ method }) => method === "ui/open-link").map(({ params }) => params.url));
+const card = (view) => view.locator("#approvals .card");
+/** Shows a call that waits; the page's shell and the id of its approval. */
+async function wait(args, theme) {
+  const shell = await show("box", args, theme, false);
+  await card(shell).locator(".badge.open", { hasText: "Waits for approval" }).waitFor();
+  const id = (await card(shell).textContent()).match(/ap_[a-z0-9]{16}/)[0];
+  return [shell, id];
+}
+const becomes = (view, state, label) => card(view).locator(`.badge.${state}`, { hasText: label }).waitFor();
+
+calls.length = 0;
+const text = "<img src=x onerror=alert(1)> and \u202ehidden\u202c text";
+let [waiting, approval] = await wait({ action: "put", id: "n1", title: "A title", text }, "light");
+const told = await card(waiting).textContent();
+for (const part of ["box.put", "write", "Run `put` (write) with", "A title", "<img src=x onerror=alert(1)> and \\u{202e}hidden", "min)", "loggia approvals show"]) {
+  assert.ok(told.includes(part), `${part}: ${told}`);
+}
+assert.equal(await card(waiting).locator("img").count(), 0);
+await picture("approval-open");
+assert.deepEqual(await opened(), []);
+await waiting.getByRole("button", { name: "Open the operator's page" }).click();
+await page.waitForFunction(() => window.received.some(({ method }) => method === "ui/open-link"));
+assert.deepEqual(await opened(), [`https://ops.example.com/operator/approvals/${approval}`]);
+await operator("approve", approval);
+await becomes(waiting, "approved", "Approved");
+await waiting.locator("#approvals", { hasText: "The call succeeded." }).waitFor();
+await waiting.locator("#result", { hasText: "Done." }).waitFor();
+assert.equal(await waiting.getByRole("button").count(), 0, "nothing is left to do");
+await picture("approval-approved");
+step("an approved call: open, approved, its outcome");
+
+[waiting, approval] = await wait({ action: "remove", id: "n1" }, "dark");
+await picture("approval-dark");
+await operator("deny", approval);
+await becomes(waiting, "denied", "Denied");
+await waiting.locator(".failure", { hasText: "an operator denied `remove`" }).waitFor();
+await picture("approval-denied");
+step("a denied call shows why it failed");
+
+[waiting] = await wait({ action: "remove", id: "n1" }, "light");
+await waiting.getByRole("button", { name: "Cancel the call" }).click();
+await becomes(waiting, "withdrawn", "Withdrawn");
+await waiting.locator(".failure", { hasText: "cancelled" }).waitFor();
+step("a person can cancel the own call");
+
+// The page asked for states and cancelled once, when a person clicked. It sent nothing that could be taken for consent.
+const sent = calls.map(({ name, arguments: { action, ...more } }) => `${name} ${action} ${Object.keys(more)}`);
+assert.deepEqual([...new Set(sent)].sort(), ["box run_cancel run_id", "box run_status run_id"]);
+assert.equal(sent.filter((one) => one.startsWith("box run_cancel")).length, 1);
+view = await show("box", { action: "list" }, "light", false);
+await view.locator("summary", { hasText: "list" }).click();
+await view.locator("dl, table").first().waitFor();
+assert.equal(await card(view).count(), 0);
+await picture("folded");
+step("results that did not wait take one line");
+
+// A page that was kept: its run is not known any more.
+view = await show("box", { action: "list" }, "light", false);
+const kept = { run: "run_0000000000000000000000", status: { tool: "box", arguments: { action: "run_status", run_id: "run_0000000000000000000000" } },
+  approvals: [{ id: approval, state: "open", question: "Run `put`?", facade: "box", action: "put", effect: "write", opened_ms: 1, expires_ms: Date.now() + 60000 }] };
+await page.evaluate((kept) => window.show_result({ content: [{ type: "text", text: "{\"ok\":true}" }], _meta: { "loggia/approvals": kept } }), kept);
+await becomes(view, "gone", "Not known any more");
+assert.equal(await view.getByRole("button").count(), 0);
+step("a forgotten call is not shown as waiting");
 
 // --- A view that tries to leave
 

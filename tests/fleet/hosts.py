@@ -94,7 +94,7 @@ class Host:
         url = f"postgres://postgres@{','.join(f'127.0.0.1:{port}' for port in ports)}/postgres"
         self.settings = self.folder / "loggia.toml"
         self.settings.write_text(
-            f"folder = '{plugins.folder}'\ncache = '{self.folder / 'cache'}'\n"
+            f"pin = 'open'\nfolder = '{plugins.folder}'\ncache = '{self.folder / 'cache'}'\n"
             f"[state]\nfolder = '{self.folder / 'state'}'\nurl = '{url}'\n"
             f"[http]\nlisten = '127.0.0.1:{self.port}'\ndrain-delay = '2s'\n"
             "[http.per-caller]\nrate = 0\nconcurrency = 0\nstreams = 0\nruns = 0\nquestions = 16\n"

@@ -4,13 +4,18 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use loggia_tests::{
-    Client, ERAS, Folder, HttpHost, Kind, Served, Token, eventually, fixture, guests, plugin, wire,
+    Client, ERAS, Folder, HttpHost, Kind, Served, Token, binary, eventually, fixture, guests, plugin, state,
+    wire,
 };
-use rmcp::model::ReadResourceRequestParams;
+use rmcp::model::{CallToolResult, ReadResourceRequestParams};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::clients::install;
+use crate::{
+    approvals::stage::{CONFIRM, ended, operator, shown},
+    clients::install,
+    workflows::stage::Stage,
+};
 
 const PAGE: &str = "ui://loggia/shelf";
 
@@ -123,7 +128,7 @@ async fn a_page_comes_with_its_first_view() -> Result<()> {
 
 /// Sends a request without a session; the response.
 async fn ask(host: &HttpHost, path: &str, token: &Token, method: &str, params: Value) -> Result<Value> {
-    let name = params["uri"].as_str().unwrap_or_default().to_owned();
+    let name = params["uri"].as_str().or(params["name"].as_str()).unwrap_or_default().to_owned();
     let headers = format!("{}{}Connection: close\r\n", wire::named(method, &name), token.header());
     let declared =
         json!({"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}});
@@ -176,6 +181,194 @@ async fn a_page_has_only_what_its_caller_may_call() -> Result<()> {
     Ok(())
 }
 
+/// A folder with a plugin whose `work` needs consent, and one without views or consent.
+fn confirming() -> Folder {
+    let folder = Folder::with(&["worker", "echo"]);
+    folder.write("worker.toml", CONFIRM);
+    folder
+}
+
+/// What a result says of the approvals of its run.
+fn approvals(result: &CallToolResult) -> Value {
+    let meta = result.meta.as_ref().map(|meta| json!(meta)).unwrap_or_default();
+    meta["loggia/approvals"].clone()
+}
+
+/// Makes the call that a page makes; the result.
+async fn ask_page(client: &Client, call: &Value) -> Result<CallToolResult> {
+    client.call(call["tool"].as_str().context("a tool")?, call["arguments"].clone()).await
+}
+
+const WORKER_PAGE: &str = "ui://loggia/worker";
+
+#[tokio::test]
+async fn a_waiting_call_has_a_page_where_its_client_cannot_ask() -> Result<()> {
+    for era in ERAS {
+        let folder = confirming();
+        let usual = Client::stdio(folder.path(), era).await?;
+        usual.names_become(&["echo", "worker"]).await;
+        let client = Client::stdio_as(folder.path(), era, Kind::default().pages()).await?;
+        client.names_become(&["echo", "worker"]).await;
+        let asking = Client::stdio_as(folder.path(), era, Kind::person([]).pages()).await?;
+        asking.names_become(&["echo", "worker"]).await;
+
+        // A client that asks its user, or shows no pages, sees what it always saw.
+        let mut listed = tools(&client).await?;
+        assert_eq!(tools(&asking).await?, tools(&usual).await?, "{era:?}");
+        assert_eq!(listed[0].get("_meta"), None, "nothing waits in `echo`");
+        let meta = listed[1].as_object_mut().and_then(|tool| tool.remove("_meta"));
+        assert_eq!(meta, Some(json!({"ui": {"resourceUri": WORKER_PAGE}, "ui/resourceUri": WORKER_PAGE})));
+        assert_eq!(listed, tools(&usual).await?, "{era:?}");
+        let page = page(&client, WORKER_PAGE).await.map_err(anyhow::Error::msg)?;
+        assert_eq!((&config(&page)["views"], &config(&page)["folds"]), (&json!({}), &json!(true)));
+        self::page(&usual, WORKER_PAGE).await.expect_err("no page");
+        self::page(&asking, WORKER_PAGE).await.expect_err("no page");
+
+        let arguments = json!({"action": "work", "steps": 2, "key": "hush"});
+        let parked = client.call("worker", arguments.clone()).await?;
+        let said = approvals(&parked);
+        let open = &said["approvals"][0];
+        let seen = ["facade", "action", "effect", "state", "question"].map(|name| open[name].clone());
+        let question = "Run `work` (write) with {\"steps\":2,\"key\":\"(redacted)\",\"ms\":10}?";
+        assert_eq!(seen, ["worker", "work", "write", "open", question].map(|text| json!(text)), "{said}");
+        assert_eq!(open["arguments"], json!({"key": "(redacted)", "ms": 10, "steps": 2}));
+        assert!(open["expires_ms"].as_u64() > open["opened_ms"].as_u64(), "{said}");
+        assert_eq!(open.get("page"), None, "no address is set");
+        assert!(!said.to_string().contains("hush"), "{said}");
+        // The model of the client reads what it always did.
+        let others = usual.call("worker", arguments).await?;
+        assert_eq!(approvals(&others), Value::Null, "{era:?}");
+        let envelope = |result: &CallToolResult| {
+            let text = serde_json::to_string(&result.content).unwrap_or_default();
+            let run = text.find("run_").map(|at| text[at..at + 26].to_owned()).unwrap_or_default();
+            let id = text.find("ap_").map(|at| text[at..at + 19].to_owned()).unwrap_or_default();
+            text.replace(&run, "RUN").replace(&id, "AP")
+        };
+        assert_eq!(envelope(&parked), envelope(&others), "{era:?}");
+        let keys = |result: &CallToolResult| {
+            let meta = result.meta.as_ref().map(|meta| json!(meta)).unwrap_or_default();
+            meta.as_object().map(|meta| meta.keys().cloned().collect::<Vec<_>>()).unwrap_or_default()
+        };
+        let more: Vec<String> =
+            keys(&parked).into_iter().filter(|key| !keys(&others).contains(key)).collect();
+        assert_eq!(more, ["loggia/approvals"]);
+
+        // The page asks for the state, with the rights of the caller.
+        let status = said["status"].clone();
+        assert_eq!(status["arguments"]["action"], "run_status");
+        assert_eq!(approvals(&ask_page(&client, &status).await?)["approvals"][0]["state"], "open");
+        let id = open["id"].as_str().context("an id")?;
+        assert!(operator(folder.path(), &["approve", id]).await?.status.success());
+        let run = said["run"].as_str().context("a run")?;
+        assert_eq!(ended(&client, "worker", run).await?["status"], "succeeded");
+        let done = approvals(&ask_page(&client, &status).await?);
+        assert_eq!(done["approvals"][0]["state"], "approved");
+        assert_eq!((done.get("cancel"), done["approvals"][0].get("arguments")), (None, None), "{done}");
+        assert!(!done.to_string().contains("olga"), "who decided is not the caller's business");
+        for client in [usual, client, asking] {
+            client.end().await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_workflow_that_asks_shows_its_question() -> Result<()> {
+    let stage = Stage::with(&["deploy_with_approval"]).await?;
+    let host = stage.host().await?;
+    for era in ERAS {
+        let client = Client::http_as(&host, era, Kind::default().pages()).await?;
+        let listed = client.service.list_all_tools().await?;
+        let tool = listed.iter().find(|tool| tool.name == "deploy_with_approval").context("the workflow")?;
+        let meta = tool.meta.as_ref().map(|meta| json!(meta)).unwrap_or_default();
+        assert_eq!(meta["ui"]["resourceUri"], "ui://loggia/deploy_with_approval", "{era:?}");
+        let deploy = json!({"action": "deploy_with_approval", "pr_number": "42"});
+        let said = approvals(&client.call("deploy_with_approval", deploy).await?);
+        let open = &said["approvals"][0];
+        assert_eq!(
+            (&open["state"], &open["question"]),
+            (&json!("open"), &json!("Deploy PR #42 to production?"))
+        );
+        assert_eq!(open.get("arguments"), None, "{said}");
+        ask_page(&client, &said["cancel"]).await?;
+        let run = said["run"].as_str().context("a run")?;
+        assert_eq!(ended(&client, "deploy_with_approval", run).await?["status"], "cancelled");
+        let now = approvals(&ask_page(&client, &said["status"]).await?);
+        assert_eq!(now["approvals"][0]["state"], "withdrawn", "{now}");
+        client.end().await?;
+    }
+    Ok(())
+}
+
+/// H118. Whatever a page or its client sends, nothing is approved by it.
+#[tokio::test]
+async fn nothing_that_a_page_sends_approves_a_call() -> Result<()> {
+    let folder = confirming();
+    let client = Client::stdio_as(folder.path(), ERAS[1], Kind::default().pages()).await?;
+    client.names_become(&["echo", "worker"]).await;
+    let parked = client.call("worker", json!({"action": "work", "steps": 2})).await?;
+    let said = approvals(&parked);
+    let (run, id) = (said["run"].as_str().context("a run")?, said["approvals"][0]["id"].clone());
+    for more in [
+        json!({"confirm": true}),
+        json!({"approve": true}),
+        json!({"approval": id, "decision": "approve"}),
+        json!({"params": {"confirm": true}}),
+    ] {
+        for action in ["run_status", "work"] {
+            let mut arguments = json!({"action": action, "run_id": run});
+            if action == "work" {
+                arguments = json!({"action": action, "steps": 2});
+            }
+            for (name, value) in more.as_object().into_iter().flatten() {
+                arguments[name] = value.clone();
+            }
+            client.call("worker", arguments).await?;
+            let state = shown(folder.path(), id.as_str().context("an id")?).await?;
+            assert_eq!(state["state"], "open", "{action} {more}");
+        }
+    }
+    // A person can end the own call.
+    ask_page(&client, &said["cancel"]).await?;
+    assert_eq!(ended(&client, "worker", run).await?["status"], "cancelled");
+    let now = approvals(&ask_page(&client, &said["status"]).await?);
+    assert_eq!(now["approvals"][0]["state"], "withdrawn", "{now}");
+    client.end().await
+}
+
+#[tokio::test]
+async fn pages_of_approvals_lead_to_the_operators_page() -> Result<()> {
+    let folder = confirming();
+    let (ada, bob) = (Token::new("ada", &["*"]).await?, Token::new("bob", &["*"]).await?);
+    let settings = "[approvals]\npage = \"https://ops.example.com/operator/\"\n[profile.reads]\ntools = ['worker:*']\nschema = 'granular'\n";
+    let served = Served::configured(&folder, settings, &[&ada, &bob]).await?;
+    for (path, tool, status_tool) in
+        [("/mcp", "worker", "worker"), ("/mcp/reads", "worker_work", "worker_run_status")]
+    {
+        let work = match tool {
+            "worker" => json!({"action": "work", "steps": 2}),
+            _ => json!({"steps": 2}),
+        };
+        let parked =
+            ask(&served.host, path, &ada, "tools/call", json!({"name": tool, "arguments": work})).await?;
+        let said = &parked["result"]["_meta"]["loggia/approvals"];
+        let id = said["approvals"][0]["id"].as_str().with_context(|| format!("{path}: {parked}"))?;
+        assert_eq!(said["approvals"][0]["page"], format!("https://ops.example.com/operator/approvals/{id}"));
+        assert_eq!(said["status"]["tool"], status_tool, "{said}");
+        // Nobody else sees it.
+        let status = json!({"name": said["status"]["tool"], "arguments": said["status"]["arguments"]});
+        let other = ask(&served.host, path, &bob, "tools/call", status.clone()).await?;
+        assert_eq!(other["result"]["isError"], true, "{other}");
+        assert!(
+            !other.to_string().contains("loggia/approvals") && !other.to_string().contains(id),
+            "{other}"
+        );
+        let own = ask(&served.host, path, &ada, "tools/call", status).await?;
+        assert_eq!(own["result"]["_meta"]["loggia/approvals"]["approvals"][0]["state"], "open", "{own}");
+    }
+    Ok(())
+}
+
 /// Needs Chromium and a package from npm: `tests/release/run apps`.
 #[tokio::test]
 #[ignore = "needs a browser"]
@@ -193,12 +386,19 @@ async fn pages_hold_in_a_browser() -> Result<()> {
         "search.toml",
         "[grants]\ninvoke = [\"files:search\"]\n[limits]\nanswer = 900\n[expose]\nviews = true\n",
     );
-    let host = HttpHost::start(folder.path()).await?;
+    folder.put("box", &fixture("shelf"));
+    folder.write(
+        "box.toml",
+        "[grants]\nstore = true\n[actions]\nconfirm = [\"put\", \"remove\"]\n[expose]\nname = \"box\"\n",
+    );
+    let settings = "[approvals]\npage = \"https://ops.example.com/operator/\"\n[http.per-caller]\nrate = 0\n";
+    let host = HttpHost::configured(&folder, settings).await?;
     let browser =
         std::env::var_os("LOGGIA_CHROMIUM").map_or_else(|| PathBuf::from("chromium"), PathBuf::from);
     let browser = which(&browser).context("there is no `chromium` in PATH: name it in LOGGIA_CHROMIUM")?;
     let mut script = Command::new(home.join("node"));
-    script.arg(home.join("apps/run.mjs")).arg(&host.url).args([&browser, &pictures]);
+    script.arg(home.join("apps/run.mjs")).arg(&host.url).args([&browser, &pictures, &binary()]);
+    script.env("LOGGIA_STATE", state(folder.path()));
     // It prints what it saw.
     let ended = script.kill_on_drop(true).status().await?;
     ensure!(ended.success(), "{ended}");

@@ -1,4 +1,4 @@
-//! The author workflow of `docs/authors/plugin.md`: a plugin is created, built, served, edited, broken and fixed.
+//! The author's work with the plugin of `sdk/README.md`: it is created, built, served, edited, broken and fixed.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ fn root() -> &'static Path {
 
 /// The block of the guide that is marked as this file.
 fn from_guide(file: &str) -> Result<String> {
-    let guide = fs::read_to_string(root().join("docs/authors/plugin.md"))?;
+    let guide = fs::read_to_string(root().join("sdk/README.md"))?;
     let (_, rest) = guide.split_once(&format!("<!-- plugin: {file} -->\n```")).context("no such block")?;
     let (_, rest) = rest.split_once('\n').context("no block")?;
     Ok(rest.split_once("```").context("no end")?.0.to_owned())
@@ -41,7 +41,8 @@ fn author(folder: &Path) -> Result<PathBuf> {
     Ok(crate_folder)
 }
 
-fn command(words: &[&str]) -> Command {
+/// A command of the binary, with the caches of the tests.
+pub fn command(words: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command
         .args(words)
@@ -58,6 +59,24 @@ fn command(words: &[&str]) -> Command {
 /// Serialises the tests from writing the crate to its last build: cargo does not distinguish crates of equal names in
 /// folders of equal names, and detects changes only by time.
 static CRATE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+#[tokio::test]
+async fn a_plugin_that_exports_nothing_does_not_link() -> Result<()> {
+    let _alone = CRATE.lock().await;
+    let folder = tempfile::tempdir()?;
+    let source = author(folder.path())?;
+    let lib = source.join("src/lib.rs");
+    let text = fs::read_to_string(&lib)?;
+    let without: Vec<&str> = text.lines().filter(|line| !line.contains("export!")).collect();
+    assert!(without.len() < text.lines().count(), "the guide's plugin exports its facade otherwise");
+    fs::write(&lib, without.join("\n"))?;
+    let output = command(&["build"]).current_dir(&source).output().await?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("no facade is exported: write loggia_sdk::export!(NAME);"), "{said}");
+    assert!(!source.join("dist/notes.wasm").exists());
+    Ok(())
+}
 
 #[tokio::test]
 async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
@@ -102,7 +121,7 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
     // The server does not wait for the build.
     eventually(async || {
         let said = said.lock().expect("not poisoned");
-        if said.contains("`notes` does not compile") { Ok(()) } else { Err(said.clone()) }
+        if said.contains("`notes` does not build") { Ok(()) } else { Err(said.clone()) }
     })
     .await;
     assert!(out.join("kept").is_dir(), "what the policy grants is made");
@@ -149,6 +168,24 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
 
     fs::write(&lib, text.replace("\"n_0001\"", "\"n_0003\""))?;
     becomes("n_0003").await;
+
+    // Each call has a line, and a trap the lines of the source where it happened.
+    fs::write(&lib, text.replace("\"n_0001\".into()", "panic!(\"spoiled {text}\")"))?;
+    eventually(async || match client.envelope("notes", json!({"action": "add", "text": "milk"})).await {
+        Ok(failed) if failed["error"] == "the plugin `notes` panicked: spoiled milk" => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
+    let line = text.lines().position(|line| line.contains("\"n_0001\"")).context("a line")? + 1;
+    eventually(async || {
+        let said = said.lock().expect("not poisoned").replace("facade=", "\n");
+        let trace = format!("notes/src/lib.rs:{line}");
+        let has_trace = said.lines().any(|said| said.contains("  in ") && said.contains(&trace));
+        let has_calls =
+            ["notes.add: ok in ", "notes.add: internal in "].iter().all(|line| said.contains(line));
+        if has_trace && has_calls { Ok(()) } else { Err(said) }
+    })
+    .await;
 
     let elsewhere = tempfile::tempdir()?;
     fs::rename(&source, elsewhere.path().join("notes"))?;
@@ -201,7 +238,7 @@ async fn build_makes_callable_plugins() -> Result<()> {
         Ok((output.status.code(), String::from_utf8(output.stdout)?.trim().to_owned()))
     };
     let found = call(&["search", "query=milk", "limit=1"]).await?;
-    let data = r#"[{"id":"n_1","text":"milk","tags":[]}]"#;
+    let data = r#"[{"id":"n_0001","text":"milk","tags":[]}]"#;
     let expected =
         format!(r#"{{"ok":true,"action":"search","data":{data},"count":1,"resolved_inputs":{{"limit":1}}}}"#);
     assert_eq!(found, (Some(0), expected));
@@ -219,7 +256,9 @@ async fn build_reports_that_nothing_was_found() -> Result<()> {
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr)?;
     assert!(
-        stderr.contains("no plugin crate under") && stderr.contains("crate-type = [\"cdylib\"]"),
+        stderr.contains("no plugin under")
+            && stderr.contains("loggia new")
+            && stderr.contains("crate-type = [\"cdylib\"]"),
         "{stderr}"
     );
     Ok(())

@@ -62,6 +62,73 @@ async fn call_prints_the_result_and_describes_media() -> Result<()> {
 }
 
 #[tokio::test]
+async fn call_answers_questions_by_its_options() -> Result<()> {
+    let folder = Folder::with(&["worker"]);
+    folder.write("worker.toml", "[grants]\nelicit = true\n");
+    for (answers, code, key, expected) in [
+        (&[][..], 20, "error", "unavailable: this client cannot ask the person"),
+        (&[r#"{"newest": 3, "why": "dust"}"#], 0, "data", "kept 3 because dust"),
+        (&["decline"], 0, "data", "declined"),
+        (
+            &[r#"{"newest": "all"}"#],
+            20,
+            "error",
+            "the answer does not fit the question: `newest` does not fit `type`",
+        ),
+    ] {
+        let mut words = vec!["call", "worker", "clean"];
+        words.extend(answers.iter().flat_map(|answer| ["--answer", answer]));
+        words.push("--plugins");
+        let (ended, stdout, stderr) = loggia(&words, &folder).await?;
+        let envelope: Value = serde_json::from_str(&stdout)?;
+        assert_eq!((ended, &envelope[key]), (Some(code), &json!(expected)), "{answers:?} {stderr}");
+    }
+    let words = ["call", "worker", "clean", "--answer", "perhaps", "--plugins"];
+    let (code, _, stderr) = loggia(&words, &folder).await?;
+    assert!(code == Some(2) && stderr.contains("--answer takes accept, decline, cancel"), "{stderr}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn profile_writes_a_flame_graph() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    folder.put("script", &plugin("script"));
+    folder.write("script.toml", "[grants]\ninvoke = [\"echo:*\"]\nconfig = { steps = 20000000 }\n");
+    let image = folder.path().join("script.svg");
+    let out = image.display().to_string();
+    let program = "code=let sum = 0; for (let i = 0; i < 50000; i++) sum += i; return sum";
+    let words = ["profile", "script", "run", program, "--calls", "2", "--out", &out, "--plugins"];
+    let (code, stdout, stderr) = loggia(&words, &folder).await?;
+    assert_eq!(code, Some(0), "{stdout} {stderr}");
+    assert!(
+        stdout.starts_with("script.run: 2 calls, ") && stdout.contains("self  total  function"),
+        "{stdout}"
+    );
+    let svg = fs::read_to_string(&image)?;
+    assert!(
+        svg.starts_with("<svg ") && svg.contains("script.run: 2 calls") && svg.ends_with("</svg>\n"),
+        "{svg}"
+    );
+    let words = ["profile", "script", "run", program, "--calls", "2", "--folded", "--plugins"];
+    let (code, stdout, stderr) = loggia(&words, &folder).await?;
+    let is_stack =
+        |line: &str| line.rsplit_once(' ').is_some_and(|(_, count)| count.parse::<usize>().is_ok());
+    assert!(code == Some(0) && !stdout.is_empty() && stdout.lines().all(is_stack), "{stdout} {stderr}");
+    for (facade, program, expected, said) in [
+        ("nothing", program, 11, "there is no facade `nothing`"),
+        ("script", "code=throw 1", 20, "the program threw 1"),
+    ] {
+        let words = ["profile", facade, "run", program, "--plugins"];
+        let (code, stdout, stderr) = loggia(&words, &folder).await?;
+        assert!(
+            code == Some(expected) && (stdout.contains(said) || stderr.contains(said)),
+            "{stdout} {stderr}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn call_separates_usage_errors_from_failed_calls() -> Result<()> {
     let folder = Folder::with(&["echo", "version_one"]);
     folder.put("files", &plugin("files"));

@@ -57,8 +57,14 @@ pub async fn run(command: &mut Command) -> Result<String> {
 /// The command of a host on stdio.
 pub fn stdio(folder: &Path) -> Vec<OsString> {
     let (cache, state) = (cache(), state(folder));
-    let rest =
-        ["serve".as_ref(), folder.as_os_str(), "--cache".as_ref(), cache.as_os_str(), "--state".as_ref()];
+    let rest = [
+        "serve".as_ref(),
+        folder.as_os_str(),
+        "--pin=open".as_ref(),
+        "--cache".as_ref(),
+        cache.as_os_str(),
+        "--state".as_ref(),
+    ];
     let command = [binary().into_os_string()].into_iter().chain(rest.map(OsString::from));
     command.chain([state.into_os_string()]).collect()
 }

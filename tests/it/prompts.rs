@@ -67,6 +67,54 @@ async fn a_model_that_follows_a_prompt_runs_the_workflow() -> Result<()> {
     Ok(())
 }
 
+const READS: &str = "
+facade: reading
+compositeTools:
+  - name: review
+    description: Reviews a document.
+    parameters: {type: object, properties: {id: {type: string}, with: {type: string}}, required: [id]}
+    attach: ['shelf://document/{id}', 'shelf://document/{with}', 'shelf://picture']
+    steps:
+      - {id: text, tool: shelf.get, arguments: {id: '{{.params.id}}'}}
+";
+
+#[tokio::test]
+async fn a_prompt_brings_its_resources_with_it() -> Result<()> {
+    let folder = Folder::with(&["shelf"]);
+    folder.write("shelf.toml", "[grants]\nstore = true\n");
+    folder.write("reading.workflow.yaml", READS);
+    let (all, reviewer) = (Token::new("all", &["*"]).await?, Token::new("reviewer", &["reading:*"]).await?);
+    let served = Served::configured(&folder, "", &[&all, &reviewer]).await?;
+    let put = json!({"action": "put", "id": "a/b", "title": "One", "text": "# One"});
+    let told = wire::answered(&served.host, &all.header(), "shelf", &put).await?;
+    assert_eq!(told.envelope()?["ok"], true);
+    let get = async |token: &Token, arguments: Value| {
+        let params = json!({"name": "review", "arguments": arguments});
+        ask(&served.host, "/mcp", &token.header(), "prompts/get", params).await
+    };
+    let prompt = get(&all, json!({"id": "a/b"})).await?;
+    let blocks: Vec<&Value> = prompt["result"]["messages"]
+        .as_array()
+        .context("messages")?
+        .iter()
+        .map(|own| &own["content"])
+        .collect();
+    let document = json!({"uri": "shelf://document/a%2Fb", "mimeType": "text/markdown", "text": "# One"});
+    assert_eq!(blocks[0], &json!({"type": "resource", "resource": document}), "{prompt}");
+    // `with` was not given, so its document is not there.
+    assert_eq!((&blocks[1]["type"], &blocks[1]["mimeType"]), (&json!("image"), &json!("image/png")));
+    assert_eq!((blocks.len(), &blocks[2]["type"]), (3, &json!("text")), "{prompt}");
+    // What cannot be read is an error, whether it does not exist or is not the caller's.
+    let missing = get(&all, json!({"id": "none"})).await?;
+    assert!(
+        missing["error"]["message"].as_str().is_some_and(|text| text.contains("no document `none`")),
+        "{missing}"
+    );
+    let foreign = get(&reviewer, json!({"id": "a/b"})).await?;
+    assert!(foreign["error"]["message"].is_string() && !foreign.to_string().contains("# One"), "{foreign}");
+    Ok(())
+}
+
 #[tokio::test]
 async fn callers_see_the_prompts_of_what_they_may_call() -> Result<()> {
     let folder = folder();
@@ -116,5 +164,41 @@ async fn changed_workflows_are_announced_as_prompts() -> Result<()> {
         stream.until(CHANGED).await?;
     }
     assert_eq!(names(&list().await?), [""; 0]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_prompt_asks_for_the_arguments_that_it_lacks() -> Result<()> {
+    let folder = folder();
+    let host = HttpHost::start(folder.path()).await?;
+    let asks = async |elicits: bool, more: Value| {
+        let mut params = json!({"name": "total", "arguments": {"a": "1.5"}});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            params[name] = value.clone();
+        }
+        let headers = format!("{}Connection: close\r\n", wire::named("prompts/get", "total"));
+        let mut request = wire::request(1, "prompts/get", params);
+        if elicits {
+            request = request.replacen(
+                "\"io.modelcontextprotocol/clientCapabilities\":{}",
+                "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}",
+                1,
+            );
+            assert!(request.contains("elicitation"), "{request}");
+        }
+        wire::send(host.authority(), wire::post(&host, &headers, &request).as_bytes()).await?.message()
+    };
+    let asked = asks(true, json!({})).await?;
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let form = &asked["result"]["inputRequests"]["arguments"]["params"]["requestedSchema"];
+    assert_eq!((&form["properties"], &form["required"]), (&json!({"b": {"type": "number"}}), &json!(["b"])));
+    let answer = |action: &str| json!({"inputResponses": {"arguments": {"action": action, "content": {"b": 2, "a": 9}}}});
+    let given = asks(true, answer("accept")).await?;
+    let text = given["result"]["messages"][0]["content"]["text"].as_str().context("text")?;
+    assert!(text.contains(r#"{"action":"total","a":1.5,"b":2}"#), "{text}");
+    for refused in [asks(true, answer("decline")).await?, asks(false, json!({})).await?] {
+        let message = refused["error"]["message"].as_str().context("an error")?;
+        assert!(message.contains("requires the arguments: b"), "{message}");
+    }
     Ok(())
 }

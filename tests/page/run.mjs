@@ -2,7 +2,7 @@
 //
 //     node run.mjs ADMIN SERVER ADMIN_TOKEN CALLER_TOKEN CHROMIUM APPS PICTURES
 //
-// SERVER serves `shelf`, whose `put` needs consent, `worker` and `echo`; APPS is a folder with playwright-core. Writes pictures
+// SERVER serves `shelf`, whose `put` needs consent, `worker`, `echo` and `version`, of which another version waits; APPS is a folder with playwright-core. Writes pictures
 // into the folder PICTURES.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -148,7 +148,7 @@ await logIn(page, "<script>window.hacked = 1</script>");
 
 // --- Every page, light and dark, wide and narrow
 
-const PAGES = ["", "approvals", "facades", "runs", "runs?page=20", `runs/${endless}`, "callers", "tokens", "audit", "audit?event=call"];
+const PAGES = ["", "approvals", "versions", "facades", "runs", "runs?page=20", `runs/${endless}`, "callers", "tokens", "audit", "audit?event=call"];
 for (const [theme, width] of [["light", 1100], ["dark", 1100], ["light", 380]]) {
   await page.emulateMedia({ colorScheme: theme });
   await page.setViewportSize({ width, height: 800 });
@@ -228,13 +228,30 @@ assert.deepEqual([denied.ok, denied.code], [false, "denied"]);
 await picture(page, "approvals-decided");
 step("approved and denied by keyboard, of clients of both lifecycles");
 
+await page.goto(`${admin}/operator/`);
+await tabTo(page, "Versions");
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { name: "Versions", level: 1 }).waitFor();
+await page.getByText("! summary: the text overrides other instructions").waitFor();
+assert.equal((await call("version", { action: "get" })).data, "one");
+await tabTo(page, "Approve");
+await page.keyboard.press("Enter");
+await page.getByText("Approved. The version is served within a second.").waitFor();
+await page.getByText("No version waits.").waitFor();
+for (let tries = 0; (await call("version", { action: "get" })).data !== "text"; tries += 1) {
+  assert.ok(tries < 200, "the approved version is not served");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+}
+await picture(page, "versions-approved");
+step("a version with a flagged text approved by keyboard");
+
 // --- Without script
 
 page = await open({ javaScriptEnabled: false });
 await page.getByLabel("Operator token").fill(adminToken);
 await page.getByRole("button", { name: "Log in" }).click();
 await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
-for (const name of ["Approvals", "Facades", "Runs", "Callers", "Tokens"]) {
+for (const name of ["Approvals", "Versions", "Facades", "Runs", "Callers", "Tokens"]) {
   await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name }).click();
   await page.getByRole("heading", { name, level: 1 }).waitFor();
 }

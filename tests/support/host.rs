@@ -35,7 +35,8 @@ impl HttpHost {
             .args(["serve", "--http", "127.0.0.1:0"])
             .arg(folder)
             .env("LOGGIA_CACHE", cache())
-            .env("LOGGIA_STATE", state(folder));
+            .env("LOGGIA_STATE", state(folder))
+            .env("LOGGIA_PIN", "open");
         more(&mut command);
         Self::spawn(&mut command).await
     }

@@ -189,7 +189,12 @@ impl Client {
     /// Like [`Client::stdio`], with further options.
     pub async fn stdio_with(folder: &Path, era: Era, more: impl FnOnce(&mut Command)) -> Result<Self> {
         let command = Command::new(binary()).configure(|command| {
-            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
+            command
+                .arg("serve")
+                .arg(folder)
+                .env("LOGGIA_CACHE", cache())
+                .env("LOGGIA_STATE", state(folder))
+                .env("LOGGIA_PIN", "open");
             more(command);
         });
         let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
@@ -209,7 +214,12 @@ impl Client {
         more: impl FnOnce(&mut Command),
     ) -> Result<Self> {
         let command = Command::new(binary()).configure(|command| {
-            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
+            command
+                .arg("serve")
+                .arg(folder)
+                .env("LOGGIA_CACHE", cache())
+                .env("LOGGIA_STATE", state(folder))
+                .env("LOGGIA_PIN", "open");
             more(command);
         });
         let (transport, _) = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn()?;
@@ -231,7 +241,12 @@ impl Client {
     /// Starts a host on stdio whose log is not read: the pipe stays open while it is held.
     pub async fn stdio_unread(folder: &Path) -> Result<(Self, Option<ChildStderr>)> {
         let command = Command::new(binary()).configure(|command| {
-            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
+            command
+                .arg("serve")
+                .arg(folder)
+                .env("LOGGIA_CACHE", cache())
+                .env("LOGGIA_STATE", state(folder))
+                .env("LOGGIA_PIN", "open");
         });
         let (transport, stderr) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
         Ok((Self::connect(transport, Era::Stateful).await?, stderr))
@@ -243,7 +258,12 @@ impl Client {
         more: impl FnOnce(&mut Command),
     ) -> Result<(Self, JoinHandle<std::io::Result<String>>)> {
         let command = Command::new(binary()).configure(|command| {
-            command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
+            command
+                .arg("serve")
+                .arg(folder)
+                .env("LOGGIA_CACHE", cache())
+                .env("LOGGIA_STATE", state(folder))
+                .env("LOGGIA_PIN", "open");
             more(command);
         });
         let (transport, stderr) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;

@@ -57,7 +57,12 @@ impl Raw {
     /// Starts a host and sends it nothing.
     pub fn unopened(folder: &Path, more: impl FnOnce(&mut Command)) -> Result<Self> {
         let mut command = Command::new(binary());
-        command.arg("serve").arg(folder).env("LOGGIA_CACHE", cache()).env("LOGGIA_STATE", state(folder));
+        command
+            .arg("serve")
+            .arg(folder)
+            .env("LOGGIA_CACHE", cache())
+            .env("LOGGIA_STATE", state(folder))
+            .env("LOGGIA_PIN", "open");
         command.stderr(Stdio::null());
         more(&mut command);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;

@@ -70,7 +70,8 @@ impl Served {
             .args(["serve", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
             .arg(folder.path())
             .env("LOGGIA_CACHE", cache())
-            .env("LOGGIA_STATE", state(folder.path()));
+            .env("LOGGIA_STATE", state(folder.path()))
+            .env("LOGGIA_PIN", "open");
         more(&mut command);
         let mut child = command
             .stdin(Stdio::null())

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt};
 use http_body_util::{BodyExt, Full};
-use loggia_egress::{CallerKey, EgressClient, EgressMode, SendError, SendTimeouts};
-use loggia_facade::{Call, Detail, Effect, Facade, Failure, Reply, Stop, Surface, code};
+use loggia_egress::{CallerKey, EgressClient, EgressMode, HttpTapes, RequestTarget, SendError, SendTimeouts};
+use loggia_facade::{
+    Call, Detail, Effect, Facade, Failure, Reply, Stop, Surface, code,
+    trace::{RequestPeer, begin_http, end_http},
+};
 
 use crate::{
     adapt::AdaptedApi,
@@ -26,6 +29,8 @@ const MARGIN: usize = 4 << 10;
 pub struct ApiFacade {
     api: AdaptedApi,
     client: EgressClient,
+    /// Answers or keeps the requests of calls, if anything does.
+    tapes: Option<Arc<dyn HttpTapes>>,
     key: CursorKey,
     /// Bytes of a result: `limits.result` of the policy.
     result: usize,
@@ -34,7 +39,14 @@ pub struct ApiFacade {
 impl ApiFacade {
     /// Serves an API. Redirects are not followed, so the client's limits should allow none.
     pub fn new(api: AdaptedApi, client: EgressClient, key: CursorKey, result: usize) -> Self {
-        Self { api, client, key, result }
+        Self { api, client, tapes: None, key, result }
+    }
+
+    /// Sets what answers or keeps the requests of calls.
+    #[must_use]
+    pub fn with_tapes(mut self, tapes: Option<Arc<dyn HttpTapes>>) -> Self {
+        self.tapes = tapes;
+        self
     }
 
     /// The API as it was adapted.
@@ -61,7 +73,13 @@ impl ApiFacade {
             Effect::Write | Effect::Destructive => EgressMode::Writes,
         };
         let caller = scope.map(|scope| CallerKey(scope.0));
-        let response = self.client.call_for(caller, mode).send(request, SendTimeouts::default()).await;
+        let span = begin_http(&call.session.span(), request.method().as_str(), || {
+            let RequestTarget { scheme, host, port } = RequestTarget::parse(request.uri()).ok()?;
+            Some(RequestPeer { scheme: scheme.to_string(), host: host.to_string(), port })
+        });
+        let tape = self.tapes.as_ref().and_then(|tapes| tapes.tape(&call.id.0));
+        let response = self.client.call_for(caller, mode, tape).send(request, SendTimeouts::default()).await;
+        end_http(span, response.as_ref().map(|response| response.status().as_u16()).map_err(SendError::kind));
         let (head, body) = response.map_err(|error| self.to_failure(&error))?.into_parts();
         // The egress bounds the size and the time of the body.
         let body = body.collect().await.map_err(|error| self.to_failure(&error))?.to_bytes();

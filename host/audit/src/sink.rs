@@ -1,12 +1,12 @@
 //! The thread that writes, so that a slow disk delays no call, and what happens on a full disk.
 
 use std::{
+    collections::VecDeque,
     io,
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -21,6 +21,9 @@ use crate::{
 
 /// Lines in the queue of the thread, of some 400 bytes each.
 const QUEUED: usize = 16_384;
+/// Time after which the thread looks for further lines, and how often before it sleeps.
+const LOOK: Duration = Duration::from_millis(1);
+const LINGER: u32 = 100;
 /// Longest time between two checkpoints while lines are written.
 const CHECKPOINT_PERIOD: Duration = Duration::from_secs(60);
 /// Time after which a failed write is tried again.
@@ -59,14 +62,64 @@ impl SinkHealth {
     }
 }
 
-enum SinkMessage {
-    Line(String),
-    Close,
+/// Makes a line: a JSON object.
+pub type LineMaker = Box<dyn FnOnce() -> String + Send>;
+
+/// Lines on their way to the thread.
+#[derive(Default)]
+struct LineQueue {
+    state: Mutex<QueueState>,
+    /// Wakes the thread while it sleeps.
+    wake: Condvar,
+}
+
+/// Locked for a moment by each line, and by the thread to take all of them.
+#[derive(Default)]
+struct QueueState {
+    lines: VecDeque<LineMaker>,
+    /// Set while the thread waits to be woken. While lines come, it looks for them by itself, so that no call wakes it: that would take
+    /// longer than all else.
+    sleeps: bool,
+    closed: bool,
+}
+
+impl LineQueue {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a line; false if there is no room.
+    fn push(&self, line: LineMaker) -> bool {
+        let mut state = self.lock();
+        if state.lines.len() >= QUEUED {
+            return false;
+        }
+        state.lines.push_back(line);
+        if std::mem::take(&mut state.sleeps) {
+            self.wake.notify_one();
+        }
+        true
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    /// Sleeps until there is a line, the queue is closed, or this time has passed.
+    fn sleep(&self, most: Duration) {
+        let mut state = self.lock();
+        state.sleeps = state.lines.is_empty() && !state.closed;
+        if state.sleeps {
+            let waited = self.wake.wait_timeout(state, most);
+            waited.unwrap_or_else(PoisonError::into_inner).0.sleeps = false;
+        }
+    }
 }
 
 /// The open audit file with its thread.
 pub struct AuditSink {
-    sender: SyncSender<SinkMessage>,
+    queue: Arc<LineQueue>,
     /// `None` once it is closed. Locked to close it.
     thread: Mutex<Option<JoinHandle<()>>>,
     health: Arc<SinkHealth>,
@@ -84,18 +137,19 @@ impl AuditSink {
         let writer = ChainWriter::open(options)?;
         let path = writer.path().to_owned();
         let health = Arc::<SinkHealth>::default();
-        let (sender, receiver) = mpsc::sync_channel(QUEUED);
+        let queue = Arc::<LineQueue>::default();
+        let lines = Arc::clone(&queue);
         let mut work = SinkWork { writer, full, health: Arc::clone(&health), reported: 0 };
-        let spawned = thread::Builder::new().name("loggia-audit".into()).spawn(move || work.run(&receiver));
+        let spawned = thread::Builder::new().name("loggia-audit".into()).spawn(move || work.run(&lines));
         let thread = spawned.map_err(|error| TrailError::Io(path.clone(), error))?;
-        Ok(Self { sender, thread: Mutex::new(Some(thread)), health, path, full })
+        Ok(Self { queue, thread: Mutex::new(Some(thread)), health, path, full })
     }
 
-    /// Returns a function that queues lines: JSON objects. A line that finds no room is lost and counted.
-    pub fn queue(&self) -> impl Fn(&str) + Send + Sync + use<> {
-        let (sender, health) = (self.sender.clone(), Arc::clone(&self.health));
-        move |line: &str| {
-            if let Err(TrySendError::Full(_)) = sender.try_send(SinkMessage::Line(line.to_owned())) {
+    /// Returns a function that queues lines, which the thread of the sink makes. A line that finds no room is lost and counted.
+    pub fn queue(&self) -> impl Fn(LineMaker) + Send + Sync + use<> {
+        let (queue, health) = (Arc::clone(&self.queue), Arc::clone(&self.health));
+        move |line| {
+            if !queue.push(line) {
                 health.lost.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -127,21 +181,40 @@ struct SinkWork {
 }
 
 impl SinkWork {
-    fn run(&mut self, lines: &Receiver<SinkMessage>) {
-        let mut signed = Instant::now();
+    fn run(&mut self, queue: &LineQueue) {
+        let (mut signed, mut idle) = (Instant::now(), 0);
         loop {
-            let wait = CHECKPOINT_PERIOD.saturating_sub(signed.elapsed());
-            match lines.recv_timeout(wait) {
-                Ok(SinkMessage::Line(line)) => self.write(&line),
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(SinkMessage::Close) | Err(RecvTimeoutError::Disconnected) => break,
+            let (lines, closed) = {
+                let mut state = queue.lock();
+                (std::mem::take(&mut state.lines), state.closed)
+            };
+            if lines.is_empty() {
+                if closed {
+                    break;
+                }
+                // A failure is tried again soon: calls may be refused until it is over.
+                let is_failing = self.health.is_failing();
+                let wait =
+                    if is_failing { RETRY } else { CHECKPOINT_PERIOD.saturating_sub(signed.elapsed()) };
+                if idle < LINGER {
+                    idle += 1;
+                    thread::sleep(LOOK);
+                } else {
+                    queue.sleep(wait);
+                    if is_failing && queue.lock().lines.is_empty() {
+                        self.sign();
+                    }
+                }
+            } else {
+                idle = 0;
+                lines.into_iter().for_each(|make| self.write(&make()));
             }
             if signed.elapsed() >= CHECKPOINT_PERIOD {
-                self.sign();
+                self.sign_new();
                 signed = Instant::now();
             }
         }
-        self.sign();
+        self.sign_new();
     }
 
     /// Writes a line. If that fails, it is lost, or tried again for as long as calls are refused.
@@ -171,11 +244,16 @@ impl SinkWork {
         Ok(())
     }
 
-    fn sign(&mut self) {
+    /// Writes a checkpoint, if there are lines since the last.
+    fn sign_new(&mut self) {
         if self.writer.unsigned > 0 {
-            let signed = self.writer.sign();
-            self.note(&signed);
+            self.sign();
         }
+    }
+
+    fn sign(&mut self) {
+        let signed = self.writer.sign();
+        self.note(&signed);
     }
 
     fn note(&self, written: &io::Result<()>) {
@@ -202,12 +280,7 @@ impl AuditSink {
     pub fn close(&self) {
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let deadline = Instant::now() + RETRY;
-            let mut close = self.sender.try_send(SinkMessage::Close);
-            // Without room for the message, the thread is behind.
-            while let (Err(TrySendError::Full(message)), true) = (close, Instant::now() < deadline) {
-                thread::sleep(Duration::from_millis(1));
-                close = self.sender.try_send(message);
-            }
+            self.queue.close();
             while !thread.is_finished() && Instant::now() < deadline {
                 thread::sleep(Duration::from_millis(1));
             }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     chain::{ChainHead, hash_line},
-    checkpoint,
+    checkpoint::{self, CheckpointPlace},
     files::list_files,
     head::HeadFile,
     key::PublicKey,
@@ -127,7 +127,8 @@ impl ChainCheck<'_> {
             };
         };
         let before = ChainHead { seq: seq.saturating_sub(1), hash: prev.to_owned() };
-        let is_signed = checkpoint::is_checkpoint(&line) && checkpoint::is_valid(&line, &before, self.key);
+        let is_checkpoint = checkpoint::is_checkpoint(&line);
+        let signed = checkpoint::verify(&line, &before, self.key).filter(|_| is_checkpoint);
         match &self.head {
             Some(head) if seq != head.seq + 1 => {
                 return Err(format!(
@@ -139,12 +140,15 @@ impl ChainCheck<'_> {
                 return Err(format!("line {} of the chain, before it, was changed", head.seq));
             }
             // Older files are removed by rotation. What follows begins with a checkpoint.
-            None if !is_signed => {
-                return Err("the beginning is missing: it does not start with a checkpoint".to_owned());
+            None if signed != Some(CheckpointPlace::Beginning) => {
+                return Err(
+                    "the beginning is missing: it does not start with the checkpoint that begins a file"
+                        .to_owned(),
+                );
             }
             _ => {}
         }
-        if checkpoint::is_checkpoint(&line) && !is_signed {
+        if is_checkpoint && signed.is_none() {
             return Err("the signature of this checkpoint is not valid".to_owned());
         }
         if line["event"] == "gap" {
@@ -157,7 +161,7 @@ impl ChainCheck<'_> {
         let trail = &mut self.trail;
         trail.first = if trail.lines == 0 { seq } else { trail.first };
         (trail.lines, trail.last) = (trail.lines + 1, seq);
-        match is_signed {
+        match signed.is_some() {
             true => (trail.checkpoints, trail.unsigned) = (trail.checkpoints + 1, 0),
             false => trail.unsigned += 1,
         }
@@ -232,7 +236,7 @@ mod tests {
     #[test]
     fn each_change_is_found() {
         type Change = fn(&mut Vec<String>);
-        let changes: [(&str, Change, &str); 9] = [
+        let changes: [(&str, Change, &str); 10] = [
             (
                 "edited",
                 |lines| lines[2] = lines[2].replace("\"n\":2", "\"n\":9"),
@@ -260,6 +264,11 @@ mod tests {
             ),
             ("beginning cut", |lines| drop(lines.drain(..2)), "line 1: the beginning is missing"),
             (
+                "beginning cut to a checkpoint",
+                |lines| drop(lines.drain(..lines.len() - 1)),
+                "line 1: the beginning is missing",
+            ),
+            (
                 "chain stripped",
                 |lines| lines[3] = "{\"event\":\"call\"}".to_owned(),
                 "line 4: it has no number",
@@ -279,7 +288,7 @@ mod tests {
         let stage = Stage::new(5, 1 << 20);
         let forged = Stage::new(5, 1 << 20);
         fs::copy(forged.file(), stage.file()).unwrap();
-        assert!(stage.verify().unwrap_err().contains("does not start with a checkpoint"));
+        assert!(stage.verify().unwrap_err().contains("does not start with the checkpoint"));
         // A forged checkpoint within the chain.
         stage.edit(|lines| lines[0] = lines[0].clone());
         let stage = Stage::new(2, 1 << 20);

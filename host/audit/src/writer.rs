@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     chain::{ChainHead, hash_line},
-    checkpoint,
+    checkpoint::{self, CheckpointPlace},
     files::{self, TrailError, rotated},
     head::HeadFile,
     key::AuditKey,
@@ -100,6 +100,22 @@ impl ChainWriter {
         if self.size > 0 && self.size + object.len() as u64 > self.rotate {
             self.rotate()?;
         }
+        self.append(object)?;
+        self.unsigned += 1;
+        Ok(())
+    }
+
+    /// Writes a checkpoint, and waits until all lines are on the disk.
+    pub(crate) fn sign(&mut self) -> io::Result<()> {
+        let place = if self.size == 0 { CheckpointPlace::Beginning } else { CheckpointPlace::Within };
+        let object = checkpoint::create(&self.head, place, &now(), &self.key);
+        self.append(&object)?;
+        self.unsigned = 0;
+        self.file.sync_data()?;
+        self.heads.write(&self.head, &self.key)
+    }
+
+    fn append(&mut self, object: &str) -> io::Result<()> {
         let (mut line, head) = self.head.link(object);
         line.push('\n');
         if let Err(error) = self.file.write_all(line.as_bytes()) {
@@ -109,24 +125,7 @@ impl ChainWriter {
         }
         self.size += line.len() as u64;
         self.head = head;
-        self.unsigned += 1;
         Ok(())
-    }
-
-    /// Writes a checkpoint, and waits until all lines are on the disk.
-    pub(crate) fn sign(&mut self) -> io::Result<()> {
-        let object = checkpoint::create(&self.head, &now(), &self.key);
-        let (mut line, head) = self.head.link(&object);
-        line.push('\n');
-        if let Err(error) = self.file.write_all(line.as_bytes()) {
-            let _ = self.file.set_len(self.size);
-            return Err(error);
-        }
-        self.size += line.len() as u64;
-        self.head = head;
-        self.unsigned = 0;
-        self.file.sync_data()?;
-        self.heads.write(&self.head, &self.key)
     }
 
     /// Begins a new file with a checkpoint; the others move on by one number, and the oldest is removed.

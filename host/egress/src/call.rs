@@ -14,6 +14,8 @@ use crate::{
     headers,
     limits::EgressLimits,
     policy::EgressMode,
+    tape::HttpTape,
+    taped_exchange,
 };
 
 /// Egress of one call. Cheap to clone; all clones count together.
@@ -21,8 +23,13 @@ use crate::{
 pub struct CallEgress(Arc<SendCallState>);
 
 impl CallEgress {
-    pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<EgressLimits>, mode: EgressMode) -> Self {
-        Self(Arc::new(SendCallState::new(network, limits, mode)))
+    pub(crate) fn new(
+        network: Arc<PluginNetwork>,
+        limits: Arc<EgressLimits>,
+        mode: EgressMode,
+        tape: Option<Arc<dyn HttpTape>>,
+    ) -> Self {
+        Self(Arc::new(SendCallState::new(network, limits, mode, tape)))
     }
 
     /// Checks a request against the policy, before anything is resolved or opened. An admitted request counts, sent or not; a
@@ -91,8 +98,12 @@ impl SendTicket {
             // Headers may have been added since.
             headers::check(&parts, &self.target, self.call.limits.request)?;
             attach::check_guest(&self.call.network.grants, &parts.headers, &self.target)?;
+            let tape = self.call.tape.clone();
             let job = ExchangeJob { call: self.call, timeouts, end };
-            exchange::run(job, self.target, parts, body).await
+            match tape {
+                Some(tape) => taped_exchange::run(tape, job, self.target, parts, body).await,
+                None => exchange::run(job, self.target, parts, body).await,
+            }
         }
     }
 }

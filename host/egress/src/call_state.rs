@@ -19,6 +19,7 @@ use crate::{
     headers,
     limits::EgressLimits,
     policy::{self, EgressMode},
+    tape::HttpTape,
 };
 
 /// The longest time of an exchange, whatever the limits are, so that no sum of times overflows.
@@ -29,6 +30,8 @@ pub(crate) struct SendCallState {
     pub network: Arc<PluginNetwork>,
     pub limits: Arc<EgressLimits>,
     mode: EgressMode,
+    /// Answers or keeps the requests, if anything does.
+    pub tape: Option<Arc<dyn HttpTape>>,
     /// Requests and followed redirects so far; only ever raised, up to the limit.
     sent: AtomicUsize,
     /// One permit per request that may run at once. An exchange holds its permit until its response's body has ended. Closed
@@ -38,9 +41,14 @@ pub(crate) struct SendCallState {
 }
 
 impl SendCallState {
-    pub(crate) fn new(network: Arc<PluginNetwork>, limits: Arc<EgressLimits>, mode: EgressMode) -> Self {
+    pub(crate) fn new(
+        network: Arc<PluginNetwork>,
+        limits: Arc<EgressLimits>,
+        mode: EgressMode,
+        tape: Option<Arc<dyn HttpTape>>,
+    ) -> Self {
         let running = Arc::new(Semaphore::new(limits.at_once.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { network, limits, mode, sent: AtomicUsize::new(0), running }
+        Self { network, limits, mode, tape, sent: AtomicUsize::new(0), running }
     }
 
     /// Checks one request, or one hop of it, and counts it.

@@ -6,7 +6,7 @@ use rustls::pki_types::CertificateDer;
 use tokio::runtime::Handle;
 
 use crate::{
-    CallEgress, CallerCredentials, CallerKey, EgressGrants, EgressLimits, EgressMode, SecretSource,
+    CallEgress, CallerCredentials, CallerKey, EgressGrants, EgressLimits, EgressMode, HttpTape, SecretSource,
     caller_networks::CallerNetworks,
     connect::PluginNetwork,
     known::KnownSecrets,
@@ -48,16 +48,21 @@ impl EgressClient {
 
     /// Creates the egress of one call, for no particular caller: requests that need a caller's credential fail.
     pub fn call(&self, mode: EgressMode) -> CallEgress {
-        self.call_for(None, mode)
+        self.call_for(None, mode, None)
     }
 
-    /// Creates the egress of one call of this caller; `None` for unauthenticated callers.
-    pub fn call_for(&self, caller: Option<CallerKey>, mode: EgressMode) -> CallEgress {
+    /// Creates the egress of one call of this caller; `None` for unauthenticated callers. A tape answers or keeps its requests.
+    pub fn call_for(
+        &self,
+        caller: Option<CallerKey>,
+        mode: EgressMode,
+        tape: Option<Arc<dyn HttpTape>>,
+    ) -> CallEgress {
         let network = match (&self.callers, caller) {
             (Some(callers), Some(caller)) => callers.network(&self.network, caller),
             _ => Arc::clone(&self.network),
         };
-        CallEgress::new(network, self.limits.clone(), mode)
+        CallEgress::new(network, self.limits.clone(), mode, tape)
     }
 }
 

@@ -67,6 +67,25 @@ pub enum SendError {
 }
 
 impl SendError {
+    /// Word for the kind of error, without anything of the request.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Denied(_) => "denied",
+            Self::TooMany(_) => "too_many",
+            Self::Dns(_) => "dns",
+            Self::Connect(_) => "connect",
+            Self::Tls { .. } => "tls",
+            Self::Timeout(_) => "timeout",
+            Self::TooLarge { .. } => "too_large",
+            Self::Secret(_) => "secret",
+            Self::Credential { .. } => "credential",
+            Self::Encoded => "encoded",
+            Self::Protocol(_) => "protocol",
+            Self::Closed => "closed",
+            Self::Body => "body",
+        }
+    }
+
     /// Tests whether a retry may succeed.
     pub fn can_retry(&self) -> bool {
         matches!(self, Self::Dns(_) | Self::Connect(_) | Self::Timeout(_) | Self::Closed)

@@ -36,6 +36,8 @@ mod refusal;
 mod resolve;
 mod rule;
 mod secret;
+mod tape;
+mod taped_exchange;
 mod tls;
 
 pub use address::AddressClass;
@@ -54,4 +56,5 @@ pub use refusal::RequestRefusal;
 pub use resolve::{AddressDialer, InterfaceAddresses, IoFuture, NameResolver};
 pub use rule::{HostPattern, HttpRule, RuleDestination, UrlScheme};
 pub use secret::{HeaderSecret, SecretSource};
+pub use tape::{HttpTape, HttpTapes, TapeChoice, TapedRequest, TapedResponse};
 pub use tls::read_authorities;

@@ -84,6 +84,9 @@ pub enum RequestRefusal {
     /// `send` with another request than the one admitted.
     #[error("the request is not the one that was admitted")]
     Changed,
+    /// The requests of the call are answered from a recording, which lacks this one.
+    #[error("the request is not recorded")]
+    Unrecorded,
 }
 
 impl RequestRefusal {

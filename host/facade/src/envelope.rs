@@ -50,6 +50,12 @@ pub struct Envelope {
     /// What is not shown of the data, and how to read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Object>,
+    /// What its caller should know of the version that answered.
+    #[serde(skip)]
+    pub notice: Option<String>,
+    /// Handle of the run that it reports. It is also in the data; nothing of a facade sets it here.
+    #[serde(skip)]
+    pub run: Option<String>,
 }
 
 /// One call of a chain.
@@ -70,7 +76,15 @@ pub struct Hop {
 impl Envelope {
     /// A result to which nothing is added.
     pub fn new(command: Command, outcome: Result<Reply, Failure>) -> Self {
-        Self { command, outcome, resolved_inputs: Object::new(), trail: Vec::new(), rest: None }
+        Self {
+            command,
+            outcome,
+            resolved_inputs: Object::new(),
+            trail: Vec::new(),
+            rest: None,
+            notice: None,
+            run: None,
+        }
     }
 
     /// Takes away the call that should come next.
@@ -172,6 +186,9 @@ impl Envelope {
         }
         if !self.trail.is_empty() {
             put("trail", self.trail.into_iter().map(Hop::into_json).collect::<Value>().into());
+        }
+        if let Some(notice) = self.notice {
+            put("notice", Value::String(notice).into());
         }
         if let Some(next) = next {
             put("next", next.to_json().into());
@@ -326,6 +343,17 @@ mod tests {
                 "hint": "use 10", "expected": "list(limit?: integer)",
                 "next": {"tool": "notes", "arguments": {"action": "add"}}}),
         );
+    }
+
+    #[test]
+    fn a_notice_stands_before_the_next_call() {
+        let reply = Reply { next: Some(Next::from_json(&json!({"tool": "a"})).unwrap()), ..Reply::default() };
+        let envelope = Envelope {
+            notice: Some("an older version answered".into()),
+            ..Envelope::new(Command::action("get"), Ok(reply))
+        };
+        let expected = r#"{"ok":true,"action":"get","notice":"an older version answered","next":{"tool":"a","arguments":{}}}"#;
+        assert_eq!(envelope.into_text(None).0, expected);
     }
 
     #[test]

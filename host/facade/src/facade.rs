@@ -30,6 +30,11 @@ pub trait Facade: Send + Sync + 'static {
         false
     }
 
+    /// URIs, or templates over the parameters, of the resources that the prompt of an action brings with it.
+    fn attached(&self, _action: &str) -> &[String] {
+        &[]
+    }
+
     /// Rules by which its actions start by themselves.
     fn start_rules(&self) -> &[StartRule] {
         &[]

@@ -29,6 +29,10 @@ pub mod code {
     pub const CANCELLED: &str = "cancelled";
     /// The plugin or the host is at fault.
     pub const INTERNAL: &str = "internal";
+
+    /// All of them.
+    pub const ALL: [&str; 8] =
+        [INVALID_PARAMS, NOT_FOUND, DENIED, CONFLICT, UNAVAILABLE, TIMED_OUT, CANCELLED, INTERNAL];
 }
 
 /// A failed call, as reported to the caller.
@@ -85,6 +89,22 @@ pub struct Fault {
     pub limit: Option<Limit>,
     /// For the log only: backtrace, the guest's last words.
     pub log: Option<String>,
+    /// For the log of an author: functions with their source lines, the innermost first. Empty unless the sandbox reads them.
+    pub trace: Vec<String>,
+}
+
+impl Fault {
+    /// A fault without a limit and without texts for logs.
+    pub fn new(kind: FaultKind, facade: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            facade: facade.into(),
+            message: message.into(),
+            limit: None,
+            log: None,
+            trace: Vec::new(),
+        }
+    }
 }
 
 /// The kinds of fault.

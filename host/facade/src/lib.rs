@@ -14,11 +14,13 @@
 //! | [`data`] | its data, as a tree or as text |
 //! | [`failure`] | what came of a call that did not: failure, fault, stop |
 //! | [`port`] | what a facade may do while it answers |
+//! | [`guard`] | what looks at calls and their outcomes |
 //! | [`envelope`] | the one JSON shape that every result has |
 //! | [`journal`] | the durable record of a call |
 //! | [`json`] | JSON text of others, parsed within bounds |
 //! | [`object`] | JSON objects |
 //! | [`roots`] | directories that a client names as its roots |
+//! | [`trace`] | spans of a request |
 //! | [`usage`] | what a facade has used so far |
 
 pub mod call;
@@ -26,6 +28,7 @@ pub mod data;
 pub mod envelope;
 pub mod facade;
 pub mod failure;
+pub mod guard;
 pub mod journal;
 pub mod json;
 pub mod object;
@@ -35,6 +38,7 @@ pub mod request;
 pub mod roots;
 pub mod start;
 pub mod surface;
+pub mod trace;
 pub mod usage;
 
 pub use call::{Call, CallId, ScopeKey};
@@ -42,6 +46,7 @@ pub use data::ReplyData;
 pub use envelope::{Command, Envelope, Hop};
 pub use facade::Facade;
 pub use failure::{Failure, Fault, FaultKind, Limit, Stop, code};
+pub use guard::{CallGuard, GuardVerdict, GuardedCall, OutcomeError, render_outcome, replace_outcome};
 pub use journal::{CallJournal, EntrySource, JournalWriter};
 pub use object::Object;
 pub use port::{Answer, LogLevel, PeerAction, Port, Progress, Question, QuestionKind, Session};

@@ -6,7 +6,9 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Action, CallJournal, ClientRoots, Failure, Object, Reply, Request, Stop, Surface};
+use crate::{
+    Action, CallJournal, ClientRoots, Failure, Object, Reply, Request, Stop, Surface, trace::ParentSpan,
+};
 
 /// Operations of a facade during a call. The gate implements it once, so the same rules apply to all calls.
 pub trait Port: Send + Sync + 'static {
@@ -14,6 +16,10 @@ pub trait Port: Send + Sync + 'static {
     fn progress(&self, progress: Progress);
     /// Writes a line to the host's log, under the facade's name.
     fn log(&self, level: LogLevel, text: &str);
+    /// The span of the call, under which those of its parts begin.
+    fn span(&self) -> ParentSpan {
+        ParentSpan::default()
+    }
     /// Whether the caller has disconnected or cancelled.
     fn is_cancelled(&self) -> bool;
     /// Resolves when the caller has disconnected or cancelled.

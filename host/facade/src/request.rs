@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Object;
+use crate::{Object, trace::ParentSpan};
 
 /// Level of detail of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +46,16 @@ pub struct Request {
     pub timeout: Option<Duration>,
     /// See [`Call::idempotency_key`](crate::Call::idempotency_key).
     pub idempotency_key: Option<String>,
+    /// Span under which a call runs that another makes. Empty: the other call's own.
+    pub span: ParentSpan,
+}
+
+impl Request {
+    /// A request without a timeout or a key of its own.
+    pub fn new(facade: impl Into<String>, input: Input) -> Self {
+        let span = ParentSpan::default();
+        Self { facade: facade.into(), input, timeout: None, idempotency_key: None, span }
+    }
 }
 
 /// The two ways in which a call names its action.

@@ -11,10 +11,11 @@
 //! | room | what it holds | may import |
 //! |---|---|---|
 //! | [`access`] | callers and their rights, and the rules of a facade | `failures` |
+//! | [`guard`] | the guards of calls | `access` |
 //! | [`flow`] | permits, quotas, CPU shares, circuit breakers, meters | and `access` |
 //! | [`mail`] | messages between the hosts of a fleet | |
 //! | [`tokens`] | token cost of tool lists | |
-//! | [`catalog`] | the facades now served, and their published tools | and `flow`, `tokens` |
+//! | [`catalog`] | the facades now served, and their published tools | and `flow`, `guard`, `tokens` |
 //! | `plan` | pure: from a request to a validated call | and `catalog` |
 //! | `results` | results that are longer than a client reads, cut and kept | `access`, `failures` |
 //! | [`journal`] | what is recorded of runs that survive the host | and `plan` |
@@ -34,6 +35,7 @@ pub mod call;
 pub mod catalog;
 mod failures;
 pub mod flow;
+pub mod guard;
 pub mod journal;
 pub mod mail;
 mod plan;

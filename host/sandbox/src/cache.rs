@@ -13,8 +13,11 @@ use std::{
 };
 
 use crate::{
-    ArtifactDigest, LoadError, PluginArtifact, PluginComponent, SandboxEngine, compile::CompilerCommand,
-    private_folder::PrivateFolder, wasmtime_errors::is_pool_limit,
+    ArtifactDigest, LoadError, PluginArtifact, PluginComponent, SandboxEngine,
+    compile::CompilerCommand,
+    component::{BoundComponent, map_code},
+    private_folder::PrivateFolder,
+    wasmtime_errors::is_pool_limit,
 };
 
 /// Age from which a temporary file is a leftover: writing one takes far less.
@@ -29,9 +32,9 @@ pub struct CodeCache {
 }
 
 /// A loaded component.
-pub struct LoadedComponent {
-    /// The component, ready to be described.
-    pub component: PluginComponent,
+pub struct LoadedComponent<C = PluginComponent> {
+    /// The component, ready to be instantiated.
+    pub component: C,
     /// True if it was compiled rather than found in the cache.
     pub compiled: bool,
 }
@@ -98,12 +101,12 @@ impl CodeCache {
     /// # Errors
     ///
     /// If the bytes do not compile or do not fulfil the contract, or the cache cannot be written.
-    pub async fn load(
+    pub async fn load<C: BoundComponent>(
         &self,
         engine: &SandboxEngine,
         artifact: &PluginArtifact,
         compiler: &CompilerCommand,
-    ) -> Result<LoadedComponent, LoadError> {
+    ) -> Result<LoadedComponent<C>, LoadError> {
         let folder = self.folder().map_err(LoadError::io("open the cache"))?;
         let named = |ending: &str| format!("{}.{ending}", artifact.digest);
         let (name, sum) = (named("code"), named("sum"));
@@ -124,7 +127,7 @@ impl CodeCache {
         let written = folder.read(&name).ok_or_else(|| io::ErrorKind::NotFound.into());
         let written = written.map_err(LoadError::io("read from the cache"))?;
         drop(lock);
-        let component = PluginComponent::map(engine, &written).map_err(|error| match error {
+        let component = map_code(engine, &written).map_err(|error| match error {
             // Code that was made a moment ago and exceeds the pool will not fit later either.
             LoadError::Code(reason) if is_pool_limit(&reason) => LoadError::TooMuch(reason),
             other => other,
@@ -134,18 +137,18 @@ impl CodeCache {
 }
 
 /// Finds a cached component. One that cannot be used is compiled again.
-fn find(
+fn find<C: BoundComponent>(
     engine: &SandboxEngine,
     folder: &PrivateFolder,
     name: &str,
     sum: &str,
-) -> Result<Option<PluginComponent>, LoadError> {
+) -> Result<Option<C>, LoadError> {
     let Some(code) = folder.read(name) else { return Ok(None) };
     if !is_intact(&code, folder.read(sum)) {
         tracing::warn!("a cached component is damaged and is compiled again");
         return Ok(None);
     }
-    match PluginComponent::map(engine, &code) {
+    match map_code(engine, &code) {
         Ok(component) => Ok(Some(component)),
         Err(LoadError::Code(reason)) => {
             tracing::warn!(%reason, "a cached component cannot be used and is compiled again");

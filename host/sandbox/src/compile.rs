@@ -18,7 +18,7 @@ use tokio::{
     process::Command,
 };
 
-use crate::{LoadError, confine, engine, engine::AddressSpace, proposals};
+use crate::{LoadError, confine, engine, engine::CodeTarget, proposals};
 
 /// Largest component that the child reads; the host refuses larger files before.
 const COMPONENT: u64 = 128 << 20;
@@ -131,8 +131,8 @@ impl CompilerCommand {
 const REFUSED: i32 = 3;
 
 /// Runs the child: reads a component from stdin and writes its machine code to stdout. Returns the exit code.
-pub fn run_child(space: AddressSpace, limits: CompileLimits) -> i32 {
-    match compile_stdin(space, limits) {
+pub fn run_child(target: CodeTarget, limits: CompileLimits) -> i32 {
+    match compile_stdin(target, limits) {
         Ok(()) => 0,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "{error:#}");
@@ -141,10 +141,10 @@ pub fn run_child(space: AddressSpace, limits: CompileLimits) -> i32 {
     }
 }
 
-fn compile_stdin(space: AddressSpace, limits: CompileLimits) -> Result<(), wasmtime::Error> {
+fn compile_stdin(target: CodeTarget, limits: CompileLimits) -> Result<(), wasmtime::Error> {
     confine::set_limits(limits);
     confine::start_threads();
-    let engine = engine::compiler(space)?;
+    let engine = engine::compiler(target)?;
     confine::drop_privileges();
     let mut wasm = Vec::new();
     std::io::stdin().take(COMPONENT).read_to_end(&mut wasm)?;

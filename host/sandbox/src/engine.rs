@@ -2,6 +2,7 @@
 
 use std::{
     hash::{Hash, Hasher},
+    num::NonZeroUsize,
     sync::Arc,
 };
 
@@ -12,8 +13,8 @@ use loggia_policy::model::{
     },
 };
 use wasmtime::{
-    Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy, WasmFeatures,
-    component::Linker,
+    Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy, WasmBacktraceDetails,
+    WasmFeatures, component::Linker,
 };
 
 use crate::{
@@ -33,6 +34,51 @@ pub const STACK: usize = 512 << 10;
 /// Host functions run on the same stack, after the guest's part of it.
 const HOST_STACK: usize = (2 << 20) - STACK;
 
+/// Settings of an engine.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineOptions {
+    /// Bytes of stack of guest code.
+    pub stack: usize,
+    /// Instances that can live at once. A small number fits into the address space that valgrind leaves, 16 GiB each.
+    pub instances: u32,
+    /// What backtraces of traps name.
+    pub backtraces: BacktraceDetail,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { stack: STACK, instances: INSTANCES, backtraces: BacktraceDetail::Functions }
+    }
+}
+
+/// What backtraces of traps name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BacktraceDetail {
+    /// The last functions.
+    Functions,
+    /// All functions: for profiles.
+    Stacks,
+    /// All functions, and the source lines of guests with debug information, which is read at each trap: for authors, who trust
+    /// their own plugins.
+    Lines,
+}
+
+/// What code is compiled for: an engine runs only code for its own target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CodeTarget {
+    /// Address space of the process that runs it.
+    pub space: AddressSpace,
+    /// What it keeps for backtraces.
+    pub backtraces: BacktraceDetail,
+}
+
+#[cfg(test)]
+impl CodeTarget {
+    /// A target that every machine has the address space for.
+    pub(crate) const SHORT: Self =
+        Self { space: AddressSpace::Short, backtraces: BacktraceDetail::Functions };
+}
+
 /// An engine with everything linked that a plugin may import. Cheap to clone.
 #[derive(Clone)]
 pub struct SandboxEngine {
@@ -44,7 +90,7 @@ pub(crate) struct EngineState {
     pub linker: Linker<GuestState>,
     ticker: EpochTicker,
     hash: String,
-    space: AddressSpace,
+    target: CodeTarget,
     /// Handles that a guest may hold at once, whatever its policy says: a share of the machine's descriptors.
     pub handles: usize,
     /// Bytes of stack of guest code.
@@ -52,37 +98,29 @@ pub(crate) struct EngineState {
 }
 
 impl SandboxEngine {
-    /// Sets the engine up with this many bytes of stack for guests: with pooled instances, or, where address space is short,
-    /// with instances made on demand whose memories reserve none.
+    /// Sets the engine up: with pooled instances, or, where address space is short, with instances made on demand whose memories
+    /// reserve none.
     ///
     /// # Errors
     ///
     /// If neither is possible.
-    pub fn new(stack: usize) -> Result<Self, EngineError> {
-        Self::with_instances(stack, INSTANCES)
-    }
-
-    /// Sets the engine up like [`SandboxEngine::new`], with a pool of this many instances: a small pool fits into the
-    /// address space that valgrind leaves, 16 GiB each.
-    ///
-    /// # Errors
-    ///
-    /// If neither is possible.
-    pub fn with_instances(stack: usize, instances: u32) -> Result<Self, EngineError> {
+    pub fn new(options: EngineOptions) -> Result<Self, EngineError> {
+        let EngineOptions { stack, instances, backtraces } = options;
         let purpose = EngineUse::Run { stack: stack.clamp(1, STACK_CEILING), instances };
-        let (engine, space) = match wasmtime::Engine::new(&config(AddressSpace::Ample, purpose)) {
-            Ok(engine) => (Ok(engine), AddressSpace::Ample),
-            Err(error) => {
-                tracing::warn!("address space is short, so calls will be slower: {error:#}");
-                (wasmtime::Engine::new(&config(AddressSpace::Short, purpose)), AddressSpace::Short)
-            }
+        let create = |space| {
+            let target = CodeTarget { space, backtraces };
+            wasmtime::Engine::new(&config(target, purpose)).map(|engine| (engine, target))
         };
-        let engine = engine.map_err(|e| EngineError(format!("{e:#}")))?;
+        let created = create(AddressSpace::Ample).or_else(|error| {
+            tracing::warn!("address space is short, so calls will be slower: {error:#}");
+            create(AddressSpace::Short)
+        });
+        let (engine, target) = created.map_err(|e| EngineError(format!("{e:#}")))?;
         let mut linker = Linker::new(&engine);
         abi::link(&mut linker).map_err(|e| EngineError(format!("{e:#}")))?;
         let ticker = EpochTicker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
         let hash = compatibility(&engine);
-        let state = EngineState { engine, linker, ticker, hash, space, handles: handles(), stack };
+        let state = EngineState { engine, linker, ticker, hash, target, handles: handles(), stack };
         Ok(Self { state: Arc::new(state) })
     }
 
@@ -91,9 +129,9 @@ impl SandboxEngine {
         &self.state.hash
     }
 
-    /// The address space that code must be compiled for.
-    pub fn space(&self) -> AddressSpace {
-        self.state.space
+    /// What code must be compiled for.
+    pub fn target(&self) -> CodeTarget {
+        self.state.target
     }
 
     /// Number of handles that a call within these limits may hold.
@@ -126,8 +164,8 @@ pub enum AddressSpace {
 }
 
 /// Makes an engine that only compiles, in little address space, for an engine that runs its code.
-pub(crate) fn compiler(space: AddressSpace) -> Result<wasmtime::Engine, wasmtime::Error> {
-    wasmtime::Engine::new(&config(space, EngineUse::Compile))
+pub(crate) fn compiler(target: CodeTarget) -> Result<wasmtime::Engine, wasmtime::Error> {
+    wasmtime::Engine::new(&config(target, EngineUse::Compile))
 }
 
 /// Computes a hash that is equal for all engines that can run each other's code; hexadecimal.
@@ -159,7 +197,7 @@ enum EngineUse {
     Compile,
 }
 
-fn config(space: AddressSpace, purpose: EngineUse) -> Config {
+fn config(target: CodeTarget, purpose: EngineUse) -> Config {
     let mut config = Config::new();
     // Winch had most of 2026's sandbox escapes and cannot be interrupted.
     config.strategy(Strategy::Cranelift);
@@ -169,11 +207,16 @@ fn config(space: AddressSpace, purpose: EngineUse) -> Config {
     }
     // No guest of ours uses the async component model; without it a call costs half.
     config.concurrency_support(false);
-    config.wasm_backtrace_max_frames(std::num::NonZeroUsize::new(16));
+    let (frames, details) = match target.backtraces {
+        BacktraceDetail::Functions => (16, WasmBacktraceDetails::Disable),
+        BacktraceDetail::Stacks => (256, WasmBacktraceDetails::Disable),
+        BacktraceDetail::Lines => (256, WasmBacktraceDetails::Enable),
+    };
+    config.wasm_backtrace_max_frames(NonZeroUsize::new(frames)).wasm_backtrace_details(details);
     // An allow-list: all other proposals are off, whatever this version of wasmtime enables.
     config.wasm_features(proposals::ENGINE, true);
     config.wasm_features(WasmFeatures::all().difference(proposals::ENGINE), false);
-    if space == AddressSpace::Short {
+    if target.space == AddressSpace::Short {
         config.memory_reservation(0).memory_reservation_for_growth(1 << 20).memory_guard_size(64 << 10);
     } else if let EngineUse::Run { instances, .. } = purpose {
         let mut pool = PoolingAllocationConfig::new();
@@ -199,24 +242,32 @@ fn config(space: AddressSpace, purpose: EngineUse) -> Config {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn code_of_the_compiling_engine_runs_on_the_running_one() {
+        let mut hashes = BTreeSet::new();
         for space in [AddressSpace::Ample, AddressSpace::Short] {
-            for stack in [STACK, STACK_CEILING] {
-                let purpose = EngineUse::Run { stack, instances: INSTANCES };
-                let running = wasmtime::Engine::new(&config(space, purpose)).unwrap();
-                assert_eq!(compatibility(&compiler(space).unwrap()), compatibility(&running), "{space:?}");
+            for backtraces in [BacktraceDetail::Functions, BacktraceDetail::Lines] {
+                for stack in [STACK, STACK_CEILING] {
+                    let target = CodeTarget { space, backtraces };
+                    let purpose = EngineUse::Run { stack, instances: INSTANCES };
+                    let running = compatibility(&wasmtime::Engine::new(&config(target, purpose)).unwrap());
+                    assert_eq!(compatibility(&compiler(target).unwrap()), running, "{target:?}");
+                    hashes.insert(running);
+                }
             }
         }
+        assert_eq!(hashes.len(), 4, "each target has code of its own");
     }
 
     #[test]
     fn code_compiled_with_other_proposals_has_another_name_and_is_refused() {
         let purpose = EngineUse::Run { stack: STACK, instances: INSTANCES };
-        let ours = wasmtime::Engine::new(&config(AddressSpace::Short, purpose)).unwrap();
-        let mut other = config(AddressSpace::Short, EngineUse::Compile);
+        let ours = wasmtime::Engine::new(&config(CodeTarget::SHORT, purpose)).unwrap();
+        let mut other = config(CodeTarget::SHORT, EngineUse::Compile);
         other.wasm_features(WasmFeatures::TAIL_CALL, true);
         let other = wasmtime::Engine::new(&other).unwrap();
         assert_ne!(compatibility(&other), compatibility(&ours));
@@ -253,6 +304,6 @@ mod tests {
             (export "h" (func $b "h")))"#;
         let wasm = wat::parse_str(text).unwrap();
         assert_eq!(proposals::check(&wasm), Ok(()));
-        compiler(AddressSpace::Short).unwrap().precompile_component(&wasm).unwrap();
+        compiler(CodeTarget::SHORT).unwrap().precompile_component(&wasm).unwrap();
     }
 }

@@ -31,6 +31,15 @@ pub enum LoadError {
          loggia:plugin (in Rust: `loggia_sdk::export!(…)`)", exports(.0)
     )]
     NoFacade(Vec<String>),
+    /// The component is a guard, which is no plugin.
+    #[error("the component is a guard, not a plugin: name it in `[guards]` of loggia.toml")]
+    IsGuard,
+    /// The component exports no guard.
+    #[error(
+        "the component does not export the interface `loggia:plugin/guarding`{}: implement the world `guard` of \
+         loggia:plugin (in Rust: `loggia_sdk::export_guard!(…)`)", exports(.0)
+    )]
+    NoGuard(Vec<String>),
     /// The component was built for a contract that this host does not speak.
     #[error(
         "the component speaks contract {}, this host speaks {spoken}: rebuild it with a matching SDK",
@@ -158,6 +167,7 @@ mod tests {
             let again = || text.clone();
             for error in [
                 LoadError::NoFacade(vec![again(); 1000]),
+                LoadError::NoGuard(vec![again(); 1000]),
                 LoadError::ContractVersion { found: again(), spoken: "0.1.0" },
                 LoadError::WrongExport { function: "describe", reason: again() },
                 LoadError::UnknownImport(again()),

@@ -1,10 +1,16 @@
 //! A component as a facade: a fresh instance for every call.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::BoxFuture;
 use loggia_egress::CallerCredentials;
-use loggia_facade::{Call, Effect, Facade, Next, Reply, Stop, Surface, Usage};
+use loggia_facade::{
+    Call, Effect, Facade, Next, Reply, Stop, Surface, Usage,
+    trace::{ActiveSpan, SpanKind, names},
+};
 use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_state::StateStore;
 
@@ -16,6 +22,7 @@ use crate::{
     fault::{FaultContext, GuestWork},
     guest::GuestState,
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
+    probes::{CallProbes, GuestTapes, StackSampler},
     store::{CallSetup, StorePurpose, new_store},
     usage::UsageCounters,
 };
@@ -29,6 +36,8 @@ pub struct WasmFacade {
     limits: PluginLimits,
     log: PluginLog,
     usage: Arc<UsageCounters>,
+    sampler: Option<Arc<dyn StackSampler>>,
+    tapes: Option<Arc<dyn GuestTapes>>,
 }
 
 /// Configuration of a facade's sandbox.
@@ -43,6 +52,8 @@ pub struct SandboxConfig<'a> {
     pub store: Option<StateStore>,
     /// Credentials of its callers, if the policy grants secrets that are theirs.
     pub credentials: Option<Arc<dyn CallerCredentials>>,
+    /// What stands beside its calls.
+    pub probes: CallProbes,
     /// Decides which directories clients may name.
     pub root_fence: Arc<dyn RootFence>,
 }
@@ -58,18 +69,21 @@ impl WasmFacade {
         surface: Arc<Surface>,
         confines: SandboxConfig<'_>,
     ) -> Result<Self, LoadError> {
-        let SandboxConfig { name, grants, limits, store, credentials, root_fence } = confines;
+        let SandboxConfig { name, grants, limits, store, credentials, probes, root_fence } = confines;
         let capabilities = FacadeCapabilities::configure(&ConfigureContext {
             name,
             grants,
             limits: &limits,
             store,
             credentials,
+            probes: &probes,
             root_fence: &root_fence,
         })?;
         let log = PluginLog::new(&limits);
         let usage = Arc::default();
-        Ok(Self { component, surface, name: name.to_owned(), capabilities, limits, log, usage })
+        let CallProbes { stacks: sampler, guests: tapes, .. } = probes;
+        let name = name.to_owned();
+        Ok(Self { component, surface, name, capabilities, limits, log, usage, sampler, tapes })
     }
 
     /// Returns the opened directories in the order of the grants.
@@ -77,7 +91,16 @@ impl WasmFacade {
         self.capabilities.dirs()
     }
 
+    /// Answers a call, within a span of its own.
     async fn answer(&self, call: Call) -> Result<Reply, Stop> {
+        let parent = call.session.span();
+        let mut span = parent.begin(SpanKind::Internal, || names::sandbox_span(&self.name));
+        let outcome = self.run_guest(call, &mut span).await;
+        span.finish_call(&outcome);
+        outcome
+    }
+
+    async fn run_guest(&self, call: Call, span: &mut ActiveSpan) -> Result<Reply, Stop> {
         // The gate resolves names against this surface, so the action is there; without one nothing is allowed.
         let action = self.surface.action(&call.action);
         let effect = action.map_or(Effect::Read, |action| action.effect);
@@ -90,17 +113,29 @@ impl WasmFacade {
         let _cpu = self.usage.count_cpu(&meter);
         let client_roots = self.capabilities.open_roots(&call.session, &meter).await;
         let purpose = StorePurpose::Call(CallSetup {
+            id: &call.id,
             session: &call.session,
             effect,
             scope: call.scope.clone(),
             capabilities: &self.capabilities,
             log: &self.log,
             usage: &self.usage,
+            sampler: self.sampler.as_ref(),
+            tape: self.tapes.as_ref().and_then(|tapes| tapes.tape(&call.id.0)),
+            span: span.as_parent(),
             client_roots,
         });
         let mut store = new_store(engine, &self.limits, Arc::clone(&meter), purpose);
         let future = Box::pin(self.run(component, &mut store, &call));
-        let answer = match (MeteredFuture { meter, future }).await {
+        let charged = span.is_recorded().then(|| Arc::clone(&meter));
+        let answered = (MeteredFuture { meter, future }).await;
+        if let Some(meter) = charged {
+            span.set(names::CPU, Duration::from_nanos(meter.spent()).as_secs_f64());
+            span.set(names::CPU_LIMIT, self.limits.budget(long_running).cpu.as_secs_f64());
+            span.set(names::MEMORY, store.data().limiter.memory_used());
+            span.set(names::MEMORY_LIMIT, self.limits.memory);
+        }
+        let answer = match answered {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(context.fault(&error, &store).into()),
             Err(BudgetSpent) => {

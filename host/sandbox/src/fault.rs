@@ -5,7 +5,10 @@ use loggia_policy::model::{
     PluginLimits,
     ceilings::{CORE_INSTANCES, MEMORIES, TABLES},
 };
-use loggia_text::{redact, shorten, units::format_bytes};
+use loggia_text::{
+    redact, shorten,
+    units::{format_bytes, format_duration},
+};
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 
@@ -19,6 +22,10 @@ use crate::{
 /// much of stderr.)
 const LOG: usize = 4 << 10;
 
+/// Source lines of a trace, and bytes of each.
+const LINES: usize = 16;
+const LINE: usize = 300;
+
 /// Work of a guest, which decides the limits of its CPU time and of its answer.
 #[derive(Clone, Copy)]
 pub(crate) enum GuestWork {
@@ -26,6 +33,8 @@ pub(crate) enum GuestWork {
     Describe,
     /// Answers a call.
     Call { long_running: bool },
+    /// Looks at a call, or at its outcome.
+    Guard,
 }
 
 /// Facade and limits that a fault is attributed to.
@@ -50,7 +59,7 @@ impl FaultContext<'_> {
             log.push_str("\nstderr: ");
             log.push_str(words);
         }
-        Fault { log: Some(log), ..self.new_fault(kind, &text, limit) }
+        Fault { log: Some(log), trace: list_lines(error), ..self.new_fault(kind, &text, limit) }
     }
 
     fn classify(
@@ -132,6 +141,12 @@ impl FaultContext<'_> {
         self.new_fault(FaultKind::Cpu, &text, Some(limit))
     }
 
+    /// The fault of a guard that took too long, whatever it did.
+    pub(crate) fn wall_fault(&self) -> Fault {
+        let wall = format_duration(self.limits.call.wall);
+        self.new_fault(FaultKind::Wall, &format!("did not answer within {wall}"), None)
+    }
+
     /// The fault of an answer that is not what the contract says.
     pub(crate) fn bad_output_fault(&self, reason: impl std::fmt::Display) -> Fault {
         let fault = self.new_fault(FaultKind::BadOutput, "gave a result that cannot be read", None);
@@ -151,27 +166,41 @@ impl FaultContext<'_> {
         let limit = match self.work {
             GuestWork::Describe => self.limits.describe_limit(),
             GuestWork::Call { long_running } => self.limits.cpu_limit(long_running),
+            GuestWork::Guard => self.limits.cpu_limit(false),
         };
         (format!("used up its CPU time of {}", limit.value), limit)
     }
 
     fn answer_limit(&self) -> Option<Limit> {
         match self.work {
-            GuestWork::Describe => None,
+            GuestWork::Describe | GuestWork::Guard => None,
             GuestWork::Call { .. } => Some(self.limits.result_limit()),
         }
     }
 
     fn new_fault(&self, kind: FaultKind, text: &str, limit: Option<Limit>) -> Fault {
-        let prefix = if kind == FaultKind::Cpu { "timed out: " } else { "" };
-        Fault {
-            kind,
-            facade: self.facade.to_owned(),
-            message: format!("{prefix}the plugin `{}` {text}", self.facade),
-            limit,
-            log: None,
-        }
+        let prefix = if matches!(kind, FaultKind::Cpu | FaultKind::Wall) { "timed out: " } else { "" };
+        // Guards have no policy, but keys of their own in the settings.
+        let (guest, limit) = match self.work {
+            GuestWork::Guard => ("guard", None),
+            GuestWork::Describe | GuestWork::Call { .. } => ("plugin", limit),
+        };
+        let message = format!("{prefix}the {guest} `{}` {text}", self.facade);
+        Fault { limit, ..Fault::new(kind, self.facade, message) }
     }
+}
+
+/// Lists the source lines at which the guest's functions were, the innermost first: those of its own sources and their
+/// dependencies, without Rust's standard library.
+fn list_lines(error: &wasmtime::Error) -> Vec<String> {
+    let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else { return Vec::new() };
+    let symbols = backtrace.frames().iter().flat_map(|frame| frame.symbols());
+    let lines = symbols.filter_map(|symbol| {
+        let file = symbol.file().filter(|file| !file.starts_with("/rustc/"))?;
+        let name = symbol.name().unwrap_or("a function");
+        Some(shorten(&format!("{name} at {file}:{}", symbol.line()?), LINE))
+    });
+    lines.take(LINES).collect()
 }
 
 /// Extracts the message that a Rust guest's panic hook wrote: the line after `panicked at`, without the place, which is for

@@ -17,11 +17,14 @@
 //! | [`lazy`] | a component that is loaded at its first call |
 //! | [`describe`] | its surface, read in a store without capabilities |
 //! | [`facade`] | the component as a [`Facade`](loggia_facade::Facade): a fresh instance per call |
+//! | [`guard`] | a component as a guard: a fresh instance for every look |
+//! | `space` | spaces of a plugin's state |
 //! | `store`, `guest` | a store for one call, and its data |
 //! | `meter`, `ticker` | CPU time of a call; the epochs by which guests yield |
 //! | `call_log` | the log of a call, and the rate at which a plugin may log |
 //! | `usage` | resources that a facade's calls have used |
 //! | `fault` | faults of a guest, from wasmtime's errors (`wasmtime_errors`) |
+//! | `probes` | what stands beside calls: tapes, and samplers of stacks |
 //! | `limits` | limits of a surface, and the limiter of memory |
 //! | [`capability`] | capabilities that a policy may grant |
 //! | `proposals` | the WebAssembly proposals that are allowed |
@@ -52,12 +55,15 @@ pub mod engine;
 mod error;
 pub mod facade;
 mod fault;
+pub mod guard;
 mod guest;
 pub mod lazy;
 mod limits;
 mod meter;
 mod private_folder;
+mod probes;
 mod proposals;
+mod space;
 mod store;
 mod ticker;
 mod usage;
@@ -66,8 +72,11 @@ mod wasmtime_errors;
 pub use artifact::{ArtifactDigest, PluginArtifact};
 pub use cache::CodeCache;
 pub use capability::{FoundRoot, RootFence};
-pub use component::PluginComponent;
-pub use engine::{AddressSpace, SandboxEngine};
+pub use component::{GuardComponent, PluginComponent};
+pub use engine::{AddressSpace, BacktraceDetail, CodeTarget, EngineOptions, SandboxEngine};
 pub use error::{EngineError, LoadError};
 pub use facade::{SandboxConfig, WasmFacade};
+pub use guard::{GuardSandbox, WasmGuard};
 pub use lazy::{ComponentLoader, LazyComponent};
+pub use probes::{CallProbes, GuestTape, GuestTapes, StackSampler};
+pub use space::SpaceChoice;

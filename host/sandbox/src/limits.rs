@@ -52,6 +52,11 @@ impl MemoryLimiter {
         Self { memory: Sum::new(limits.memory), tables: Sum::new(limits.tables) }
     }
 
+    /// Returns the size of all memories, which never shrink.
+    pub(crate) fn memory_used(&self) -> usize {
+        self.memory.used
+    }
+
     /// True if the guest asked for more memory than it may have.
     pub(crate) fn memory_hit(&self) -> bool {
         self.memory.hit

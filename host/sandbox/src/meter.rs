@@ -35,10 +35,14 @@ impl CpuMeter {
         Arc::new(Self { spent: AtomicU64::new(0), began: AtomicU64::new(0), budget })
     }
 
+    /// Returns, from within a poll, its nanoseconds so far.
+    pub(crate) fn slice(&self) -> u64 {
+        cpu_time().saturating_sub(self.began.load(Ordering::Relaxed))
+    }
+
     /// Tests, from within a poll, whether the budget is used up.
     pub(crate) fn is_spent(&self) -> bool {
-        let slice = cpu_time().saturating_sub(self.began.load(Ordering::Relaxed));
-        self.spent.load(Ordering::Relaxed).saturating_add(slice) > self.budget
+        self.spent.load(Ordering::Relaxed).saturating_add(self.slice()) > self.budget
     }
 
     /// Returns the nanoseconds of completed polls and of completed work on other threads.
@@ -67,7 +71,7 @@ impl CpuMeter {
 
     /// Ends a poll; true while the budget lasts.
     fn end(&self) -> bool {
-        let slice = cpu_time().saturating_sub(self.began.load(Ordering::Relaxed));
+        let slice = self.slice();
         self.spent.fetch_add(slice, Ordering::Relaxed).saturating_add(slice) <= self.budget
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use loggia_facade::{Effect, ScopeKey, Session};
+use loggia_facade::{CallId, Effect, ScopeKey, Session, trace::ParentSpan};
 use loggia_policy::model::PluginLimits;
 use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
@@ -14,9 +14,13 @@ use crate::{
     guest::GuestState,
     limits::MemoryLimiter,
     meter::CpuMeter,
+    probes::{GuestTape, StackSampler, read_stack, set_sources},
     ticker::SLICE,
     usage::UsageCounters,
 };
+
+/// Running time, in nanoseconds, before a stack is sampled.
+const SHORTEST_SAMPLE: u64 = 100_000;
 
 /// Purpose of a store.
 pub(crate) enum StorePurpose<'a> {
@@ -29,12 +33,17 @@ pub(crate) enum StorePurpose<'a> {
 
 /// A call, with what its facade's calls share.
 pub(crate) struct CallSetup<'a> {
+    pub id: &'a CallId,
     pub session: &'a Session,
     pub effect: Effect,
     pub scope: Option<ScopeKey>,
     pub capabilities: &'a FacadeCapabilities,
     pub log: &'a PluginLog,
     pub usage: &'a Arc<UsageCounters>,
+    pub sampler: Option<&'a Arc<dyn StackSampler>>,
+    pub tape: Option<Arc<dyn GuestTape>>,
+    /// Span of the guest.
+    pub span: &'a ParentSpan,
     pub client_roots: OpenedRoots,
 }
 
@@ -46,27 +55,33 @@ pub(crate) fn new_store(
     purpose: StorePurpose<'_>,
 ) -> Store<GuestState> {
     let mut wasi = WasiCtx::builder();
-    let (log, capabilities, usage) = match purpose {
+    let (log, capabilities, usage, sampler) = match purpose {
         StorePurpose::Call(call) => {
             let log = call.log.call(call.session);
+            if let Some(tape) = &call.tape {
+                set_sources(&mut wasi, tape);
+            }
             let capabilities = call.capabilities.prepare(
                 call.session,
                 call.client_roots,
                 &mut PrepareContext {
                     limits,
+                    call: call.id,
                     effect: call.effect,
                     scope: call.scope,
                     log: &log,
                     meter: &meter,
                     usage: call.usage,
+                    span: call.span,
+                    tape: call.tape.as_ref(),
                     wasi: &mut wasi,
                 },
             );
-            (log, capabilities, Some(Arc::clone(call.usage)))
+            (log, capabilities, Some(Arc::clone(call.usage)), call.sampler.cloned())
         }
         StorePurpose::Describe { reading } => {
             fix_time_and_randomness(&mut wasi, reading);
-            (CallLog::unread(limits), CallCapabilities::default(), None)
+            (CallLog::unread(limits), CallCapabilities::default(), None, None)
         }
     };
     wasi.stdout(log.stdout()).stderr(log.stderr()).max_random_size(limits.random);
@@ -89,9 +104,17 @@ pub(crate) fn new_store(
     store.limiter(|guest| &mut guest.limiter);
     store.set_hostcall_fuel(limits.host_data());
     store.set_max_component_handles(handles);
-    store.set_epoch_deadline(SLICE);
-    store.epoch_deadline_callback(move |_| {
-        Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(SLICE) })
+    // Each epoch is a sample.
+    let slice = if sampler.is_some() { 1 } else { SLICE };
+    store.set_epoch_deadline(slice);
+    store.epoch_deadline_callback(move |store| {
+        if let Some(sampler) = &sampler
+            // Otherwise the epochs passed while it waited for the host.
+            && meter.slice() >= SHORTEST_SAMPLE
+        {
+            sampler.sample(read_stack(&store));
+        }
+        Ok(if meter.is_spent() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(slice) })
     });
     store
 }

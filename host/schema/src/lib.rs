@@ -68,6 +68,7 @@ pub use model::bounds::SurfaceProblems;
 pub use model::limits;
 pub use model::sanitise::sanitise_surface;
 pub use model::secrets::{REDACTED, redact};
+pub use model::text_flags::{TextFlag, flag_texts};
 pub use model::uri_template::{UriTemplate, expand_key_template};
 pub use model::view::ToolView;
 pub use model::{
@@ -79,5 +80,6 @@ pub use publish::clients::LintSeverity;
 pub use publish::expose::{ExposeOptions, SchemaForm, ToolSplit};
 pub use publish::host_parameters::HOST_PARAMETERS_TEXT;
 pub use publish::lint::{LintFinding, lint};
+pub use publish::parameter_lint::{ParameterFinding, lint_parameters};
 pub use publish::tool::PublishedTool;
 pub use text::{near::nearest, tool_names::explain_unknown_tool};

@@ -12,15 +12,20 @@ use super::error::BuildError;
 /// Creates a cargo command without the environment of an outer cargo.
 pub fn cargo() -> Command {
     let mut cargo = Command::new("cargo");
+    remove_outer_cargo(&mut cargo);
+    cargo
+}
+
+/// Removes the environment of an outer cargo.
+pub(super) fn remove_outer_cargo(command: &mut Command) {
     for (key, _) in std::env::vars_os() {
         let name = key.to_string_lossy();
         let outer = name.starts_with("CARGO")
             && !matches!(&*name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE");
         if outer || name == "RUSTFLAGS" {
-            cargo.env_remove(key);
+            command.env_remove(key);
         }
     }
-    cargo
 }
 
 /// Reads the crates of a manifest and its workspace.
@@ -50,6 +55,9 @@ pub struct CratePackage {
     pub manifest_path: PathBuf,
     targets: Vec<TargetKind>,
     dependencies: Vec<Dependency>,
+    /// `[package.metadata]` of the manifest.
+    #[serde(default)]
+    metadata: serde_json::Value,
 }
 
 #[derive(Deserialize)]
@@ -63,10 +71,16 @@ struct Dependency {
 }
 
 impl CratePackage {
-    /// Whether it is a cdylib that depends on the SDK.
+    /// Whether it is a cdylib that depends on the SDK, or makes its own bindings of the contract.
     pub fn is_plugin(&self) -> bool {
+        const BINDINGS: [&str; 2] = ["loggia-sdk", "wit-bindgen"];
         let cdylib = self.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "cdylib"));
-        cdylib && self.dependencies.iter().any(|dependency| dependency.name == "loggia-sdk")
+        cdylib && self.dependencies.iter().any(|dependency| BINDINGS.contains(&dependency.name.as_str()))
+    }
+
+    /// Whether it is a guard, by `[package.metadata.loggia] kind = "guard"`.
+    pub fn is_guard(&self) -> bool {
+        self.metadata.pointer("/loggia/kind").is_some_and(|kind| kind == "guard")
     }
 
     /// Whether its library is a cdylib and nothing else: an additional rlib would prevent optimisation across crates.

@@ -8,12 +8,22 @@ pub const TARGET: &str = "wasm32-wasip2";
 /// Build errors.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// There is no plugin crate.
+    /// There is no plugin.
     #[error(
-        "no plugin crate under {0}: a plugin's Cargo.toml has crate-type = [\"cdylib\"] under [lib] and depends on \
-         loggia-sdk"
+        "no plugin under {0}: a plugin is a crate with crate-type = [\"cdylib\"] under [lib] that depends on loggia-sdk, a Python \
+         or JavaScript project that depends on loggia-sdk, or a folder with a plugin.toml; `loggia new NAME` makes one"
     )]
     Nothing(PathBuf),
+    /// Two sources would be built to one file.
+    #[error("two plugins are named `{name}`: {} and {}; rename one of them", .one.display(), .other.display())]
+    SameName {
+        /// Their name.
+        name: String,
+        /// Folder of the first.
+        one: PathBuf,
+        /// Folder of the second.
+        other: PathBuf,
+    },
     /// The target is missing and cannot be installed.
     #[error("the target {TARGET} is not installed: run `rustup target add {TARGET}`")]
     Target,
@@ -23,8 +33,19 @@ pub enum BuildError {
     /// cargo rejects a manifest.
     #[error("cargo cannot read {0}:\n{1}")]
     Manifest(PathBuf, String),
-    /// Crates do not compile; cargo printed the errors.
-    #[error("{} not compile (see above)", names_do(.0))]
+    /// `plugin.toml` has problems.
+    #[error(
+        "{0} cannot be used:\n{1}\n(it says how the plugin is built; the policy of a plugin is the file NAME.toml)"
+    )]
+    PluginManifest(PathBuf, String),
+    /// The manifest of a Python or JavaScript project has problems.
+    #[error("{0} cannot be used: {1}")]
+    Project(PathBuf, String),
+    /// A manifest cannot be read.
+    #[error("failed to read {0}")]
+    Unreadable(PathBuf, #[source] io::Error),
+    /// Plugins do not build; their tools printed the errors.
+    #[error("{} not build (see above)", names_do(.0))]
     Compile(Vec<String>),
     /// An output cannot be written.
     #[error("failed to write {0}")]

@@ -2,22 +2,35 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `source.rs` | plugin crates, found under a path |
-//! | `cargo.rs` | cargo: its command, and the crates that it knows |
-//! | `compile.rs` | crates to components |
+//! | `find.rs` | finds sources under a path |
+//! | `source.rs` | the sources of a plugin, as data |
+//! | `manifest.rs`, `python.rs`, `script.rs` | sources that processes build |
+//! | `tool_folder.rs`, `steps.rs` | what such builds write, and the processes |
+//! | `cargo.rs`, `compile.rs` | cargo, and crates to components |
+//! | `reason.rs` | pure: why a build failed, for clients |
+//! | `inputs.rs` | the files from which sources are built |
+//! | `built_inputs.rs` | what a component was built from, kept beside it |
 //! | `error.rs` | build errors |
 //! | `workflows.rs` | workflow files beside the sources |
 //! | `granted.rs` | creates directories that policies grant |
 
+mod built_inputs;
 mod cargo;
 mod compile;
 mod error;
+mod find;
 pub mod granted;
+mod inputs;
+mod manifest;
+mod python;
+mod reason;
+mod script;
 mod source;
+mod steps;
+mod tool_folder;
 pub mod workflows;
 
 use std::{
-    collections::BTreeSet,
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -26,10 +39,13 @@ use std::{
 
 use loggia_system::file::{FileReaders, temporary_in};
 
-use self::compile::compile_sources;
+use self::{built_inputs::BuiltInputs, compile::compile_sources, steps::run_steps};
 pub use self::{
+    compile::BuildPurpose,
     error::{BuildError, TARGET},
-    source::{PluginSource, find_sources},
+    find::find_sources,
+    inputs::{InputDigest, InputSurvey, is_input_path},
+    source::PluginSource,
 };
 
 /// A built component.
@@ -75,31 +91,78 @@ pub fn ensure_target() -> Result<(), BuildError> {
     if added.is_ok_and(|status| status.success()) { Ok(()) } else { Err(BuildError::Target) }
 }
 
-/// Builds the crates; puts `<name>.wasm` and, if the crate has one, `<name>.toml` into `out` as soon as it is built, and reports
-/// it. Returns the names of the crates that do not compile; cargo prints their errors to stderr.
+/// A plugin that does not build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildFailure {
+    /// Name of the plugin.
+    pub name: String,
+    /// Why, on one line, without paths of this machine.
+    pub reason: String,
+}
+
+/// Builds sources; puts `<name>.wasm` (of a guard: `guards/<name>.wasm`) and, if the sources have one, `<name>.toml` into `out` as
+/// soon as it is built, and reports it. Returns what does not build; the tools print their errors to stderr.
 ///
 /// # Errors
 ///
 /// If cargo cannot be run, or an output cannot be written.
 pub fn build_sources(
-    sources: &[PluginSource],
+    sources: &[&PluginSource],
     out: &Path,
+    purpose: BuildPurpose,
     mut report: impl FnMut(&BuiltPlugin),
-) -> Result<Vec<String>, BuildError> {
+) -> Result<Vec<BuildFailure>, BuildError> {
     fs::create_dir_all(out).map_err(|e| BuildError::Write(out.to_owned(), e))?;
-    let mut failed: BTreeSet<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-    compile_sources(sources, |source, component| {
-        let built = place_plugin(source, component, out)?;
-        failed.remove(source.name.as_str());
-        report(&built);
+    let (crates, others): (Vec<_>, Vec<_>) = sources.iter().copied().partition(|source| source.is_crate());
+    let mut failed = compile_sources(&crates, purpose, |source, component| {
+        report(&place_plugin(source, component, out)?);
         Ok(())
     })?;
-    Ok(failed.into_iter().map(str::to_owned).collect())
+    for source in others {
+        let Some(build) = source.as_steps() else { continue };
+        let inputs = BuiltInputs::read(source, build, out);
+        if inputs.as_ref().is_some_and(|inputs| inputs.are_built(&build.artifact)) {
+            report(&place_plugin(source, &build.artifact, out)?);
+            continue;
+        }
+        inputs.iter().for_each(BuiltInputs::forget);
+        match run_steps(build, &source.folder) {
+            Ok(()) => {
+                if let Some(inputs) = inputs {
+                    inputs.keep().map_err(|e| BuildError::Write(build.artifact.clone(), e))?;
+                }
+                report(&place_plugin(source, &build.artifact, out)?);
+            }
+            Err(reason) => failed.push((source.name.clone(), reason)),
+        }
+    }
+    let failed = failed.into_iter().map(|(name, reason)| BuildFailure { name, reason });
+    Ok(failed.collect())
 }
+
+/// Puts the policy of a plugin that was built before, whether its newest source builds or not.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn place_policy(source: &PluginSource, out: &Path) -> Result<(), BuildError> {
+    let beside = out.join(format!("{}.toml", source.name));
+    match source.policy().filter(|_| beside.with_extension("wasm").exists()) {
+        Some(policy) => place_file(&policy, &beside).map(drop).map_err(|e| BuildError::Write(beside, e)),
+        None => Ok(()),
+    }
+}
+
+/// Folder of guards in the output: one that serves as plugin folder holds no other components.
+const GUARDS: &str = "guards";
 
 /// Copies a component and its policy into a folder.
 fn place_plugin(source: &PluginSource, component: &Path, out: &Path) -> Result<BuiltPlugin, BuildError> {
-    let file = out.join(format!("{}.wasm", source.name));
+    let file = format!("{}.wasm", source.name);
+    let file = if source.is_guard { out.join(GUARDS).join(file) } else { out.join(file) };
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(|e| BuildError::Write(folder.to_owned(), e))?;
+    }
     // The policy first: a plugin must not be served without it, or with an older one.
     if let Some(policy) = source.policy() {
         let beside = file.with_extension("toml");

@@ -1,36 +1,46 @@
 //! `loggia build`.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use loggia_policy::settings::Level;
 
-use super::term;
+use super::{common::LoadOptions, exit, loaded::load_path, term};
 use crate::{
     build,
-    build::{BuildError, BuiltPlugin, PluginSource, granted, workflows},
+    build::{BuildError, BuildPurpose, BuiltPlugin, PluginSource, granted, workflows},
     load::FacadeKind,
     telemetry::logs,
 };
 
 /// Build plugin sources to .wasm files.
 ///
-/// Finds the plugin crates under PATH (each a cdylib that depends on loggia-sdk) and builds them, optimised for size,
-/// for the target wasm32-wasip2; installs the target if it is missing. Copies the policy file <name>.toml of each
-/// crate, and the workflow files (<name>.workflow.yaml) of the folder PATH with their policies. Creates missing
-/// directories beside DIR that a policy grants, such as ../data.
+/// Finds the plugins under PATH and builds them: crates (each a cdylib that depends on loggia-sdk or wit-bindgen), Python,
+/// JavaScript and TypeScript projects that depend on loggia-sdk, and folders with a plugin.toml, whose command runs with your
+/// rights. Crates are optimised for size, for the target wasm32-wasip2, which is installed if it is missing. Guards go into the
+/// folder `guards` of DIR. Copies the policy file <name>.toml of each plugin, and the workflow files (<name>.workflow.yaml) of the
+/// folder PATH with their policies. Creates missing directories beside DIR that a policy grants, such as ../data. Then loads what
+/// was built, as `loggia check DIR` does.
+///
+/// Exits with 1 if a plugin does not build, and with 10 if one does not load.
 #[derive(clap::Args)]
 pub struct BuildCommand {
-    /// A plugin crate, or a folder of them
+    /// The folder of a plugin's sources, or a folder of them
     #[arg(value_name = "PATH", default_value = ".")]
     path: PathBuf,
     /// Output folder for the .wasm files
     #[arg(long, value_name = "DIR", default_value = "dist")]
     out: PathBuf,
+    /// Do not load the built plugins
+    #[arg(long)]
+    no_check: bool,
+    #[command(flatten)]
+    common: LoadOptions,
 }
 
 impl BuildCommand {
@@ -41,7 +51,7 @@ impl BuildCommand {
             Err(BuildError::Nothing(_)) if !workflows.is_empty() => Vec::new(),
             found => found?,
         };
-        if !sources.is_empty() {
+        if sources.iter().any(PluginSource::is_crate) {
             build::ensure_target()?;
         }
         let failed = || format!("failed to create {}", self.out.display());
@@ -49,18 +59,52 @@ impl BuildCommand {
         // Directories first, so that a serving host does not try a plugin without them.
         let folder = fs::canonicalize(&self.out).with_context(failed)?;
         sources.iter().for_each(|source| create_granted(source, &folder));
-        let failed = build::build_sources(&sources, &self.out, |BuiltPlugin { name, file, bytes }| {
-            print_built(name, *bytes, file);
-        })?;
+        let mut built = BTreeSet::new();
+        let due: Vec<&PluginSource> = sources.iter().collect();
+        let failed = build::build_sources(
+            &due,
+            &self.out,
+            BuildPurpose::Serve,
+            |BuiltPlugin { name, bytes, file }| {
+                built.extend(file.file_name().map(|file| file.to_string_lossy().into_owned()));
+                print_built(name, *bytes, file);
+            },
+        )?;
         for file in workflows {
             let bytes = workflows::place_workflow(&file, &self.out)?.bytes;
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             // Policies are copied silently.
             if let Some((FacadeKind::Workflows, stem)) = FacadeKind::from_file_name(&name) {
                 print_built(stem, bytes, &self.out.join(&*name));
+                built.insert(name.into_owned());
             }
         }
-        if failed.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(BuildError::Compile(failed).into()) }
+        // Mistakes of what was built are reported even if something else was not built.
+        let loads = self.no_check || self.check(&built)?;
+        if !failed.is_empty() {
+            let names = failed.into_iter().map(|failure| failure.name);
+            return Err(BuildError::Compile(names.collect()).into());
+        }
+        Ok(if loads { ExitCode::SUCCESS } else { ExitCode::from(exit::REFUSED) })
+    }
+
+    /// Loads the output folder, and reports what is wrong with these files in it; returns whether they would all be served. Guards
+    /// are loaded by the settings that name them, not by the folder.
+    fn check(&self, built: &BTreeSet<String>) -> anyhow::Result<bool> {
+        if built.is_empty() {
+            return Ok(true);
+        }
+        let plugins = load_path(&self.out, &self.common.host_options()?)?;
+        let mut loads = true;
+        for plugin in plugins.iter().filter(|plugin| built.contains(&plugin.file)) {
+            if let Some(why) = plugin.refusal() {
+                loads = false;
+                term::print_error(&anyhow!("{}: {why}", plugin.file));
+            }
+            let lacking = plugin.loaded.iter().flat_map(|(_, facts)| &facts.lacking);
+            lacking.for_each(|lacking| term::note(&format!("{} {lacking}", plugin.stem())));
+        }
+        Ok(loads)
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use loggia_gate::catalog::{HIDDEN_REASON, ToolList, UNSERVED_REASON};
+use loggia_gate::{
+    catalog::{HIDDEN_REASON, ToolList, UNSERVED_REASON},
+    guard::GuardRule,
+};
 use loggia_policy::clients::client_table;
 use loggia_policy::settings::Level;
-use loggia_schema::lint;
+use loggia_schema::{lint, lint_parameters};
 use loggia_text::printable;
 use serde_json::{Value, json};
 
@@ -13,19 +16,20 @@ use super::{
     columns,
     common::LoadOptions,
     exit,
-    loaded::{LoadedPlugin, catalog_slots, load_path, report_no_plugins},
+    loaded::{LoadedGuard, LoadedPlugin, catalog_slots, load_with_guards, report_no_plugins},
     publishing::PublishOptions,
     term,
 };
-use crate::telemetry::logs;
+use crate::{load::FacadeKind, telemetry::logs};
 
 /// Load plugins without serving them, and report problems.
 ///
-/// Lists below the plugins what some clients would reject or truncate in their tools, and workflows that call missing
-/// facades. Neither prevents serving; such a workflow works once its facades are served.
+/// Lists below the plugins what they need and their policies do not grant, texts that look like instructions to a model or are hidden from people, parameters
+/// whose types models fill in wrongly, what some clients would reject or truncate in their tools, and workflows that call missing facades. None of it prevents serving; such a workflow works once its
+/// facades are served.
 ///
 /// Exits with 0 if every plugin would be served; with 10 if one would not (it does not load, or another file owns its
-/// name), or if a workflow cannot run until something is changed (it calls an unknown action, passes an unknown
+/// name), if a guard of the settings does not load, or if a workflow cannot run until something is changed (it calls an unknown action, passes an unknown
 /// argument, calls itself, or declares itself read-only but is not); and with 11 if there are no plugins.
 #[derive(clap::Args)]
 pub struct CheckCommand {
@@ -46,20 +50,24 @@ const PLUGIN_HEAD: [&str; 4] = ["name", "actions", "imports", "size"];
 const SIZE_COLUMN: usize = 3;
 const FINDING_HEAD: [&str; 2] = ["tool", "finding"];
 const WAITING_HEAD: [&str; 2] = ["workflows", "cannot run yet"];
+const GUARD_HEAD: [&str; 2] = ["guard", "looks at"];
 const BLOCKED_HEAD: [&str; 2] = ["workflows", "cannot run until changed"];
 
 impl CheckCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Error);
-        let plugins = load_path(&self.path, &self.common.host_options()?)?;
+        let (plugins, guards) = load_with_guards(&self.path, &self.common.host_options()?)?;
         if plugins.is_empty() {
             return Ok(report_no_plugins(&self.path));
         }
-        let findings = self.lint_tools(&plugins)?;
+        let mut findings = lacking_rows(&plugins);
+        findings.extend(flag_rows(&plugins));
+        findings.extend(parameter_rows(&plugins));
+        findings.extend(self.lint_tools(&plugins)?);
         if self.json {
-            term::print(&serde_json::to_string_pretty(&to_json(&plugins, &findings))?);
+            term::print(&serde_json::to_string_pretty(&to_json(&plugins, &findings, &guards))?);
         } else {
-            print_tables(&plugins, &findings);
+            print_tables(&plugins, &findings, &guards);
         }
         let refused = plugins.iter().filter(|plugin| plugin.loaded.is_err()).count();
         if refused > 0 {
@@ -71,7 +79,12 @@ impl CheckCommand {
             let plural = if blocked == 1 { "" } else { "s" };
             term::note(&format!("{blocked} workflow{plural} cannot run until something is changed"));
         }
-        Ok(if refused + blocked > 0 { ExitCode::from(exit::REFUSED) } else { ExitCode::SUCCESS })
+        let unready = guards.iter().filter(|guard| !guard.is_ready).count();
+        if unready > 0 {
+            let does = if unready == 1 { " does" } else { "s do" };
+            term::note(&format!("{unready} guard{does} not load: no call is made that it would look at"));
+        }
+        Ok(if refused + blocked + unready > 0 { ExitCode::from(exit::REFUSED) } else { ExitCode::SUCCESS })
     }
 
     /// Lints the tools as they would be published.
@@ -95,13 +108,49 @@ impl CheckCommand {
     }
 }
 
+/// Builds rows of grants that plugins need and their policies lack.
+fn lacking_rows(plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
+    let loaded = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok());
+    let lacking = loaded
+        .flat_map(|(entry, facts)| facts.lacking.iter().map(|lacking| (&entry.surface().name, lacking)));
+    lacking.map(|(name, lacking)| [name.clone(), lacking.to_string()]).collect()
+}
+
+/// Builds rows of texts that look like instructions to a model, or are hidden from people.
+fn flag_rows(plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
+    let loaded = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok());
+    let flags =
+        loaded.flat_map(|(entry, facts)| facts.flags.iter().map(|flag| (&entry.surface().name, flag)));
+    flags.map(|(name, flag)| [name.clone(), printable(&flag.to_string()).into_owned()]).collect()
+}
+
+/// Builds rows of parameters that models fill in wrongly. Only of components, whose author can change them.
+fn parameter_rows(plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
+    let is_component = |plugin: &&LoadedPlugin| {
+        matches!(FacadeKind::from_file_name(&plugin.file), Some((FacadeKind::Component, _)))
+    };
+    let loaded = plugins.iter().filter(is_component).filter_map(|plugin| plugin.loaded.as_ref().ok());
+    let rows = loaded.flat_map(|(entry, _)| {
+        let name = &entry.surface().name;
+        let findings = lint_parameters(&entry.contract).into_iter();
+        findings.map(move |finding| [name.clone(), printable(&finding.to_string()).into_owned()])
+    });
+    rows.collect()
+}
+
 /// Prints tables for people, lines for programs.
-fn print_tables(plugins: &[LoadedPlugin], findings: &[[String; 2]]) {
+fn print_tables(plugins: &[LoadedPlugin], findings: &[[String; 2]], guards: &[LoadedGuard]) {
+    let guards: Vec<_> = guards.iter().map(|guard| guard_row(guard, plugins)).collect();
     let rows: Vec<_> = plugins.iter().map(plugin_row).collect();
     let of =
         |temporary: bool| plugins.iter().flat_map(move |plugin| blocked_rows(plugin, temporary)).collect();
     let (waiting, blocked): (Vec<_>, Vec<_>) = (of(true), of(false));
-    let further = [(FINDING_HEAD, findings), (WAITING_HEAD, &waiting[..]), (BLOCKED_HEAD, &blocked[..])];
+    let further = [
+        (FINDING_HEAD, findings),
+        (WAITING_HEAD, &waiting[..]),
+        (BLOCKED_HEAD, &blocked[..]),
+        (GUARD_HEAD, &guards[..]),
+    ];
     let further = further.iter().filter(|(_, rows)| !rows.is_empty());
     if term::stdout_is_terminal() {
         term::print(&columns::build_table(&PLUGIN_HEAD, &rows, SIZE_COLUMN).to_string());
@@ -113,6 +162,26 @@ fn print_tables(plugins: &[LoadedPlugin], findings: &[[String; 2]]) {
     }
 }
 
+/// Builds the row of a guard: the plugins whose calls it looks at, and what of them.
+fn guard_row(LoadedGuard { rule, is_ready }: &LoadedGuard, plugins: &[LoadedPlugin]) -> [String; 2] {
+    let facades = guarded_facades(rule, plugins).join(", ");
+    let moments = match (rule.before, rule.after) {
+        (true, false) => "calls",
+        (false, true) => "results",
+        _ => "calls and results",
+    };
+    let state = if *is_ready { "" } else { "; it does not load, so none is made" };
+    let facades = if facades.is_empty() { "no plugin".to_owned() } else { facades };
+    [rule.name.clone(), format!("{moments} of {facades}{state}")]
+}
+
+/// Names the plugins whose calls a guard looks at.
+fn guarded_facades<'a>(rule: &GuardRule, plugins: &'a [LoadedPlugin]) -> Vec<&'a str> {
+    let loaded = plugins.iter().filter_map(|plugin| plugin.loaded.as_ref().ok());
+    let names = loaded.map(|(entry, _)| entry.surface().name.as_str());
+    names.filter(|name| rule.covers(name)).collect()
+}
+
 /// Builds rows of workflows that cannot run: temporarily, or until something is changed.
 fn blocked_rows(plugin: &LoadedPlugin, temporary: bool) -> impl Iterator<Item = [String; 2]> {
     let blocked = plugin.blocked.iter().filter(move |blocked| blocked.is_temporary() == temporary);
@@ -121,8 +190,16 @@ fn blocked_rows(plugin: &LoadedPlugin, temporary: bool) -> impl Iterator<Item = 
 }
 
 /// Renders `{"plugins": [{"file", "name", "ok", "actions", "unpublished": [{"action", "needs"}], "imports", "bytes"} or {"file", "name", "ok", "error"}],
-/// "findings": [{"tool", "finding"}], "workflows": [{"file", "name", "temporary", "problems"}]}`.
-fn to_json(plugins: &[LoadedPlugin], findings: &[[String; 2]]) -> Value {
+/// "findings": [{"tool", "finding"}], "workflows": [{"file", "name", "temporary", "problems"}], "guards": [{"guard", "ok", "facades",
+/// "before", "after"}]}`; `guards` only if there are any.
+fn to_json(plugins: &[LoadedPlugin], findings: &[[String; 2]], guards: &[LoadedGuard]) -> Value {
+    let guards: Vec<_> = guards
+        .iter()
+        .map(|LoadedGuard { rule, is_ready }| {
+            let facades = guarded_facades(rule, plugins);
+            json!({"guard": rule.name, "ok": is_ready, "facades": facades, "before": rule.before, "after": rule.after})
+        })
+        .collect();
     let findings = findings.iter().map(|[tool, finding]| json!({"tool": tool, "finding": finding}));
     let workflows = plugins.iter().flat_map(|plugin| {
         plugin.blocked.iter().map(|blocked| {
@@ -134,11 +211,15 @@ fn to_json(plugins: &[LoadedPlugin], findings: &[[String; 2]]) -> Value {
             })
         })
     });
-    json!({
+    let mut report = json!({
         "plugins": plugins.iter().map(plugin_json).collect::<Vec<_>>(),
         "findings": findings.collect::<Vec<_>>(),
         "workflows": workflows.collect::<Vec<_>>(),
-    })
+    });
+    if !guards.is_empty() {
+        report["guards"] = guards.into();
+    }
+    report
 }
 
 fn plugin_json(plugin: &LoadedPlugin) -> Value {

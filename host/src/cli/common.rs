@@ -14,9 +14,12 @@ use loggia_gate::{
 };
 use loggia_policy::{
     model::ceilings::{STACK_CEILING, STACK_FLOOR},
-    settings::Settings,
+    settings::{PinMode, Settings},
 };
-use loggia_sandbox::engine::{INSTANCES, STACK};
+use loggia_sandbox::{
+    CallProbes, EngineOptions,
+    engine::{INSTANCES, STACK},
+};
 use loggia_server::auth;
 use loggia_text::units;
 use tokio::runtime::{Builder, Runtime};
@@ -25,7 +28,12 @@ use super::{
     database::{password_file, to_database},
     settings,
 };
-use crate::{caller_vault::to_login_clients, load::to_specs, places, serve::HostOptions};
+use crate::{
+    caller_vault::to_login_clients,
+    load::{to_guard_specs, to_specs},
+    places,
+    serve::HostOptions,
+};
 
 /// Time for which a server's first tool list waits for upstreams.
 const UPSTREAM_GRACE: Duration = Duration::from_secs(5);
@@ -34,6 +42,11 @@ const UPSTREAM_GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
+
+/// What a command line names does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct MissingError(pub String);
 
 /// Reads an environment variable as the default of an option. clap's `env` would show options with a set variable as
 /// required in usage lines.
@@ -105,6 +118,7 @@ impl LoadOptions {
         let settings = settings::read_and_check(file)?;
         Ok(HostOptions {
             upstreams: to_specs(&settings.upstream),
+            guards: to_guard_specs(&settings.guards),
             logins: to_login_clients(&settings.login),
             settings: Some(file.clone()),
             audit: settings.audit.file.clone(),
@@ -174,6 +188,8 @@ impl LoadOptions {
         Ok(HostOptions {
             cache,
             state,
+            is_state_temporary: false,
+            notifies_callers: false,
             journal: false,
             database: None,
             database_password: None,
@@ -182,15 +198,25 @@ impl LoadOptions {
             services: None,
             approvals: None,
             upstreams: Vec::new(),
+            guards: Vec::new(),
             upstream_grace: UPSTREAM_GRACE,
             settings: None,
             audit: None,
             keys: None,
             inline,
-            stack: self.wasm_stack.unwrap_or(STACK),
-            instances: self.instances,
+            engine: EngineOptions {
+                stack: self.wasm_stack.unwrap_or(STACK),
+                instances: self.instances,
+                ..EngineOptions::default()
+            },
             lists: ListPlan::new(ToolPublisher::default()),
             quotas: CallerQuotas::default(),
+            pin: PinMode::Open,
+            probes: CallProbes::default(),
+            tapes: None,
+            recordings: None,
+            telemetry: None,
+            spans: None,
         })
     }
 }

@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, ensure};
-use loggia_gate::catalog::{CatalogEntry, CatalogSlot};
+use loggia_gate::{
+    catalog::{CatalogEntry, CatalogSlot},
+    guard::{GuardRule, GuardState},
+};
 use loggia_text::printable;
 
 use super::{common::io_runtime, exit, term};
@@ -28,12 +31,26 @@ pub struct LoadedPlugin {
     pub blocked: Vec<BlockedWorkflow>,
 }
 
+/// A guard of the settings, and whether it loads.
+pub struct LoadedGuard {
+    pub rule: GuardRule,
+    pub is_ready: bool,
+}
+
 /// Loads a file, or all files of a folder, and the upstreams of the settings, as a server would. Empty if there is no
 /// plugin.
 pub fn load_path(path: &Path, options: &HostOptions) -> anyhow::Result<Vec<LoadedPlugin>> {
+    Ok(load_with_guards(path, options)?.0)
+}
+
+/// Loads plugins like [`load_path`], and the guards of the settings in the order in which they look at calls.
+pub fn load_with_guards(
+    path: &Path,
+    options: &HostOptions,
+) -> anyhow::Result<(Vec<LoadedPlugin>, Vec<LoadedGuard>)> {
     let files = find_files(path)?;
     if files.is_empty() && options.upstreams.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     let host = PluginHost::new(options)?;
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
@@ -41,7 +58,13 @@ pub fn load_path(path: &Path, options: &HostOptions) -> anyhow::Result<Vec<Loade
         let mut upstreams = host.start_upstreams(folder);
         let plugins = admit_all(&host, files, &mut upstreams).await;
         upstreams.stop().await;
-        plugins
+        host.load_guards().await;
+        let posts = host.gate.guards().map_or(&[][..], |roster| roster.posts());
+        let guards = posts.iter().map(|post| LoadedGuard {
+            rule: post.rule.clone(),
+            is_ready: matches!(post.state(), GuardState::Ready(_)),
+        });
+        (plugins, guards.collect())
     }))
 }
 
@@ -51,9 +74,18 @@ pub async fn load_folder(
     folder: &Path,
 ) -> anyhow::Result<(Vec<LoadedPlugin>, UpstreamSource)> {
     let files = find_files(folder)?;
+    host.load_guards().await;
     let mut upstreams = host.start_upstreams(folder);
     let plugins = admit_all(host, files, &mut upstreams).await;
     Ok((plugins, upstreams))
+}
+
+/// Loads these files into a host without upstreams.
+pub async fn load_files(host: &PluginHost, files: BTreeMap<String, PluginFiles>) -> Vec<LoadedPlugin> {
+    let mut upstreams = host.start_upstreams(Path::new(""));
+    let plugins = admit_all(host, files, &mut upstreams).await;
+    upstreams.stop().await;
+    plugins
 }
 
 async fn admit_all(
@@ -62,7 +94,7 @@ async fn admit_all(
     upstreams: &mut UpstreamSource,
 ) -> Vec<LoadedPlugin> {
     let mut offers: BTreeMap<String, FacadeOffer> = BTreeMap::new();
-    for (file, found) in files {
+    for (file, found) in files.into_iter().filter(|(_, found)| !host.admitter.is_guard(&found.path)) {
         let mut offer = FacadeOffer::default();
         match host.admitter.admit(&found, None).await {
             Ok(admitted) => offer.accept(admitted),
@@ -121,7 +153,7 @@ impl LoadedPlugin {
     }
 }
 
-fn find_files(path: &Path) -> anyhow::Result<BTreeMap<String, PluginFiles>> {
+pub fn find_files(path: &Path) -> anyhow::Result<BTreeMap<String, PluginFiles>> {
     ensure!(path.exists(), "there is no {}", path.display());
     if path.is_dir() {
         return scan_folder(path).with_context(|| format!("failed to read {}", path.display()));

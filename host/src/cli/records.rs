@@ -12,7 +12,7 @@ use loggia_gate::{
     journal::{Journal, JournalFuture, RetentionLimits, StoredRun},
 };
 use loggia_journal::SqliteJournal;
-use loggia_policy::settings::StateStorage;
+use loggia_policy::settings::Settings;
 use loggia_postgres::{DatabaseAccess, DatabaseOptions, JournalOptions, PostgresJournal};
 
 use super::{common::env_default, database::to_database, exit, settings, term};
@@ -35,6 +35,18 @@ pub struct RecordPlace {
     config: Option<PathBuf>,
 }
 
+impl RecordPlace {
+    /// Reads the settings, if a file is named.
+    pub fn settings(&self) -> anyhow::Result<Settings> {
+        Ok(self.config.as_deref().map(settings::read_and_check).transpose()?.unwrap_or_default())
+    }
+
+    /// Returns the state folder.
+    pub fn folder(self, settings: &Settings) -> anyhow::Result<PathBuf> {
+        Ok(self.state.or_else(|| settings.state.folder.clone()).map_or_else(places::state, Ok)?)
+    }
+}
+
 /// What a server records of runs and approvals.
 pub trait RecordStore: Journal + ApprovalStore {}
 
@@ -50,13 +62,10 @@ pub struct RunRecords {
 impl RunRecords {
     /// Opens the records of a place.
     pub fn open(place: RecordPlace) -> anyhow::Result<Self> {
-        let storage = match place.config.as_deref().map(settings::read_and_check).transpose()? {
-            Some(settings) => settings.state,
-            None => StateStorage::default(),
-        };
-        match to_database(&storage) {
+        let settings = place.settings()?;
+        match to_database(&settings.state) {
             Some(database) => Self::open_database(&database),
-            None => Self::open_folder(&place.state.or(storage.folder).map_or_else(places::state, Ok)?),
+            None => Self::open_folder(&place.folder(&settings)?),
         }
     }
 
@@ -104,4 +113,10 @@ impl RunRecords {
     pub fn place(&self) -> &str {
         &self.place
     }
+}
+
+/// Returns who runs the command, as the environment names them, for the audit trail.
+pub fn own_name() -> String {
+    let user = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    user.map_or_else(|| "command line".to_owned(), |user| format!("command line: {user:.100}"))
 }

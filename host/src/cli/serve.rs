@@ -15,7 +15,8 @@ use loggia_gate::{
     access::{CallOrigin, CallerRights},
     flow::CallerQuotas,
 };
-use loggia_policy::settings::{Admin, Format, Http, PerCaller, Revision, Settings, Span};
+use loggia_policy::settings::{Admin, Format, Http, PerCaller, PinMode, Revision, Settings, Span};
+use loggia_sandbox::EngineOptions;
 use loggia_server::{
     ENDPOINT_PATH, auth,
     auth::{Authenticator, TokenReloader},
@@ -32,20 +33,25 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     admin_listener::start_admin,
-    common::{LoadOptions, Threads, UsageError, io_runtime, shared_io_runtime},
+    common::{LoadOptions, Threads, UsageError, env_default, io_runtime, shared_io_runtime},
     database::{password_file, to_database},
     publishing::{PublishOptions, PublishPlan},
     settings, term,
 };
 use crate::{
     caller_vault::to_login_clients,
-    load::to_specs,
+    load::{to_guard_specs, to_specs},
     login::{LoginReturns, ReturnPlace, listener_url},
+    recording::{CallTapes, RecordingFolder},
     serve::{
         HostOptions, PluginHost, StoreObserver, approvals::ApprovalOptions, rates::share_rates,
-        revocations::RevocationFollower, signals, starts::to_services,
+        revocations::RevocationFollower, signals, start_telemetry, starts::to_services,
     },
-    telemetry::{logs, trail},
+    telemetry::{
+        logs,
+        otlp::{OtlpExporter, OtlpOptions},
+        trail,
+    },
 };
 
 /// Serve a folder of plugins to an MCP client.
@@ -56,7 +62,7 @@ use crate::{
 /// On SIGTERM, SIGINT or SIGHUP, running calls finish first; a second SIGTERM or SIGINT stops at once, with exit code
 /// 143 or 130. SIGUSR1 logs memory, open descriptors, threads and tasks.
 ///
-/// All options can be set in a file (docs/operators/config.md); the command line overrides it.
+/// All options but --record and --profile can be set in a file (docs/operators/config.md); the command line overrides it.
 #[derive(clap::Args)]
 pub struct ServeCommand {
     /// Plugin folder: <name>.wasm and <name>.workflow.yaml files, each with an optional policy <name>.toml. It may be
@@ -78,6 +84,10 @@ pub struct ServeCommand {
     /// needs to notice, such as 5s [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = parse_delay)]
     drain_delay: Option<Span>,
+    /// Which changes of plugins wait for `loggia approve`: none, those of what clients see and plugins ask for, or all [env: LOGGIA_PIN;
+    /// default: surface, or artifact if other machines can reach the server]
+    #[arg(long, value_name = "MODE", default_value = env_default("LOGGIA_PIN"), hide_default_value = true)]
+    pin: Option<PinMode>,
     /// Log format: for people, or one JSON object per line [default: human]
     #[arg(long, value_name = "FORM")]
     log_format: Option<Format>,
@@ -87,6 +97,10 @@ pub struct ServeCommand {
     /// Serve only the tools of this profile of the settings file (`[profile.NAME]`), over stdio. Over HTTP, each has its path
     #[arg(long, value_name = "NAME", requires = "config", conflicts_with = "http")]
     profile: Option<String>,
+    /// Write calls of actions that their policies name in `actions.record` to this folder, for `loggia replay`. The newest 1,000
+    /// recordings of the process are kept
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
     #[command(flatten)]
     publishing: PublishOptions,
     #[command(flatten)]
@@ -149,11 +163,15 @@ impl ServeCommand {
         }
         let PublishPlan { lists, paths } = PublishPlan::new(&settings);
         let options = self.host_options(&settings, file.as_ref().map(|file| file.path.as_path()))?;
-        let options = HostOptions { lists, ..options };
+        let telemetry = OtlpOptions::new(settings.telemetry.as_ref(), |name| std::env::var(name).ok());
+        let telemetry = telemetry.map_err(UsageError)?.map(|options| Arc::new(OtlpExporter::new(options)));
+        let recordings = self.record.as_deref().map(RecordingFolder::open).transpose()?;
+        let tapes = recordings.map(|folder| Arc::new(CallTapes::new(Arc::new(folder))));
+        let options = HostOptions { lists, telemetry, tapes, recordings: self.record.clone(), ..options };
         let runtime = self.start_io(&settings, &options)?;
         let host = PluginHost::new(&options)?;
         let served = runtime.block_on(async {
-            match settings.http.clone() {
+            let served = match settings.http.clone() {
                 None => {
                     let endpoint = match &self.profile {
                         None => paths.main,
@@ -165,7 +183,11 @@ impl ServeCommand {
                     let door = HttpEndpoint { http, authenticator, paths, file };
                     serve_http(&host, folder, door, &settings, |_| {}).await
                 }
+            };
+            if let Some(telemetry) = host.telemetry() {
+                telemetry.flush(settings.drain.0).await;
             }
+            served
         });
         // Running calls use timers of this runtime, so drop the host first.
         drop(host);
@@ -218,6 +240,7 @@ impl ServeCommand {
         settings.max_protocol_version = self.max_protocol_version.or(settings.max_protocol_version);
         settings.publish = self.publishing.override_file(settings.publish);
         settings.log.format = self.log_format.unwrap_or(settings.log.format);
+        settings.pin = self.pin.or(settings.pin);
         if let Some(listen) = self.admin {
             let (hosts, token) = settings.admin.map(|admin| (admin.hosts, admin.token)).unwrap_or_default();
             settings.admin = Some(Admin { listen, hosts, token });
@@ -240,13 +263,18 @@ impl ServeCommand {
             database: to_database(&settings.state),
             database_password: password_file(&settings.state),
             upstreams: to_specs(&settings.upstream),
+            guards: to_guard_specs(&settings.guards),
             logins: to_login_clients(&settings.login),
             services: Some(to_services(&settings.service)),
             approvals: Some(ApprovalOptions::new(&settings.approvals)),
             settings: file.map(Path::to_owned),
             audit: settings.audit.file.clone(),
             keys: auth::key_file(settings.auth()),
-            stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
+            engine: EngineOptions {
+                stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
+                ..usual.engine
+            },
+            pin: settings::pin_mode(settings),
             quotas: settings.http.as_ref().map_or(usual.quotas, |http| caller_quotas(http.per_caller)),
             ..usual
         })
@@ -297,6 +325,7 @@ async fn serve_stdio(
     let streams = stdio::take().context("failed to take over stdout")?;
     let stop = signals::shutdown()?;
     start_admin(host, settings, None, &stop).await?;
+    start_telemetry(host, None, &stop);
     host.logins().return_to(ReturnPlace::Loopback);
     host.watch_folder(folder, stop.clone());
     let handler = McpHandler::with_seal_secret(
@@ -382,6 +411,7 @@ pub async fn serve_http(
         tokio::spawn(file.run(authenticator.clone()));
     }
     start_admin(host, settings, authenticator.clone(), &shutdown).await?;
+    start_telemetry(host, authenticator.clone(), &shutdown);
     let returns = start_logins(host, settings, authenticator.is_some(), address);
     host.watch_folder(folder, stop.clone());
     // Fallback for a request without a caller.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use loggia_policy::settings::{Http, Settings, SettingsError, SettingsReading};
+use loggia_policy::settings::{Http, PinMode, Settings, SettingsError, SettingsReading};
 use loggia_postgres::DatabaseAccess;
 use loggia_server::{CARD_SUFFIX, ENDPOINT_PATH, auth, auth::Authenticator};
 use loggia_text::units::format_bytes;
@@ -45,6 +45,10 @@ pub fn read_and_check(file: &Path) -> anyhow::Result<Settings> {
     for SettingsConflict { keys, message } in find_conflicts(&reading.settings) {
         reading.add(keys, &message);
     }
+    for (name, component) in missing_guards(&reading.settings) {
+        let message = format!("the guard `{name}` is missing: there is no file {}", component.display());
+        reading.add(&[&format!("guards.{name}.component")], &message);
+    }
     reading.finish().map_err(|error| error_by_line(file, &error))
 }
 
@@ -56,6 +60,12 @@ pub fn read_and_check(file: &Path) -> anyhow::Result<Settings> {
 /// Those of [`read_file`], on one line for the log.
 pub fn reread_file(file: &Path) -> anyhow::Result<Settings> {
     start_reading(file)?.finish().map_err(|error| anyhow!("{}: {error}", file.display()))
+}
+
+/// Lists the guards whose files are missing. A server starts without them, and makes none of the calls that they would look at.
+fn missing_guards(settings: &Settings) -> Vec<(String, PathBuf)> {
+    let missing = settings.guards.iter().filter(|(_, guard)| !guard.component.is_file());
+    missing.map(|(name, guard)| (name.clone(), guard.component.clone())).collect()
 }
 
 fn read_with_keys(file: &Path) -> anyhow::Result<SettingsReading> {
@@ -124,6 +134,7 @@ fn find_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     wrong.extend(profile_conflict(settings));
     wrong.extend(card_conflicts(settings));
     wrong.extend(webhook_conflict(settings));
+    wrong.extend(telemetry_conflict(settings));
     let Some(http) = &settings.http else { return wrong };
     wrong.extend(anonymous_conflict(http, settings));
     if let Some(admin) = settings.admin.as_ref().filter(|admin| addresses_collide(http.listen, admin.listen))
@@ -162,6 +173,18 @@ fn webhook_conflict(settings: &Settings) -> Option<SettingsConflict> {
     is_unsigned.then_some(SettingsConflict { keys: &["approvals.webhook", "approvals"], message })
 }
 
+/// Finds headers for a collector that would be sent in the clear.
+fn telemetry_conflict(settings: &Settings) -> Option<SettingsConflict> {
+    let telemetry = settings.telemetry.as_ref()?;
+    let is_exposed = telemetry.endpoint.as_ref().is_some_and(|endpoint| !endpoint.is_private());
+    let message =
+        "`telemetry.headers` need an https:// endpoint, or one of this machine: change `telemetry.endpoint`";
+    (is_exposed && !telemetry.headers.is_empty()).then(|| SettingsConflict {
+        keys: &["telemetry.headers", "telemetry.endpoint"],
+        message: message.to_owned(),
+    })
+}
+
 /// Finds what a server card says that the rest of the settings contradicts.
 fn card_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
     let mut wrong = Vec::new();
@@ -188,6 +211,15 @@ fn card_conflicts(settings: &Settings) -> Vec<SettingsConflict> {
         wrong.push(SettingsConflict { keys: &["card.url", "auth.resource"], message });
     }
     wrong
+}
+
+/// Returns which changes of plugins wait. If other machines can reach the server, its operator is rarely the one who changes files.
+pub fn pin_mode(settings: &Settings) -> PinMode {
+    let is_reachable = settings.http.as_ref().is_some_and(|http| {
+        !http.listen.ip().is_loopback() || http.hosts.iter().any(|host| !is_loopback_host(host))
+    });
+    let default = if is_reachable { PinMode::Artifact } else { PinMode::Surface };
+    settings.pin.unwrap_or(default)
 }
 
 /// Finds settings that would serve unauthenticated callers without explicit permission.

@@ -13,6 +13,11 @@ pub fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
+/// Whether results are coloured.
+pub fn stdout_has_colours() -> bool {
+    stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
 fn stderr_is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
@@ -63,20 +68,30 @@ fn ignore_broken_pipe<T>(written: std::io::Result<T>, instead: T) -> std::io::Re
     }
 }
 
+/// Whether a person can be asked: both stdin and stderr are terminals.
+pub fn is_interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
 /// Asks for confirmation; any answer but yes is a no. `None` without a terminal.
 pub fn confirm(question: &str) -> Option<bool> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
+    is_interactive().then(|| ask(&format!("{question} [y/N] ")).is_some_and(|answer| is_yes(&answer)))
+}
+
+/// Asks for a line. `None` without a terminal, and at the end of the input.
+pub fn ask(question: &str) -> Option<String> {
+    if !is_interactive() {
         return None;
     }
     let mut stderr = std::io::stderr();
-    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let _ = write!(stderr, "{question}").and_then(|()| stderr.flush());
     let mut answer = String::new();
-    let read = stdin.read_line(&mut answer);
-    Some(read.is_ok() && is_yes(&answer))
+    let read = std::io::stdin().read_line(&mut answer).ok().filter(|read| *read > 0);
+    read.map(|_| answer.trim().to_owned())
 }
 
-fn is_yes(answer: &str) -> bool {
+/// Whether a line agrees.
+pub fn is_yes(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 

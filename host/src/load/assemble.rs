@@ -191,6 +191,10 @@ mod tests {
                 imports: Vec::new(),
                 method: LoadMethod::Read,
                 took: Duration::ZERO,
+                policy: None,
+                grants: Vec::new(),
+                lacking: Vec::new(),
+                flags: Vec::new(),
             };
             let grants = VersionGrants { name_given, ..VersionGrants::default() };
             offer.accept(AdmittedPlugin { entry, workflow_file: None, grants, facts });

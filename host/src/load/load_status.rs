@@ -86,7 +86,9 @@ pub struct OfferStatus {
 pub enum LoadState {
     /// The file does not load and no version serves, or its grants are fenced by now.
     Failed,
-    /// The newest version does not load; the previous one serves.
+    /// No version was approved yet.
+    Pending,
+    /// The newest version does not load, or waits for approval; the previous one serves.
     Stale,
     /// Another file owns its name.
     Refused,
@@ -96,12 +98,13 @@ pub enum LoadState {
 
 impl LoadState {
     /// All states, worst first.
-    pub const ALL: [Self; 4] = [Self::Failed, Self::Stale, Self::Refused, Self::Serving];
+    pub const ALL: [Self; 5] = [Self::Failed, Self::Pending, Self::Stale, Self::Refused, Self::Serving];
 
     /// Returns the lower-case name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failed => "failed",
+            Self::Pending => "pending",
             Self::Stale => "stale",
             Self::Refused => "refused",
             Self::Serving => "serving",

@@ -7,7 +7,7 @@ use loggia_text::printable;
 use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
 use tokio::{
     task::block_in_place,
-    time::{Instant, sleep_until},
+    time::{Instant, MissedTickBehavior, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -18,12 +18,18 @@ use super::{
     generation::CatalogGeneration,
     load_status::{LoadState, LoadStatus, LoadStatusReport},
     names::{NameOwners, NameRecord},
+    notices::load_notices,
+    offer::NewerVersion,
+    pins::{PinKeeper, PinReport, pin_key},
+    plugin_files::upstream_name,
     source::{SourceEvent, SourceSet, folder::FolderSource, upstream::UpstreamSource},
 };
 
 /// Minimum time for which admissions of the first load are collected. Each publication goes through all offers, so one for each
 /// admission would be quadratic; clients mostly wait for the whole load.
 const COLLECT: Duration = Duration::from_millis(5);
+/// Period of looking at the lock's metadata.
+const LOOK_PERIOD: Duration = Duration::from_secs(1);
 /// During the first load, a publication is followed by a pause of at least this many times its duration.
 const COLLECT_FACTOR: u32 = 8;
 
@@ -32,6 +38,7 @@ pub struct CatalogLoader {
     source: SourceSet,
     admitter: Arc<PluginAdmitter>,
     catalog: Arc<Catalog>,
+    pins: Arc<PinKeeper>,
     owners: NameOwners,
     /// Name owners, as last read.
     record: NameRecord,
@@ -51,6 +58,8 @@ pub struct CatalogLoader {
     served: Option<CatalogGeneration>,
     /// Set while a newer generation waits for other hosts.
     is_waiting: bool,
+    /// Whether callers get notices about versions that do not load.
+    notifies_callers: bool,
 }
 
 impl CatalogLoader {
@@ -60,7 +69,7 @@ impl CatalogLoader {
     pub fn new(
         folder: PathBuf,
         (upstreams, grace): (Vec<UpstreamSpec>, Duration),
-        admitter: Arc<PluginAdmitter>,
+        (admitter, pins): (Arc<PluginAdmitter>, Arc<PinKeeper>),
         catalog: Arc<Catalog>,
         runtimes: &UpstreamRuntimes,
         load_status: Arc<LoadStatus>,
@@ -70,12 +79,13 @@ impl CatalogLoader {
             &folder,
             runtimes,
             Arc::clone(&load_status),
-            admitter.states(),
+            (admitter.states(), &pins),
             grace,
         );
         let folder = FolderSource::new(
             folder,
             Arc::clone(&admitter),
+            Arc::clone(&pins),
             runtimes.calls.clone(),
             Arc::clone(&load_status),
         );
@@ -83,6 +93,7 @@ impl CatalogLoader {
             source: SourceSet::new(folder, upstreams),
             admitter,
             catalog,
+            pins,
             owners: NameOwners::default(),
             record: NameRecord::default(),
             fenced: BTreeMap::new(),
@@ -94,6 +105,7 @@ impl CatalogLoader {
             agreement: None,
             served: None,
             is_waiting: false,
+            notifies_callers: false,
         }
     }
 
@@ -103,9 +115,19 @@ impl CatalogLoader {
         Self { agreement, ..self }
     }
 
+    /// Tells callers of versions that do not load, as an author's own server does.
+    #[must_use]
+    pub fn with_notices(self, notifies_callers: bool) -> Self {
+        Self { notifies_callers, ..self }
+    }
+
     /// Loads the offers of all sources, then follows them until stopped. Requires a multi-threaded runtime.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut due: Option<Instant> = None;
+        block_in_place(|| self.pins.look());
+        // One for the whole run: events in between must not delay it.
+        let mut looks = tokio::time::interval(LOOK_PERIOD);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let agreement = self.agreement.clone().filter(|_| self.is_waiting);
             let event = tokio::select! {
@@ -115,6 +137,10 @@ impl CatalogLoader {
                 () = wait_until(due) => None,
                 () = wait_for_others(agreement) => {
                     block_in_place(|| self.publish_now());
+                    continue;
+                }
+                _ = looks.tick(), if self.pins.is_active() => {
+                    block_in_place(|| self.look_at_lock());
                     continue;
                 }
                 () = stop.cancelled() => return self.source.stop().await,
@@ -151,6 +177,36 @@ impl CatalogLoader {
         }
     }
 
+    /// Decides again about all versions if another process changed the lock.
+    fn look_at_lock(&mut self) {
+        if !self.pins.is_outdated() {
+            return;
+        }
+        self.pins.look();
+        if self.source.settle_pins() {
+            self.publish();
+        } else {
+            self.report();
+        }
+    }
+
+    /// Records in the lock what is served and what waits.
+    fn record_pins(&self) {
+        if !self.pins.is_active() {
+            return;
+        }
+        let mut report = PinReport::default();
+        for (key, offer) in self.source.offers() {
+            report.served.extend(offer.version.as_ref().and_then(|version| version.pin.clone()));
+            match offer.newer.as_ref().and_then(NewerVersion::to_pending) {
+                Some(pending) => report.held.push(pending),
+                None if upstream_name(key).is_some() => report.settled.push(key.to_owned()),
+                None => report.settled.push(pin_key(&self.source.folder().join(key))),
+            }
+        }
+        self.pins.record(&report);
+    }
+
     /// Publishes what is loaded, unless other hosts are to load it first.
     fn publish(&mut self) {
         let next = CatalogGeneration::of_offers(self.source.offers());
@@ -178,6 +234,7 @@ impl CatalogLoader {
                 agreement.serve(served.digest());
             }
             self.served = Some(served);
+            self.record_pins();
         }
     }
 
@@ -196,6 +253,9 @@ impl CatalogLoader {
         });
         let folder = self.source.unreadable().map(str::to_owned);
         let report = LoadStatusReport { folder_error: folder, files: files.collect(), is_behind: false };
+        if self.notifies_callers {
+            self.catalog.notices.set_loads(load_notices(&report, self.source.folder()));
+        }
         if let Some(agreement) = &self.agreement {
             let has_failed = report.count(LoadState::Failed) + report.count(LoadState::Stale) > 0;
             agreement.set_failed(has_failed || report.folder_error.is_some());

@@ -13,9 +13,13 @@
 //! | `fence/` | directories that no plugin may be granted | `plugin_files` |
 //! | `names/` | assigns facade names to file stems, permanently | `plugin_files` |
 //! | `workflow_bundle.rs` | a workflow file, and the facades that its steps call | |
+//! | `guard_spec.rs` | a guard as the settings describe it | |
 //! | `compiler.rs` | the host's binary as a compiler | |
-//! | `admit/` | checks one version: a component, a workflow file, an API or an upstream | `fence`, `names`, `workflow_bundle` |
-//! | `offer.rs` | offers of sources | `admit` |
+//! | `admit/` | checks one version: a component, a workflow file, an API, an upstream or a guard | `fence`, `guard_spec`, `names`, `workflow_bundle` |
+//! | `guards/` | loads guards, and follows their files | `admit`, `guard_spec` |
+//! | `pins/` | versions that wait for an operator, and the lock of approved ones | `admit` |
+//! | `notices.rs` | pure: notices for callers of `dev` about versions that do not load | `load_status` |
+//! | `offer.rs` | offers of sources | `admit`, `notices`, `pins` |
 //! | `generation.rs` | what a host serves, as one value | `offer` |
 //! | `agreement.rs` | agreement with other hosts on when it is served | |
 //! | `assemble.rs` | pure: decides what is served | `offer` |
@@ -29,10 +33,14 @@ pub mod compiler;
 mod fence;
 mod file_stamp;
 mod generation;
+mod guard_spec;
+mod guards;
 mod load_status;
 mod loader;
 pub mod names;
+mod notices;
 mod offer;
+pub mod pins;
 mod plugin_files;
 mod skill;
 pub mod source;
@@ -44,10 +52,14 @@ pub use admit::{
 };
 pub use agreement::{HostGenerations, REPORT_PERIOD, SwapAgreement};
 pub use fence::TrustPlaces;
+pub use guard_spec::{GuardSpec, to_guard_specs, to_roster};
+pub use guards::GuardLoader;
 pub use load_status::{LoadState, LoadStatus, LoadStatusReport, OfferStatus};
 pub use loader::CatalogLoader;
 pub use offer::{FacadeOffer, OfferMap};
-pub use plugin_files::{FacadeKind, PluginFiles, file_stem, policy_stem, upstream_name};
+pub use plugin_files::{
+    FacadeKind, PluginFiles, StoredFiles, StoredPolicy, file_stem, policy_stem, upstream_name,
+};
 pub use source::{
     folder::{find_plugin, scan_folder},
     upstream::{UpstreamSource, to_specs},

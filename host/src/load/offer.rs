@@ -11,6 +11,8 @@ use super::{
     fence::VersionGrants,
     load_status::{LoadState, OfferStatus},
     names::FileClaim,
+    notices::KEEPS_SERVING,
+    pins::{PendingVersion, PinChange, PinDecision, PinKeeper, PinnedVersion, format_now},
     plugin_files::file_stem,
     workflow_bundle::WorkflowBundle,
 };
@@ -23,7 +25,9 @@ pub type OfferMap<'a> = std::collections::BTreeMap<&'a str, &'a mut FacadeOffer>
 pub struct FacadeOffer {
     /// The newest version that loaded. It is served if it owns its name.
     pub version: Option<OfferedVersion>,
-    /// The error of the newest version, if it did not load.
+    /// A newer version: one that was just admitted, or that waits for approval.
+    pub newer: Option<NewerVersion>,
+    /// Why the newest version is not served, if it is not.
     pub error: Option<OfferError>,
     /// Names of its versions, the current one last.
     pub names: Vec<String>,
@@ -42,9 +46,33 @@ pub struct OfferedVersion {
     pub workflow_file: Option<Arc<WorkflowBundle>>,
     /// Grants that concern the fence and the name record.
     pub grants: VersionGrants,
+    /// What identifies it in the lock; `None` if nothing waits.
+    pub pin: Option<PinnedVersion>,
 }
 
-/// Reason for which a version did not load.
+/// A version that does not serve yet.
+pub struct NewerVersion {
+    pub version: OfferedVersion,
+    /// Why it waits for approval; empty before that was decided.
+    pub changes: Vec<PinChange>,
+}
+
+/// What became of a version that was admitted, or that waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinOutcome {
+    /// It serves now.
+    Accepted,
+    /// It serves now, after an operator approved it.
+    Approved,
+    /// It waits from now on, or for other reasons than before.
+    Held,
+    /// The version that served was rejected.
+    Dropped,
+    /// Nothing changed.
+    Same,
+}
+
+/// Reason for which a version is not served.
 pub struct OfferError {
     /// Message without host paths and plugin text.
     pub for_callers: Cow<'static, str>,
@@ -52,20 +80,117 @@ pub struct OfferError {
     pub for_operator: String,
 }
 
+impl OfferedVersion {
+    /// Offers an admitted plugin.
+    pub fn new(admitted: AdmittedPlugin, pin: Option<PinnedVersion>) -> Self {
+        let AdmittedPlugin { entry, workflow_file, grants, facts } = admitted;
+        Self { facts, entry: Arc::new(entry), workflow_file, grants, pin }
+    }
+}
+
+impl NewerVersion {
+    /// Describes it for the lock; `None` before it was decided about.
+    pub fn to_pending(&self) -> Option<PendingVersion> {
+        let version = self.version.pin.clone()?;
+        let flags = self.version.facts.flags.iter().map(ToString::to_string).collect();
+        let pending = PendingVersion { version, changes: self.changes.clone(), flags, since: format_now() };
+        (!self.changes.is_empty()).then_some(pending)
+    }
+}
+
 impl FacadeOffer {
-    /// Replaces the version.
-    pub fn accept(&mut self, AdmittedPlugin { entry, workflow_file, grants, facts }: AdmittedPlugin) {
-        let name = &entry.surface().name;
+    /// Replaces the version, whatever the lock says.
+    pub fn accept(&mut self, admitted: AdmittedPlugin) {
+        self.serve(OfferedVersion::new(admitted, None));
+    }
+
+    /// Takes a version that was admitted. [`settle`](Self::settle) decides whether it serves.
+    pub fn arrive(&mut self, version: OfferedVersion) {
+        self.newer = Some(NewerVersion { version, changes: Vec::new() });
+        self.is_present = true;
+    }
+
+    /// Serves the newer version, or has it wait, as the lock says.
+    pub fn settle(&mut self, pins: &PinKeeper) -> PinOutcome {
+        let is_rejected =
+            |version: &OfferedVersion| version.pin.as_ref().is_some_and(|pin| pins.is_rejected(pin));
+        let Some(newer) = self.newer.take() else {
+            let Some(rejected) = self.version.take_if(|version| is_rejected(version)) else {
+                return PinOutcome::Same;
+            };
+            self.newer = Some(NewerVersion { version: rejected, changes: vec![PinChange::Rejected] });
+            self.explain_wait(pins);
+            return PinOutcome::Dropped;
+        };
+        let NewerVersion { version, changes: before } = newer;
+        let decision = match &version.pin {
+            None => PinDecision::Serve,
+            Some(pin) => pins.decide(pin, version.grants.name_given),
+        };
+        match decision {
+            PinDecision::Serve | PinDecision::Record => {
+                self.serve(version);
+                // A lock that can be used again is no approval.
+                let is_decision = !before.is_empty() && before != [PinChange::Lock];
+                if is_decision { PinOutcome::Approved } else { PinOutcome::Accepted }
+            }
+            PinDecision::Hold(changes) => {
+                let outcome = if changes == before { PinOutcome::Same } else { PinOutcome::Held };
+                if self.version.as_ref().is_some_and(is_rejected) {
+                    self.version = None;
+                }
+                self.newer = Some(NewerVersion { version, changes });
+                self.explain_wait(pins);
+                outcome
+            }
+        }
+    }
+
+    /// Replaces the version by an approved one, while a newer one waits or does not load.
+    pub fn restore(&mut self, version: OfferedVersion) {
+        let (newer, error) = (self.newer.take(), self.error.take());
+        self.serve(version);
+        (self.newer, self.error) = (newer, error);
+    }
+
+    fn serve(&mut self, version: OfferedVersion) {
+        let name = &version.entry.surface().name;
         self.names.retain(|known| known != name);
         self.names.push(name.clone());
-        self.version = Some(OfferedVersion { facts, entry: Arc::new(entry), workflow_file, grants });
+        self.version = Some(version);
+        self.newer = None;
         self.error = None;
         self.is_present = true;
     }
 
+    /// Says why the newer version waits.
+    fn explain_wait(&mut self, pins: &PinKeeper) {
+        let Some(NewerVersion { version: OfferedVersion { pin: Some(pin), .. }, changes }) = &self.newer
+        else {
+            return;
+        };
+        let serves = if self.version.is_some() { "; the approved version keeps serving" } else { "" };
+        let (name, reference) = (&pin.name, pin.reference());
+        let why = match changes[..] {
+            [PinChange::Rejected] => format!("an operator rejected this version, {reference}"),
+            [PinChange::Lock] => pins.trouble().unwrap_or_default(),
+            _ => {
+                let changes = changes.iter().map(|change| change.as_str()).collect::<Vec<_>>().join(", ");
+                format!(
+                    "waits for approval ({changes}): `loggia diff {name}` shows it, `loggia approve {reference}` serves it"
+                )
+            }
+        };
+        self.error = Some(OfferError {
+            for_callers: "it waits for an operator's approval".into(),
+            for_operator: format!("{why}{serves}"),
+        });
+    }
+
     /// Keeps the current version, if any, and records the error of a newer one.
     pub fn reject(&mut self, error: &AdmitError) {
-        let keeps = if self.version.is_some() { "; the previous version keeps serving" } else { "" };
+        self.newer = None;
+        let keeps = if self.version.is_some() { KEEPS_SERVING } else { "" };
         self.error =
             Some(OfferError { for_callers: error.caller_message(), for_operator: format!("{error}{keeps}") });
         self.is_present = true;
@@ -73,7 +198,7 @@ impl FacadeOffer {
 
     /// Drops the version, since the source no longer has it.
     pub fn withdraw(&mut self) {
-        self.version = None;
+        (self.version, self.newer) = (None, None);
         self.error =
             Some(OfferError { for_callers: "its file was removed".into(), for_operator: String::new() });
         self.is_present = false;
@@ -114,8 +239,10 @@ impl FacadeOffer {
     pub fn status(&self, key: &str) -> Option<OfferStatus> {
         let is_known = self.version.is_some() || self.error.is_some();
         (self.is_present && is_known).then_some(())?;
-        let facade = self.version.as_ref().map(|version| version.entry.surface().name.clone());
-        let state = match (&facade, &self.error) {
+        let newest = self.version.as_ref().or(self.newer.as_ref().map(|newer| &newer.version));
+        let facade = newest.map(|version| version.entry.surface().name.clone());
+        let state = match (&self.version, &self.error) {
+            (None, _) if self.newer.is_some() => LoadState::Pending,
             (None, _) => LoadState::Failed,
             (Some(_), Some(_)) => LoadState::Stale,
             (Some(_), None) => LoadState::Serving,

@@ -79,7 +79,27 @@ pub struct PluginFiles {
     pub workflows: Arc<[(PathBuf, FileStamp)]>,
     /// `<name>.skill`, which need not exist.
     pub skill: PathBuf,
+    /// Copies that are read instead: those of the version that was approved.
+    stored: Option<StoredFiles>,
     stamps: (FileStamp, PolicyStamp, Option<u64>),
+}
+
+/// Copies of the files of an earlier version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFiles {
+    /// The plugin file.
+    pub artifact: PathBuf,
+    /// The policy; `None`: the current one counts.
+    pub policy: Option<StoredPolicy>,
+}
+
+/// The policy of an earlier version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredPolicy {
+    /// It had none.
+    None,
+    /// A copy of its policy.
+    Copy(PathBuf),
 }
 
 /// Metadata of the policy beside a plugin.
@@ -127,7 +147,41 @@ impl PluginFiles {
         let skill = skill_folder(path, file_stem(name));
         let stamps = (FileStamp::from_metadata(&meta), PolicyStamp::read(&policy), stamp_skill(&skill));
         let policy = (stamps.1 != PolicyStamp::None).then_some(policy);
-        Ok(Self { path: path.to_owned(), kind, policy, workflows: Arc::default(), skill, stamps })
+        Ok(Self {
+            path: path.to_owned(),
+            kind,
+            policy,
+            workflows: Arc::default(),
+            skill,
+            stored: None,
+            stamps,
+        })
+    }
+
+    /// Returns the files of an earlier version, of which these copies exist. It has the skill only if that is still the same.
+    #[must_use]
+    pub fn with_stored(&self, stored: StoredFiles, has_same_skill: bool) -> Self {
+        let skill = if has_same_skill { self.skill.clone() } else { PathBuf::new() };
+        Self { stored: Some(stored), skill, ..self.clone() }
+    }
+
+    /// Path of the file's content.
+    pub fn content(&self) -> &Path {
+        self.stored.as_ref().map_or(&self.path, |stored| &stored.artifact)
+    }
+
+    /// Path of the policy's content, and of the policy, at whose folder its relative paths start. `None` without a policy.
+    pub fn policy_content(&self) -> Option<(&Path, PathBuf)> {
+        match self.stored.as_ref().and_then(|stored| stored.policy.as_ref()) {
+            Some(StoredPolicy::None) => None,
+            Some(StoredPolicy::Copy(copy)) => Some((copy, self.policy_path())),
+            None => self.policy.as_deref().map(|policy| (policy, policy.to_owned())),
+        }
+    }
+
+    fn policy_path(&self) -> PathBuf {
+        let name = self.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        self.path.with_file_name(format!("{}.toml", file_stem(name)))
     }
 
     /// Whether file, policy and skill are unchanged.

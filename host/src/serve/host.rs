@@ -9,21 +9,17 @@ use std::{
 };
 
 use loggia_credentials::VaultKey;
+use loggia_facade::trace::SpanRecorder;
 use loggia_gate::{
-    approval::{ApprovalDesk, ApprovalStore},
     call::{Gate, GateStores},
     catalog::{Catalog, ListPlan},
     flow::CallerQuotas,
-    journal::{Journal, RetentionLimits},
     schedule::{Executor, InlinePolicy, RuntimeHandles},
 };
-use loggia_journal::SqliteJournal;
-use loggia_policy::model::PluginLimits;
-use loggia_postgres::{
-    DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresError, PostgresJournal,
-};
+use loggia_policy::{model::PluginLimits, settings::PinMode};
+use loggia_postgres::{DatabaseOptions, PostgresError, PostgresJournal};
 use loggia_sandbox::{
-    CodeCache, EngineError, SandboxEngine,
+    BacktraceDetail, CallProbes, CodeCache, EngineError, EngineOptions, SandboxEngine,
     compile::{self, CompilerCommand},
 };
 use loggia_server::{FleetMember, http::HookReceiver, mcp::SealSecret};
@@ -36,18 +32,20 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     caller_vault::{CallerVault, LoginClients},
     load::{
-        CatalogLoader, FacadeStates, LoadStatus, PluginAdmitter, SwapAgreement, TrustPlaces, UpstreamSource,
-        compiler,
+        CatalogLoader, FacadeStates, GuardLoader, GuardSpec, LoadStatus, PluginAdmitter, SwapAgreement,
+        TrustPlaces, UpstreamSource, compiler, pins::PinKeeper,
     },
     login::CallLogins,
+    recording::CallTapes,
     serve::{
-        approvals::{ApprovalOptions, OperatorNotice},
+        approvals::ApprovalOptions,
         fleet::{report_versions, start_fleet},
         runtimes::CallRuntimes,
         starts::{Scheduler, ServiceIdentity, StateWatcher, WorkflowHooks},
+        stores::{open_database, open_journal, to_stores},
         vitals,
     },
-    telemetry::trail,
+    telemetry::{otlp::OtlpExporter, trail},
 };
 
 /// Shutdown timeout of the loader: compilers are killed immediately, upstreams within three seconds.
@@ -63,6 +61,10 @@ pub struct HostOptions {
     pub cache: PathBuf,
     /// Folder of plugins' state.
     pub state: PathBuf,
+    /// Whether that folder does not outlive the host: commits do not wait for the disk.
+    pub is_state_temporary: bool,
+    /// Whether callers get notices about newer versions that are not served: they are their author.
+    pub notifies_callers: bool,
     /// Whether durable runs are recorded, and resumed.
     pub journal: bool,
     /// Database for runs and plugins' state, instead of the state folder.
@@ -81,6 +83,8 @@ pub struct HostOptions {
     pub upstreams: Vec<UpstreamSpec>,
     /// Time for which the first catalog waits for them.
     pub upstream_grace: Duration,
+    /// What looks at calls.
+    pub guards: Vec<GuardSpec>,
     /// The settings file, if there is one. The fence protects it from plugins.
     pub settings: Option<PathBuf>,
     /// The key file (JWKS) of the settings, if there is one.
@@ -89,14 +93,32 @@ pub struct HostOptions {
     pub audit: Option<PathBuf>,
     /// Number of calls that may start on the I/O runtime.
     pub inline: InlinePolicy,
-    /// Stack size of guests in bytes.
-    pub stack: usize,
-    /// Instances of guests that can live at once.
-    pub instances: u32,
+    /// Settings of the sandbox.
+    pub engine: EngineOptions,
     /// The lists of tools.
     pub lists: ListPlan,
     /// Quotas of unfinished calls per caller.
     pub quotas: CallerQuotas,
+    /// Which changes of plugins wait for approval.
+    pub pin: PinMode,
+    /// What stands beside the calls of plugins.
+    pub probes: CallProbes,
+    /// Records or plays calls, if anything does.
+    pub tapes: Option<Arc<CallTapes>>,
+    /// The folder of recordings, if there is one. The fence protects it from plugins.
+    pub recordings: Option<PathBuf>,
+    /// Sends traces and metrics, if anything does.
+    pub telemetry: Option<Arc<OtlpExporter>>,
+    /// Records spans, if `telemetry` does not.
+    pub spans: Option<Arc<dyn SpanRecorder>>,
+}
+
+impl HostOptions {
+    /// Names source lines in backtraces of traps: for authors.
+    #[must_use]
+    pub fn with_lines(self) -> Self {
+        Self { engine: EngineOptions { backtraces: BacktraceDetail::Lines, ..self.engine }, ..self }
+    }
 }
 
 /// Error of starting a host.
@@ -111,6 +133,9 @@ pub enum StartError {
     /// The database cannot be used.
     #[error("failed to open the database of `state.url`")]
     Database(#[from] PostgresError),
+    /// Guards that may know callers need the secret of the state folder.
+    #[error("failed to open the state folder, by which guards know callers")]
+    GuardKeys(#[from] StateError),
     /// Threads or the path of the own binary are unavailable.
     #[error("failed to start")]
     Io(#[from] io::Error),
@@ -124,9 +149,13 @@ pub struct PluginHost {
     pub admitter: Arc<PluginAdmitter>,
     /// State of the files of the watched folder.
     pub load_status: Arc<LoadStatus>,
+    /// The lock of approved versions.
+    pub pins: Arc<PinKeeper>,
     services: Option<BTreeMap<String, ServiceIdentity>>,
     upstreams: Vec<UpstreamSpec>,
     upstream_grace: Duration,
+    /// Loads the guards: one of its users at a time, which takes it. The lock is held only for that.
+    guards: Mutex<Option<GuardLoader>>,
     runtimes: Option<CallRuntimes>,
     /// The journal in a database, in which the lease of this host ends with it.
     shared_journal: Option<Arc<PostgresJournal>>,
@@ -134,6 +163,9 @@ pub struct PluginHost {
     fleet: Mutex<Option<FleetMember>>,
     /// Agreement with them on what is served.
     agreement: Option<Arc<SwapAgreement>>,
+    notifies_callers: bool,
+    /// Sends traces and metrics, if anything does.
+    telemetry: Option<Arc<OtlpExporter>>,
     /// Tasks that watch folders, with the tokens that stop them. Only `watch_folder` and `drop` lock it, and neither waits
     /// while it holds the lock.
     watchers: Mutex<Vec<(CancellationToken, JoinHandle<()>)>>,
@@ -153,12 +185,12 @@ impl PluginHost {
                 "plugins are compiled in a process that this system does not confine completely: {gap}"
             );
         }
-        let engine = SandboxEngine::with_instances(options.stack, options.instances)?;
+        let engine = SandboxEngine::new(options.engine)?;
         let cache = CodeCache::open(&options.cache, &engine)
             .map_err(|error| StartError::Cache(options.cache.clone(), error))?;
         let compiler = CompilerCommand {
             program: own_binary()?,
-            args: compiler::compiler_arguments(engine.space()),
+            args: compiler::compiler_arguments(engine.target()),
             limits: PluginLimits::default().compile,
         };
         let runtimes = CallRuntimes::new()?;
@@ -179,36 +211,58 @@ impl PluginHost {
         };
         let fleet = shared.as_ref().map(|(access, journal)| start_fleet(access.clone(), journal.host()));
         let (fleet, agreement) = fleet.transpose()?.unzip();
-        let catalog = Arc::new(Catalog::with_lists(options.lists.clone()));
-        let stores = GateStores { unaudited: trail::refusal(), ..stores };
-        let gate = Gate::with_stores(catalog, executor, options.quotas, stores);
-        let HostOptions { cache: cached, state, settings, keys, audit, database_password, .. } =
-            options.clone();
-        let states = FacadeStates::new(
-            state.clone(),
-            options.database.clone(),
-            options.vault_key.clone(),
-            options.logins.clone(),
-        );
-        let places = TrustPlaces { cache: cached, state, settings, keys, audit, database_password };
+        let own = options.clone();
+        let states = FacadeStates::new(own.state.clone(), own.database, own.vault_key, own.logins)
+            .temporary(own.is_state_temporary);
+        let places = TrustPlaces {
+            cache: own.cache,
+            state: own.state,
+            settings: own.settings,
+            keys: own.keys,
+            audit: own.audit,
+            recordings: own.recordings,
+            database_password: own.database_password,
+            guards: own.guards.iter().map(|guard| guard.component.clone()).collect(),
+        };
         let admitter = PluginAdmitter::new(engine, cache, places, compiler, states);
+        let admitter =
+            Arc::new(admitter.with_probes(options.probes.clone()).with_tapes(options.tapes.clone()));
         // Created now, so that no policy can grant its future path. If that fails, the plugins that need state report it.
         if let Err(error) = admitter.open_state_folder() {
             tracing::warn!("{error}; --state DIR can name another place");
         }
+        let guards = GuardLoader::new(Arc::clone(&admitter), own.guards)?;
+        let pins = Arc::new(PinKeeper::new(options.pin, Arc::clone(admitter.states())));
+        let catalog = Arc::new(Catalog::with_lists(options.lists.clone()));
+        let spans = options
+            .telemetry
+            .as_ref()
+            .and_then(|telemetry| telemetry.recorder())
+            .or_else(|| options.spans.clone());
+        let stores = GateStores { unaudited: trail::refusal(), guards: guards.roster(), spans, ..stores };
+        let gate = Gate::with_stores(catalog, executor, options.quotas, stores);
         Ok(Self {
             gate,
-            admitter: Arc::new(admitter),
+            admitter,
+            pins,
             load_status: Arc::default(),
             services: options.services.clone(),
             upstreams: options.upstreams.clone(),
             upstream_grace: options.upstream_grace,
+            guards: Mutex::new(Some(guards)),
             runtimes: Some(runtimes),
             shared_journal: shared.map(|(_, journal)| journal),
             fleet: Mutex::new(fleet),
             agreement,
+            notifies_callers: options.notifies_callers,
+            telemetry: options.telemetry.clone(),
             watchers: Mutex::default(),
         })
+    }
+
+    /// Sends traces and metrics, if anything does.
+    pub fn telemetry(&self) -> Option<&OtlpExporter> {
+        self.telemetry.as_deref()
     }
 
     /// Opens the credentials of callers.
@@ -269,12 +323,20 @@ impl PluginHost {
             folder,
             &UpstreamRuntimes { io, calls },
             Arc::clone(&self.load_status),
-            self.admitter.states(),
+            (self.admitter.states(), &Arc::new(PinKeeper::unpinned())),
             self.upstream_grace,
         )
     }
 
-    /// Loads a folder and the upstreams, and follows them until `stop` is cancelled. Must be called within the runtime of
+    /// Loads the guards for a command that loads once. Requires a multi-threaded runtime.
+    pub async fn load_guards(&self) {
+        let taken = self.guards.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut guards) = taken {
+            guards.load_changed().await;
+        }
+    }
+
+    /// Loads a folder, the upstreams and the guards, and follows them until `stop` is cancelled. Must be called within the runtime of
     /// clients' connections.
     pub fn watch_folder(&self, folder: PathBuf, stop: CancellationToken) {
         let Some(CallRuntimes { calls, .. }) = &self.runtimes else { return };
@@ -283,12 +345,12 @@ impl PluginHost {
         let loader = CatalogLoader::new(
             folder,
             (self.upstreams.clone(), self.upstream_grace),
-            admitter,
+            (admitter, Arc::clone(&self.pins)),
             catalog,
             &UpstreamRuntimes { io: Handle::current(), calls: calls.handle().clone() },
             load_status,
         );
-        let loader = loader.with_agreement(self.agreement.clone());
+        let loader = loader.with_agreement(self.agreement.clone()).with_notices(self.notifies_callers);
         let stop = stop.child_token();
         if let Some(agreement) = self.agreement.clone() {
             calls.spawn(report_versions(agreement, Arc::clone(&self.load_status), stop.clone()));
@@ -300,6 +362,11 @@ impl PluginHost {
             let states = StateWatcher::new(self.gate.clone(), services, self.seal_secret(), admitter);
             calls.spawn(states.run(stop.clone()));
             calls.spawn(scheduler.run(stop.clone()));
+        }
+        let guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(guards) = guards {
+            calls.spawn(guards.report_unknown(Arc::clone(self.gate.catalog()), stop.clone()));
+            calls.spawn(guards.run(stop.clone()));
         }
         let watcher = calls.spawn(loader.run(stop.clone()));
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push((stop, watcher));
@@ -320,49 +387,6 @@ impl Drop for PluginHost {
         // Tasks of clients may hold the gate, and with it the journal, until the process ends.
         if let Some(journal) = &self.shared_journal {
             journal.close();
-        }
-    }
-}
-
-/// Opens the journal of a database. Whoever names one wants no host without it.
-fn open_database(
-    database: &DatabaseOptions,
-) -> Result<(DatabaseAccess, Arc<PostgresJournal>), PostgresError> {
-    let access = DatabaseAccess::new(database)?;
-    tracing::info!("runs and the state of plugins are in the {}", access.name());
-    let label = HostLabel { name: machine_name(), version: env!("CARGO_PKG_VERSION").to_owned() };
-    let journal = PostgresJournal::open_as(access.clone(), JournalOptions::default(), label)?;
-    Ok((access, Arc::new(journal)))
-}
-
-/// Name of the machine with the number of this process, for the list of servers.
-fn machine_name() -> String {
-    let read = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let stated = || ["HOSTNAME", "COMPUTERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    let machine = read().or_else(stated).unwrap_or_else(|| "server".to_owned());
-    format!("{}:{}", machine.trim(), std::process::id())
-}
-
-/// Returns a journal as the stores of a gate.
-fn to_stores<J: Journal + ApprovalStore>(journal: Arc<J>, approvals: Option<&ApprovalOptions>) -> GateStores {
-    let desk = approvals.map(|options| {
-        let notice = Arc::new(OperatorNotice::new(options.webhook.clone()));
-        let store = Arc::clone(&journal) as Arc<dyn ApprovalStore>;
-        Arc::new(ApprovalDesk::new(store, options.expires, Some(notice)))
-    });
-    GateStores { journal: Some(journal), approvals: desk, unaudited: None }
-}
-
-/// Opens the journal of a state folder. Without it, runs end with the host.
-fn open_journal(state: &Path) -> Option<Arc<SqliteJournal>> {
-    match SqliteJournal::open(state, RetentionLimits::default()) {
-        Ok(journal) => Some(Arc::new(journal)),
-        Err(error) => {
-            tracing::warn!(
-                "runs will not survive a restart: failed to open the journal in {}: {error}",
-                state.display()
-            );
-            None
         }
     }
 }

@@ -3,9 +3,11 @@
 //! | file | concept |
 //! |---|---|
 //! | `host.rs` | assembles engine, cache, catalog, gate and loader |
+//! | `stores.rs` | opens the records of runs and approvals |
 //! | `fleet.rs` | a host as one of several that share a database |
 //! | `admin/` | health, readiness, metrics, credentials and approvals |
 //! | `page/` | the page of operators |
+//! | `metrics_source.rs` | the metrics of a running host |
 //! | `readiness.rs` | pure: whether the server should receive traffic |
 //! | `approvals/` | approvals of people whom clients cannot ask |
 //! | `rates.rs` | shares the rates of callers with other servers |
@@ -23,6 +25,7 @@ pub mod approvals;
 mod fleet;
 mod host;
 pub mod memory;
+mod metrics_source;
 pub mod page;
 pub mod rates;
 mod readiness;
@@ -32,7 +35,9 @@ pub mod signals;
 mod signature;
 pub mod starts;
 mod state_observer;
+mod stores;
 pub mod vitals;
 
 pub use host::{HostOptions, PluginHost, StartError};
+pub use metrics_source::start_telemetry;
 pub use state_observer::StoreObserver;

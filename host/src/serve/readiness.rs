@@ -31,6 +31,7 @@ pub(super) struct Readiness {
     pub(super) serving: usize,
     pub(super) stale: usize,
     pub(super) failed: usize,
+    pub(super) pending: usize,
     pub(super) refused: usize,
     pub(super) plugins: Vec<OfferStatus>,
     /// Number of files that are not listed.
@@ -53,7 +54,8 @@ impl Readiness {
         audit: Option<TrailFault>,
         report: &LoadStatusReport,
     ) -> Self {
-        let [failed, stale, refused, serving] = load::LoadState::ALL.map(|state| report.count(state));
+        let [failed, pending, stale, refused, serving] =
+            load::LoadState::ALL.map(|state| report.count(state));
         let why = if draining {
             Some("the server is shutting down".to_owned())
         } else if !loaded {
@@ -70,6 +72,8 @@ impl Readiness {
             Some(one_line(folder))
         } else if failed + refused > 0 {
             Some("no plugin serves, and some failed".to_owned())
+        } else if pending > 0 {
+            Some("no plugin serves, and some wait for approval".to_owned())
         } else {
             None
         };
@@ -92,6 +96,7 @@ impl Readiness {
             serving,
             stale,
             failed,
+            pending,
             refused,
             plugins,
             more,
@@ -107,7 +112,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::LoadState::{Failed, Refused, Serving, Stale};
+    use crate::load::LoadState::{Failed, Pending, Refused, Serving, Stale};
 
     fn report(files: &[(&str, load::LoadState)]) -> LoadStatusReport {
         let files = files.iter().map(|(file, state)| OfferStatus {
@@ -137,6 +142,8 @@ mod tests {
         check(serves, &[("a", Serving), ("b", Failed)], None);
         check(serves, &[("a", Stale)], None);
         check(serves, &[("a", Failed), ("b", Refused)], Some("no plugin serves, and some failed"));
+        check(serves, &[("a", Pending)], Some("no plugin serves, and some wait for approval"));
+        check(serves, &[("a", Pending), ("b", Stale)], None);
         let folder = |files| LoadStatusReport {
             folder_error: Some("the folder\ncannot be read".into()),
             ..report(files)

@@ -18,7 +18,7 @@ use tracing_subscriber::{
 };
 
 use super::{
-    line::{LineLayer, render_announcement},
+    line::{CapturedEvent, LineLayer, render_announcement},
     trail,
 };
 
@@ -81,7 +81,7 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
     let colours = log.format == Format::Human
         && std::io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none();
-    let write = move |line: &str| out.write(line);
+    let write = move |event: CapturedEvent| out.write(&event.render());
     let lines = LineLayer { format: log.format, colours, write };
     let _ = match trail {
         // A global filter is faster than one per layer.

@@ -1,5 +1,5 @@
-//! Metrics in OpenMetrics text, for Prometheus. All names are in this file; `docs/operators/operations.md` documents them,
-//! and a test checks that it is complete.
+//! All metrics, and their page in OpenMetrics text, for Prometheus. All names are in this file; `docs/operators/operations.md`
+//! documents them, and a test checks that it is complete. `otlp/metric_names.rs` has OpenTelemetry's names for them.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -9,10 +9,12 @@ use loggia_gate::{
 };
 use prometheus_client::{
     collector::Collector,
-    encoding::{DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, NoLabelSet, text},
+    encoding::{DescriptorEncoder, NoLabelSet, text},
     metrics::MetricType,
     registry::Registry,
 };
+
+use super::metric_sink::{Labels, MetricSink, MetricValue};
 
 /// Content type of the format.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -36,6 +38,8 @@ pub struct MetricsSnapshot {
     pub dropped: usize,
     /// Lost lines of the audit trail.
     pub lost: usize,
+    /// Dropped spans of traces.
+    pub spans_dropped: u64,
     /// Live tasks, by runtime.
     pub tasks: Vec<(&'static str, usize)>,
     /// Resource usage of the process; `None` if the system does not report it.
@@ -69,16 +73,20 @@ pub fn render(figures: MetricsSnapshot) -> String {
     page
 }
 
-type Labels<'a, const N: usize> = [(&'static str, &'a str); N];
-
 impl Collector for MetricsSnapshot {
     fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
-        let mut page = PageEncoder(encoder);
+        self.write_to(&mut PageEncoder(encoder))
+    }
+}
+
+impl MetricsSnapshot {
+    /// Writes all families.
+    pub(super) fn write_to(&self, page: &mut impl MetricSink) -> fmt::Result {
         page.info("loggia_build", "Version of the server", [("version", env!("CARGO_PKG_VERSION"))])?;
         page.gauge("loggia_ready", "1 while the server is ready for clients", u64::from(self.ready))?;
-        self.calls(&mut page)?;
-        self.facades(&mut page)?;
-        self.operations(&mut page)?;
+        self.calls(page)?;
+        self.facades(page)?;
+        self.operations(page)?;
         let plugins = self.plugins.iter().map(|(state, count)| ([("state", *state)], *count));
         page.gauges("loggia_plugins", "Files of the plugin folder, by state", plugins)?;
         let upstreams = self.upstreams.iter();
@@ -94,7 +102,7 @@ impl Collector for MetricsSnapshot {
         let runs = [("running", running), ("waiting", waiting), ("ended", ended)];
         let runs = runs.map(|(state, count)| ([("state", state)], count));
         page.gauges("loggia_runs", "Runs in the registry, by status", runs)?;
-        self.http(&mut page)?;
+        self.http(page)?;
         page.counter(
             "loggia_log_lines_dropped",
             "Log lines dropped because stderr was not read",
@@ -105,14 +113,17 @@ impl Collector for MetricsSnapshot {
             "Audit lines lost because of a full queue or a write error",
             self.lost as u64,
         )?;
+        page.counter(
+            "loggia_telemetry_spans_dropped",
+            "Spans of traces dropped because the collector did not take them",
+            self.spans_dropped,
+        )?;
         let tasks = self.tasks.iter().map(|(runtime, count)| ([("runtime", *runtime)], *count));
         page.gauges("loggia_tasks", "Live tasks, by runtime", tasks)?;
-        self.process.as_ref().map_or(Ok(()), |process| process.encode(&mut page))
+        self.process.as_ref().map_or(Ok(()), |process| process.write_to(page))
     }
-}
 
-impl MetricsSnapshot {
-    fn calls(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
+    fn calls(&self, page: &mut impl MetricSink) -> fmt::Result {
         let calls = self.meters.calls.load();
         let actions: Vec<_> = calls.iter().map(|(tool, calls)| (tool, calls.actions.load())).collect();
         let ends = actions.iter().flat_map(|(tool, actions)| {
@@ -135,7 +146,7 @@ impl MetricsSnapshot {
         page.gauges("loggia_calls_in_flight", "Running calls", running)
     }
 
-    fn facades(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
+    fn facades(&self, page: &mut impl MetricSink) -> fmt::Result {
         let facades = || self.census.facades.iter().map(|(name, now)| (name.as_str(), now));
         let queued = facades().map(|(tool, now)| ([("tool", tool)], now.queued));
         page.gauges("loggia_calls_queued", "Queued calls", queued)?;
@@ -160,7 +171,7 @@ impl MetricsSnapshot {
         )
     }
 
-    fn operations(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
+    fn operations(&self, page: &mut impl MetricSink) -> fmt::Result {
         let label = |method, tool, error| {
             [("mcp_method_name", method), ("gen_ai_tool_name", tool), ("error_type", error)]
         };
@@ -175,7 +186,7 @@ impl MetricsSnapshot {
         page.histograms(name, "Duration of MCP requests", calls.chain(others))
     }
 
-    fn http(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
+    fn http(&self, page: &mut impl MetricSink) -> fmt::Result {
         let http = &self.meters.http;
         let statuses: Vec<_> = http.statuses().map(|(status, count)| (status.to_string(), count)).collect();
         let statuses = statuses.iter().map(|(status, count)| ([("status", status.as_str())], *count));
@@ -194,7 +205,7 @@ impl MetricsSnapshot {
 }
 
 impl ProcessStats {
-    fn encode(&self, page: &mut PageEncoder<'_>) -> fmt::Result {
+    fn write_to(&self, page: &mut impl MetricSink) -> fmt::Result {
         page.gauge("process_resident_memory_bytes", "Resident memory", self.resident)?;
         page.gauge("process_open_fds", "Open file descriptors", self.descriptors)?;
         if let Some(most) = self.most_descriptors {
@@ -211,42 +222,45 @@ impl ProcessStats {
     }
 }
 
-/// Encoder with one method for each kind of family.
+/// Writes the page.
 struct PageEncoder<'a>(DescriptorEncoder<'a>);
 
-impl PageEncoder<'_> {
+impl MetricSink for PageEncoder<'_> {
     fn info<const N: usize>(&mut self, name: &str, help: &str, labels: Labels<'_, N>) -> fmt::Result {
         self.0.encode_descriptor(name, help, None, MetricType::Info)?.encode_info(&labels)
-    }
-
-    fn gauge(&mut self, name: &str, help: &str, value: impl EncodeGaugeValue) -> fmt::Result {
-        self.0.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
-    }
-
-    fn counter(&mut self, name: &str, help: &str, value: impl EncodeCounterValue) -> fmt::Result {
-        let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
-        metric.encode_counter::<NoLabelSet, _, f64>(&value, None)
     }
 
     fn gauges<'l, const N: usize>(
         &mut self,
         name: &str,
         help: &str,
-        rows: impl IntoIterator<Item = (Labels<'l, N>, impl EncodeGaugeValue)>,
+        rows: impl IntoIterator<Item = (Labels<'l, N>, impl Into<MetricValue>)>,
     ) -> fmt::Result {
         let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        rows.into_iter().try_for_each(|(labels, value)| metric.encode_family(&labels)?.encode_gauge(&value))
+        rows.into_iter().try_for_each(|(labels, value)| match (N, value.into()) {
+            (0, MetricValue::Integer(value)) => metric.encode_gauge(&value),
+            (0, MetricValue::Float(value)) => metric.encode_gauge(&value),
+            (_, MetricValue::Integer(value)) => metric.encode_family(&labels)?.encode_gauge(&value),
+            (_, MetricValue::Float(value)) => metric.encode_family(&labels)?.encode_gauge(&value),
+        })
     }
 
     fn counters<'l, const N: usize>(
         &mut self,
         name: &str,
         help: &str,
-        rows: impl IntoIterator<Item = (Labels<'l, N>, impl EncodeCounterValue)>,
+        rows: impl IntoIterator<Item = (Labels<'l, N>, impl Into<MetricValue>)>,
     ) -> fmt::Result {
         let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
-        rows.into_iter().try_for_each(|(labels, value)| {
-            metric.encode_family(&labels)?.encode_counter::<NoLabelSet, _, f64>(&value, None)
+        rows.into_iter().try_for_each(|(labels, value)| match (N, value.into()) {
+            (0, MetricValue::Integer(value)) => metric.encode_counter::<NoLabelSet, _, f64>(&value, None),
+            (0, MetricValue::Float(value)) => metric.encode_counter::<NoLabelSet, _, f64>(&value, None),
+            (_, MetricValue::Integer(value)) => {
+                metric.encode_family(&labels)?.encode_counter::<NoLabelSet, _, f64>(&value, None)
+            }
+            (_, MetricValue::Float(value)) => {
+                metric.encode_family(&labels)?.encode_counter::<NoLabelSet, _, f64>(&value, None)
+            }
         })
     }
 
@@ -268,7 +282,7 @@ impl PageEncoder<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use loggia_facade::Usage;
@@ -276,7 +290,8 @@ mod tests {
 
     use super::*;
 
-    fn figures() -> MetricsSnapshot {
+    /// Figures of a busy server.
+    pub(in crate::telemetry) fn figures() -> MetricsSnapshot {
         let meters: Arc<GateMeters> = Arc::default();
         let notes = meters.calls.get_or_insert("notes");
         let _running = notes.running.track();
@@ -319,6 +334,7 @@ mod tests {
             ready: true,
             dropped: 6,
             lost: 0,
+            spans_dropped: 3,
             tasks: vec![("io", 8), ("calls", 2), ("heavy", 0)],
             process: Some(process),
         }

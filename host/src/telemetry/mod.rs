@@ -1,4 +1,4 @@
-//! Observability: logs, the audit file and metrics.
+//! Observability: logs, the audit file, metrics and traces.
 //!
 //! | file | concept |
 //! |---|---|
@@ -6,12 +6,18 @@
 //! | `trail.rs` | the file of the audit trail |
 //! | `line/` | an event as one line, human-readable or JSON |
 //! | `client_disconnects.rs` | log events of rmcp that only report a disconnected client |
-//! | `metrics.rs` | all metrics, as OpenMetrics |
+//! | `metrics.rs` | all metrics, and their page for Prometheus |
+//! | `metric_sink.rs` | where metrics are written |
+//! | `span_source.rs` | spans with the system's time and random ids |
+//! | `otlp/` | traces and metrics for an OpenTelemetry collector |
 //! | `classic.rs` | the same in Prometheus' older format |
 
 pub mod classic;
 mod client_disconnects;
 mod line;
 pub mod logs;
+mod metric_sink;
 pub mod metrics;
+pub mod otlp;
+pub(crate) mod span_source;
 pub mod trail;

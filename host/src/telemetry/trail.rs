@@ -8,6 +8,8 @@ use std::{
 use loggia_audit::{AuditSink, FullDisk, TrailError, TrailOptions};
 use loggia_policy::settings::{Audit, FullAudit};
 
+use super::line::CapturedEvent;
+
 /// The sink of this process, once logging has started.
 static SINK: OnceLock<AuditSink> = OnceLock::new();
 
@@ -31,12 +33,23 @@ pub fn open(settings: &Audit, state: &Path) -> Result<Option<AuditSink>, TrailEr
     AuditSink::open(&options, full).map(Some)
 }
 
-/// Makes a sink that of this process. Returns a function that queues lines.
-pub(super) fn start(sink: AuditSink) -> impl Fn(&str) + Send + Sync + 'static {
+/// Bytes of an event that may wait to be rendered: longer ones are cut before they wait.
+const MAX_WAITING: usize = 4 << 10;
+
+/// Makes a sink that of this process. Returns a function that queues events as lines. The thread of the sink renders them: it would
+/// take longer than a short call.
+pub(super) fn start(sink: AuditSink) -> impl Fn(CapturedEvent) + Send + Sync + 'static {
     let queue = sink.queue();
     // Logging starts once.
     let _ = SINK.set(sink);
-    queue
+    move |event| {
+        if event.size() > MAX_WAITING {
+            let line = event.render();
+            queue(Box::new(|| line));
+        } else {
+            queue(Box::new(|| event.render()));
+        }
+    }
 }
 
 /// A trail that cannot be written.

@@ -30,6 +30,15 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StateError> {
     open().map_err(|error: ConnectionError| error.with_path(path))
 }
 
+/// Opens an existing file for reading and writing, whose commits need not survive the system.
+pub(crate) fn open_temporary(path: &Path) -> Result<Connection, StateError> {
+    let connection = open(path)?;
+    connection
+        .pragma_update(None, "synchronous", "OFF")
+        .map_err(|error| ConnectionError::from(error).with_path(path))?;
+    Ok(connection)
+}
+
 /// Opens a file of other tables than a store's, and creates it if it is missing: with the same protection from hostile contents,
 /// and the same durability.
 ///

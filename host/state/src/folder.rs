@@ -39,6 +39,17 @@ impl StateFolder {
         Self::with_clock(path, Arc::new(system_time))
     }
 
+    /// Opens a folder that is removed when the process ends: commits do not wait for the disk. For test cases.
+    ///
+    /// # Errors
+    ///
+    /// As [`StateFolder::open`].
+    pub fn open_temporary(path: impl AsRef<Path>) -> Result<Self, StateError> {
+        let path = ensure(path.as_ref())?;
+        let backend = Arc::new(SqliteStores::open(&path, Arc::new(system_time))?.temporary());
+        Ok(Self { path, backend, is_shared: false })
+    }
+
     /// Opens the folder with another clock than the machine's, for tests of expiry.
     ///
     /// # Errors

@@ -25,6 +25,8 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug)]
 pub(crate) struct StorePool {
     file: StoreFile,
+    /// Opens the connection that writes.
+    open_writer: ConnectionOpener,
     /// The connection that writes, handed from one thread to the next in the order in which they asked for it: an unfair
     /// mutex goes to the thread that has just released it, so beside a guest that commits in a tight loop another's commit
     /// would wait for long. Held for a whole commit, disk included, and waited for until a deadline at most. `readers` is
@@ -33,6 +35,9 @@ pub(crate) struct StorePool {
     /// Idle connections that read. Locked to take one out or put one back, never while one is used.
     readers: Mutex<Vec<PooledConnection>>,
 }
+
+/// Opens an existing file.
+type ConnectionOpener = fn(&Path) -> Result<Connection, StateError>;
 
 /// A connection and its file. Each request compares: if the file was replaced or removed meanwhile, writes to it would be
 /// lost.
@@ -43,8 +48,10 @@ struct PooledConnection {
 }
 
 impl StorePool {
-    pub(crate) fn new(file: StoreFile) -> Self {
-        Self { file, writer: FairMutex::new(None), readers: Mutex::default() }
+    /// Commits to a temporary store do not wait for the disk.
+    pub(crate) fn new(file: StoreFile, is_temporary: bool) -> Self {
+        let open_writer = if is_temporary { connection::open_temporary } else { connection::open };
+        Self { file, open_writer, writer: FairMutex::new(None), readers: Mutex::default() }
     }
 
     pub(crate) fn file(&self) -> &StoreFile {
@@ -96,7 +103,7 @@ impl StorePool {
                 continue;
             };
             let held = kept.take().filter(|held| held.file == identity);
-            let Some(mut held) = self.connect(identity, held, connection::open)? else { continue };
+            let Some(mut held) = self.connect(identity, held, self.open_writer)? else { continue };
             let done = connection::wait_until(&mut held.connection, deadline).map_err(ConnectionError::from);
             let done = done.and_then(|()| work(&mut held.connection));
             let done = done.map_err(|error| error.with_path(self.file.path()));
@@ -113,7 +120,7 @@ impl StorePool {
         &self,
         identity: FileIdentity,
         kept: Option<PooledConnection>,
-        open: fn(&Path) -> Result<Connection, StateError>,
+        open: ConnectionOpener,
     ) -> Result<Option<PooledConnection>, StateError> {
         if kept.is_some() {
             return Ok(kept);

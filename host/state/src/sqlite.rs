@@ -34,6 +34,8 @@ const STORES: &str = "stores";
 pub(crate) struct SqliteStores {
     path: PathBuf,
     clock: StateClock,
+    /// Whether commits do not wait for the disk, since the folder does not outlive the process.
+    is_temporary: bool,
     /// Connections of the stores in use, so that two stores of one name share them. Locked to look up or add one; no file is
     /// touched meanwhile.
     pools: Mutex<HashMap<String, Weak<StorePool>>>,
@@ -44,7 +46,12 @@ impl SqliteStores {
     pub(crate) fn open(path: &Path, clock: StateClock) -> Result<Self, StateError> {
         let stores = path.join(STORES);
         ensure_private(&stores).map_err(|error| error::io_error(&stores, &error))?;
-        Ok(Self { path: path.to_owned(), clock, pools: Mutex::default() })
+        Ok(Self { path: path.to_owned(), clock, is_temporary: false, pools: Mutex::default() })
+    }
+
+    /// Lets commits not wait for the disk.
+    pub(crate) fn temporary(self) -> Self {
+        Self { is_temporary: true, ..self }
     }
 
     fn file(&self, name: &str) -> StoreFile {
@@ -57,7 +64,7 @@ impl StateBackend for SqliteStores {
         let mut pools = self.pools.lock();
         pools.retain(|_, pool| pool.strong_count() > 0);
         let pool = pools.get(name).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let pool = Arc::new(StorePool::new(self.file(name)));
+            let pool = Arc::new(StorePool::new(self.file(name), self.is_temporary));
             pools.insert(name.to_owned(), Arc::downgrade(&pool));
             pool
         });

@@ -39,6 +39,22 @@ fn only_the_owner_can_look_into_it() {
 }
 
 #[test]
+fn a_temporary_folder_keeps_what_was_committed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state");
+    let store = StateFolder::open_temporary(&path).unwrap().store("notes", AMPLE).unwrap();
+    store.commit(StateSpace::Shared, vec![put("k", "v")]).unwrap();
+    store.commit(StateSpace::Shared, vec![put("k", "w")]).unwrap();
+    // Another process of the same folder sees it, too.
+    let other = StateFolder::open(&path).unwrap().store("notes", AMPLE).unwrap();
+    for store in [store, other] {
+        let page = store.scan(StateSpace::Shared, "", None, 10, None).unwrap();
+        let entries: Vec<_> = page.items.iter().map(|entry| (entry.key.as_str(), &entry.value[..])).collect();
+        assert_eq!(entries, [("k", &b"w"[..])]);
+    }
+}
+
+#[test]
 fn a_folder_that_others_can_write_to_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o770)).unwrap();

@@ -7,6 +7,7 @@
 //! | a terminal that shows JSON | [`printable_json`] |
 //! | a message that names something | [`mention`]: one short line |
 //! | a log or an error | [`redact`]: credentials are replaced |
+//! | a client | [`without_paths`]: folders of this machine are left out |
 //!
 //! [`units`] parses and formats sizes and times.
 //!
@@ -23,6 +24,7 @@ mod hidden;
 mod known;
 mod likely;
 mod mention;
+mod paths;
 mod redacted;
 mod sanitise;
 pub mod units;
@@ -33,5 +35,6 @@ pub use escape::{printable, printable_json, printable_text};
 pub use hidden::{is_clean, is_hidden};
 pub use known::keep_secret;
 pub use mention::mention;
+pub use paths::without_paths;
 pub use redacted::REDACTED;
 pub use sanitise::{sanitise_line, sanitise_text};

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use futures_util::future::{BoxFuture, FutureExt};
 use loggia_facade::{
     Answer, Call, Facade, Failure, Object, Question, QuestionKind, Reply, Session, Stop, Surface, code, json,
+    trace::{ActiveSpan, SpanKind, error_type, names},
 };
 use rmcp::model::{CallToolRequestParams, InputRequest, InputRequiredResult};
 use serde_json::Value;
@@ -152,6 +153,45 @@ impl UpstreamFacade {
     async fn send(
         &self,
         connection: &OpenConnection,
+        mut params: CallToolRequestParams,
+        as_task: bool,
+        session: &Session,
+    ) -> Result<ToolResponse, Failure> {
+        let span = self.begin_span(&params.name, session);
+        // The upstream continues the trace.
+        if let Some(context) = span.as_parent().context() {
+            let meta = params.meta.get_or_insert_default();
+            meta.set_traceparent(context.traceparent());
+            if let Some(state) = &context.state {
+                meta.set_tracestate(state.to_string());
+            }
+        }
+        let response = self.exchange(connection, params, as_task, session).await;
+        span.finish(match &response {
+            Ok(ToolResponse::Result(result)) => is_error(result).then_some(names::TOOL_ERROR),
+            Ok(ToolResponse::LinksRequired(_)) => None,
+            Err(failure) => Some(error_type(&failure.code)),
+        });
+        response
+    }
+
+    /// Begins the span of a request to the upstream.
+    fn begin_span(&self, tool: &str, session: &Session) -> ActiveSpan {
+        const METHOD: &str = "tools/call";
+        let mut span = session.span().begin(SpanKind::Client, || names::request_span(METHOD, Some(tool)));
+        if span.is_recorded() {
+            span.set(names::MCP_METHOD, METHOD);
+            span.set(names::TOOL, tool);
+            span.set(names::OPERATION, names::EXECUTE_TOOL);
+            let is_pipe = matches!(self.link.spec().transport, TransportSpec::Stdio(_));
+            span.set(names::TRANSPORT, if is_pipe { names::PIPE } else { names::TCP });
+        }
+        span
+    }
+
+    async fn exchange(
+        &self,
+        connection: &OpenConnection,
         params: CallToolRequestParams,
         as_task: bool,
         session: &Session,
@@ -218,6 +258,10 @@ impl UpstreamFacade {
         }
         outage.to_failure(name).into()
     }
+}
+
+fn is_error(result: &Value) -> bool {
+    result.get("isError") == Some(&Value::Bool(true))
 }
 
 fn refused(reason: &str) -> Failure {

@@ -10,6 +10,7 @@ use crate::{
     docs::Docs,
     names,
     param::{Absent, Input, Param},
+    values,
 };
 
 /// An action, as its method declares it.
@@ -212,8 +213,7 @@ fn check_resource(resource: &Resource, effect: &Ident, inputs: &[Input]) -> Resu
     }
 }
 
-/// Checks an example: a JSON object with all required parameters and no unknown ones. The values' types are only known
-/// to the schemas: `testing::describe` checks them.
+/// Checks an example: a JSON object with all required parameters and no unknown ones, whose values fit as far as the macro sees.
 fn check_example(example: &LitStr, inputs: &[Input]) -> Result<()> {
     let wrong = |sentence: String| Err(Error::new(example.span(), sentence));
     let object = match serde_json::from_str::<serde_json::Map<_, _>>(&example.value()) {
@@ -228,6 +228,6 @@ fn check_example(example: &LitStr, inputs: &[Input]) -> Result<()> {
     let mut required = params(inputs).filter(|param| matches!(param.absent, Absent::Refused));
     match required.find(|param| !object.contains_key(&param.name.value())) {
         Some(param) => wrong(format!("the example lacks `{}`, which is required", param.name.value())),
-        None => Ok(()),
+        None => values::check_example(example, &object, params(inputs)),
     }
 }

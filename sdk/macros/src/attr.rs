@@ -7,10 +7,9 @@ use syn::{
     parenthesized,
     parse::{Parse, ParseStream, Parser},
     punctuated::Punctuated,
-    spanned::Spanned,
 };
 
-use crate::names;
+use crate::{bounds, grants, names, pattern};
 
 /// The arguments of `#[facade(…)]`.
 #[derive(Default)]
@@ -199,7 +198,13 @@ impl Entry<'_> {
         parenthesized!(inside in self.input);
         let texts = Punctuated::<LitStr, Token![,]>::parse_terminated(&inside)?;
         match <[LitStr; 2]>::try_from(texts.into_iter().collect::<Vec<_>>()) {
-            Ok([grant, reason]) => Ok(Want { grant, reason, needed: self.key == "needs" }),
+            Ok([_, reason]) if reason.value().trim().is_empty() => Err(Error::new(
+                reason.span(),
+                "the reason is empty: say what the grant is for; the operator decides by it",
+            )),
+            Ok([grant, reason]) => {
+                grants::check(&grant).map(|()| Want { grant, reason, needed: self.key == "needs" })
+            }
             Err(_) => Err(Error::new(self.key.span(), usage)),
         }
     }
@@ -283,7 +288,9 @@ pub fn action_options(attribute: &Attribute) -> Result<ActionOptions> {
                 Ok(())
             }
             "needs" => {
-                options.needs.push(entry.value("\"grant\"")?);
+                let grant = entry.value("\"grant\"")?;
+                grants::check(&grant)?;
+                options.needs.push(grant);
                 Ok(())
             }
             "resource" => entry.set(&mut options.resource, entry.resource()?),
@@ -309,9 +316,9 @@ pub fn param_options(attribute: &Attribute) -> Result<ParamOptions> {
                     entry.bare()?;
                     entry.set(&mut options.default, (span, value))
                 }
-                "range" => entry.set(&mut options.range, (span, bounds(entry, "1..=50")?)),
-                "length" => entry.set(&mut options.length, (span, bounds(entry, "1..=400")?)),
-                "pattern" => entry.set(&mut options.pattern, (span, entry.text()?)),
+                "range" => entry.set(&mut options.range, (span, range(entry, "1..=50")?)),
+                "length" => entry.set(&mut options.length, (span, range(entry, "1..=400")?)),
+                "pattern" => entry.set(&mut options.pattern, (span, pattern(entry)?)),
                 "format" => entry.set(&mut options.format, (span, format(entry)?)),
                 "hint" => entry.set(&mut options.hint, entry.text()?),
                 "secret" => entry.flag(&mut options.secret),
@@ -327,17 +334,16 @@ pub fn param_options(attribute: &Attribute) -> Result<ParamOptions> {
 }
 
 /// A range with at least one end.
-fn bounds(entry: &Entry, like: &str) -> Result<Expr> {
+fn range(entry: &Entry, like: &str) -> Result<Expr> {
     let expr = entry.value::<Expr>(like)?;
-    match &expr {
-        Expr::Range(range) if range.start.is_some() || range.end.is_some() => Ok(expr),
-        Expr::Range(_) => {
-            Err(Error::new(expr.span(), format!("`..` has no bounds; write, for example, `{like}`")))
-        }
-        // A constant range.
-        Expr::Path(_) => Ok(expr),
-        _ => Err(Error::new(expr.span(), format!("`{}` takes a range, for example `{like}`", entry.key))),
-    }
+    bounds::check(&expr, &entry.key.to_string(), like)?;
+    Ok(expr)
+}
+
+fn pattern(entry: &Entry) -> Result<LitStr> {
+    let pattern = entry.text()?;
+    pattern::check(&pattern)?;
+    Ok(pattern)
 }
 
 fn format(entry: &Entry) -> Result<LitStr> {

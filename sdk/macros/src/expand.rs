@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, ExprLit, FnArg, ImplItem, ItemImpl, Lit, Result, parse_quote, spanned::Spanned};
+use syn::{Expr, ExprLit, FnArg, ImplItem, ItemImpl, Lit, Result, Type, parse_quote, spanned::Spanned};
 
 use crate::{
     action::{Action, is_action},
@@ -86,6 +86,11 @@ fn implementation(facade: &Facade) -> TokenStream {
             };
             const ACTIONS: &'static [::loggia_sdk::table::Action<Self>] = &[#(#actions),*];
         }
+        #[cfg(all(target_family = "wasm", not(test)))]
+        const _: () = {
+            #[used]
+            static EXPORTED: unsafe extern "C" fn() = ::loggia_sdk::abi::EXPORTED;
+        };
     }
 }
 
@@ -176,7 +181,7 @@ fn property(locals: &Locals, param: &Param) -> TokenStream {
     let hint = param.hint.as_ref().map(|text| quote!(.hint(#text)));
     let secret = param.secret.then(|| quote!(.secret()));
     let examples = param.examples.iter().map(|example| {
-        let value = literal(example);
+        let value = literal(ty, example);
         quote_spanned!(example.span()=> .example::<#ty>(#value))
     });
     quote!(#begin #range #length #pattern #format #hint #secret #(#examples)*;)
@@ -201,16 +206,16 @@ fn argument(locals: &Locals, input: &Input) -> TokenStream {
 fn default(param: &Param, value: Option<&Expr>) -> TokenStream {
     let ty = &param.ty;
     match value {
-        Some(value) => literal(value),
+        Some(value) => literal(ty, value),
         None => quote_spanned!(ty.span()=> <#ty as ::core::default::Default>::default()),
     }
 }
 
 /// An expression; a string literal becomes whatever text type the parameter has.
-fn literal(value: &Expr) -> TokenStream {
+fn literal(ty: &Type, value: &Expr) -> TokenStream {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-            quote_spanned!(text.span()=> ::core::convert::Into::into(#text))
+            quote_spanned!(text.span()=> ::loggia_sdk::table::from_text::<#ty>(#text))
         }
         _ => quote!(#value),
     }

@@ -80,6 +80,14 @@ impl Facade {
             let names: Vec<_> = actions.iter().map(|action| action.name.value()).collect();
             errors.take(known(default, "there is no action", &names));
         }
+        errors.take(once(
+            options.wants.iter().map(|want| &want.grant),
+            "is requested twice: keep one, with its reason",
+        ));
+        errors.take(once(options.views.iter().map(|view| &view.name), "is the name of two views"));
+        for action in &actions {
+            errors.take(once(action.options.needs.iter(), "is given twice"));
+        }
         let views: Vec<_> = options.views.iter().map(|view| view.name.value()).collect();
         for view in actions.iter().filter_map(|action| action.options.view.as_ref()) {
             errors.take(known(view, "the facade has no view", &views));
@@ -125,6 +133,18 @@ fn distinct(actions: &[Action]) -> Result<()> {
         }
     }
     errors.finish()
+}
+
+/// Checks that no text occurs twice.
+fn once<'a>(texts: impl Iterator<Item = &'a LitStr>, complaint: &str) -> Result<()> {
+    let mut seen = Vec::new();
+    for text in texts {
+        if seen.contains(&text.value()) {
+            return Err(Error::new(text.span(), format!("`{}` {complaint}", text.value())));
+        }
+        seen.push(text.value());
+    }
+    Ok(())
 }
 
 fn known(given: &LitStr, lack: &str, names: &[String]) -> Result<()> {

@@ -6,14 +6,19 @@
 
 mod action;
 mod attr;
+mod bounds;
+mod data;
 mod detail;
 mod docs;
 mod expand;
 mod facade;
 mod fields;
+mod grants;
 mod names;
 mod param;
+mod pattern;
 mod serde;
+mod values;
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -116,6 +121,17 @@ pub fn detail(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match syn::parse::<Item>(item.clone()) {
         Ok(item) => detail::expand(&arguments.into(), item).into(),
         Err(_) => misplaced("`#[detail]` goes on a struct or an enum, and its levels on their fields", item),
+    }
+}
+
+/// Derives `Serialize`, `Deserialize` and `JsonSchema` for a type of parameters, results or state, without dependencies of the plugin on serde
+/// and schemars. With a `#[derive(…)]` of some of them below it, it derives only these. The variants of an enum keep their order in the
+/// schema, whichever of them have a doc comment. `#[detail]` goes below it.
+#[proc_macro_attribute]
+pub fn data(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    match syn::parse::<Item>(item.clone()) {
+        Ok(item) => data::expand(&arguments.into(), item).into(),
+        Err(_) => misplaced("`#[data]` goes on a struct or an enum", item),
     }
 }
 

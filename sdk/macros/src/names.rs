@@ -23,7 +23,26 @@ fn check(what: &str, name: &str, most: usize, span: Span) -> Result<()> {
         return Ok(());
     }
     let advice = format!("begin with a letter, then use at most {} of a-z, 0-9, `_` and `-`", most - 1);
-    Err(Error::new(span, format!("`{name}` cannot be the name of {what}: {advice}")))
+    let near = to_snake_case(name).filter(|near| near.len() <= most);
+    let near = near.map(|near| format!(", such as `{near}`")).unwrap_or_default();
+    Err(Error::new(span, format!("`{name}` cannot be the name of {what}: {advice}{near}")))
+}
+
+/// `addNote`, `Add note` → `add_note`, if that is a name.
+fn to_snake_case(name: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut was_lower = false;
+    for c in name.chars() {
+        if !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | ' ' | '.') {
+            return None;
+        }
+        if c.is_ascii_uppercase() && was_lower {
+            out.push('_');
+        }
+        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        out.push(if matches!(c, ' ' | '.') { '_' } else { c.to_ascii_lowercase() });
+    }
+    out.starts_with(|c: char| c.is_ascii_lowercase()).then_some(out)
 }
 
 /// Checks the name of a facade.
@@ -87,4 +106,24 @@ pub fn unknown(lack: &str, given: &str, known: &[&str]) -> String {
 
 fn closeness(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(a, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_cases_become_ours() {
+        for (name, expected) in [
+            ("addNote", Some("add_note")),
+            ("Fancy Name", Some("fancy_name")),
+            ("add2Notes", Some("add2_notes")),
+            ("files.get", Some("files_get")),
+            ("notes!", None),
+            ("1st", None),
+            ("", None),
+        ] {
+            assert_eq!(to_snake_case(name).as_deref(), expected, "{name}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use syn::{
 use crate::{
     attr::{self, ParamOptions},
     docs::Docs,
-    names,
+    names, values,
 };
 
 /// Arguments of a method after `&self`.
@@ -107,7 +107,7 @@ impl Param {
             (None, Some((_, value))) => Absent::Default(value),
             (None, None) => Absent::Refused,
         };
-        Ok(Self {
+        let param = Self {
             name,
             doc: Docs::read(&argument.attrs).text(),
             ty: optional.unwrap_or(&argument.ty).clone(),
@@ -119,7 +119,18 @@ impl Param {
             hint: options.hint,
             secret: options.secret,
             examples: options.examples,
-        })
+        };
+        let default = match &param.absent {
+            Absent::Default(value) => value.as_ref(),
+            Absent::Refused | Absent::None => None,
+        };
+        values::check(&param, default)?;
+        Ok(param)
+    }
+
+    /// Whether the parameter is an `Option`.
+    pub fn is_optional(&self) -> bool {
+        matches!(self.absent, Absent::None)
     }
 
     fn options(argument: &PatType) -> Result<ParamOptions> {

@@ -6,11 +6,12 @@
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
 //! | `client.rs`, `crowd.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | requests, and the checks of responses |
-//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `upstream.rs`, `memories.rs`, `clients.rs`, `greedy.rs`, `neighbour/`, `chaos.rs` | the measurements |
+//! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `audit.rs`, `upstream.rs`, `memories.rs`, `clients.rs`, `greedy.rs`, `neighbour/`, `chaos.rs` | the measurements |
 //! | `instructions/` | instructions per request |
 //! | `figures.rs`, `flood.rs`, `report.rs`, `goals.rs` | results and targets |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its results")]
 
+mod audit;
 mod builds;
 mod call;
 mod chaos;
@@ -84,6 +85,13 @@ enum Command {
     },
     /// Build Loggia, measure calls of a plugin that was granted nothing and of one that was granted everything
     Grants {
+        #[command(flatten)]
+        options: Options,
+        #[command(flatten)]
+        built: Built,
+    },
+    /// Build Loggia, measure calls without an audit trail and with one
+    Audit {
         #[command(flatten)]
         options: Options,
         #[command(flatten)]
@@ -285,6 +293,15 @@ fn main() -> Result<()> {
             run::run(&servers, &plan, Some(&stage), &mut output)?;
             let rounds = Rounds::new(&output.records, Some("bare"));
             println!("{}\n{}", rounds.compared(&grants::lines(), 1), rounds.notes());
+        }
+        Command::Audit { options, built } => {
+            let stage = built.stage()?;
+            let servers = audit::servers(&stage)?;
+            let plan = Plan { chaos: false, ..options.plan() };
+            let mut output = Output::new(options.out.as_deref())?;
+            run::run(&servers, &plan, Some(&stage), &mut output)?;
+            let rounds = Rounds::new(&output.records, Some("plain"));
+            println!("{}\n{}", rounds.compared(&audit::lines(), 1), rounds.notes());
         }
         Command::Upstream { options, built } => {
             let stage = built.stage()?;

@@ -13,7 +13,7 @@ use loggia_policy::model::{CallBudget, PluginLimits};
 use loggia_sandbox::{LoadError, PluginArtifact, PluginComponent, SandboxEngine};
 use loggia_schema::{Contract, sanitise_surface};
 
-static ENGINE: LazyLock<SandboxEngine> = LazyLock::new(|| SandboxEngine::new(loggia_sandbox::engine::STACK).expect("an engine"));
+static ENGINE: LazyLock<SandboxEngine> = LazyLock::new(|| SandboxEngine::new(loggia_sandbox::EngineOptions::default()).expect("an engine"));
 
 /// Low limits: resource use is not under test.
 fn limits() -> &'static PluginLimits {

@@ -1,6 +1,7 @@
 //! `script` over MCP: programs over real facades, questions inside them, hostile ones, and what they save.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, Served, Token, accepted, heard};
@@ -9,13 +10,23 @@ use serde_json::{Value, json};
 
 use super::{add, readme_table::read_table};
 
-/// Grants, and limits that end hostile programs soon.
-const POLICY: &str = "[grants]\ninvoke = [\"*\"]\nconfig = { steps = 10000000 }\n[limits]\nlong-cpu = \"5s\"\nbreaker-faults = 1000\n";
+/// Grants, and limits that end hostile programs. Steps end them soon on any machine; CPU time passes faster on a busy
+/// one, so only a program that no step ends gets little of it.
+fn policy(cpu: &str) -> String {
+    format!(
+        "[grants]\ninvoke = [\"*\"]\nconfig = {{ steps = 10000000 }}\n\
+         [limits]\nlong-cpu = \"{cpu}\"\nbreaker-faults = 1000\n"
+    )
+}
 
 /// `script` beside `memories` with this policy.
 fn world(memories: &str) -> Folder {
+    world_with_cpu("60s", memories)
+}
+
+fn world_with_cpu(cpu: &str, memories: &str) -> Folder {
     let folder = Folder::new();
-    add(&folder, "script", POLICY);
+    add(&folder, "script", &policy(cpu));
     add(&folder, "memories", &format!("[grants]\nstore = true\n{memories}"));
     folder
 }
@@ -179,7 +190,7 @@ async fn a_question_inside_parks_the_program() -> Result<()> {
 async fn an_inner_plugin_asks_the_person() -> Result<()> {
     let folder = Folder::with(&["worker"]);
     folder.write("worker.toml", "[grants]\nelicit = true\n");
-    add(&folder, "script", POLICY);
+    add(&folder, "script", &policy("60s"));
     for era in ERAS {
         let kind = Kind::person([accepted(json!({"newest": 3, "why": "dust"})), declined()]);
         let client = Client::stdio_as(folder.path(), era, kind).await?;
@@ -213,12 +224,19 @@ fn hostile() -> Result<Vec<(&'static str, String, &'static str, &'static str)>> 
 
 #[tokio::test]
 async fn hostile_programs_spoil_nothing() -> Result<()> {
-    let folder = world("");
-    let client = Client::stdio(folder.path(), Era::Stateful).await?;
-    client.names_become(&["memories", "script"]).await;
-    client.envelope("memories", json!({"action": "add", "title": "Tea"})).await?;
     let cases = hostile()?;
     ensure!(cases.len() >= 70, "{}", cases.len());
+    let (slow, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|(.., text)| *text == "CPU time");
+    ensure!(!slow.is_empty());
+    spoil_nothing(world("").path(), others).await?;
+    spoil_nothing(world_with_cpu("2s", "").path(), slow).await
+}
+
+/// Runs each program, and a harmless one after it.
+async fn spoil_nothing(folder: &Path, cases: Vec<(&str, String, &str, &str)>) -> Result<()> {
+    let client = Client::stdio(folder, Era::Stateful).await?;
+    client.names_become(&["memories", "script"]).await;
+    client.envelope("memories", json!({"action": "add", "title": "Tea"})).await?;
     for (name, code, outcome, text) in cases {
         let envelope = run(&client, &code).await?;
         if outcome == "ok" {

@@ -53,7 +53,7 @@ async fn changed_removed_and_cut_lines_are_found() -> Result<()> {
         at > 0 && original.lines().last().is_some_and(|line| line.contains("\"checkpoint\"")),
         "{original}"
     );
-    let changes: [(&str, Change, &str); 7] = [
+    let changes: [(&str, Change, &str); 8] = [
         ("edited", |lines| edit(lines, |line| line.replace("say", "add")), "before it, was changed"),
         ("removed", |lines| remove(lines), "of the chain should follow, and this is line"),
         (
@@ -82,6 +82,11 @@ async fn changed_removed_and_cut_lines_are_found() -> Result<()> {
                 }
             },
             "it is not JSON",
+        ),
+        (
+            "cut at the beginning, to a checkpoint",
+            |lines| drop(lines.drain(..lines.len() - 1)),
+            "the beginning is missing",
         ),
         ("emptied", Vec::clear, "was cut: it ends with line 0"),
     ];
@@ -122,7 +127,7 @@ async fn a_forged_trail_is_found() -> Result<()> {
     let original = fs::read(&file)?;
     fs::copy(&forged, &file)?;
     let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
-    assert!(code == Some(10) && told.contains("does not start with a checkpoint"), "{told}");
+    assert!(code == Some(10) && told.contains("does not start with the checkpoint"), "{told}");
     fs::write(&file, original)?;
     for entry in fs::read_dir(state(folder.path()).join("audit-heads"))? {
         let path = entry?.path();

@@ -9,6 +9,7 @@
 mod decisions;
 mod operator;
 mod sessions;
+mod versions;
 
 use std::path::{Path, PathBuf};
 
@@ -34,8 +35,12 @@ async fn runs_are_listed_shown_and_cancelled() -> Result<()> {
     assert!(listed.contains("worker.work") && listed.contains(">running</span>"), "{listed}");
     assert!(listed.contains(&format!("/operator/runs/{run}")) && listed.contains(">ada<"), "{listed}");
     let path = format!("/operator/runs/{run}");
-    let shown = operator.get(&path).await?;
-    assert!(shown.body.contains("work begins"), "its trace: {}", shown.body);
+    // Its trace, once the plugin has begun.
+    let shown = eventually(async || {
+        let shown = operator.get(&path).await.map_err(|error| error.to_string())?;
+        if shown.body.contains("work begins") { Ok(shown) } else { Err(shown.body) }
+    })
+    .await;
     let form = format!("form_token={}", shown.field("form_token")?);
     let page = operator.post(&format!("{path}/cancel"), &form).await?;
     assert_eq!(page.header("location"), Some(format!("{path}?done=cancelled").as_str()));
@@ -85,10 +90,19 @@ async fn the_page_holds_in_a_browser() -> Result<()> {
     let (admin, caller) = (Token::new("operator", &["*"]).await?, Token::new("ada", &["*"]).await?);
     let folder = folder();
     folder.put("echo", &fixture("echo"));
+    folder.put("version", &fixture("version_one"));
     folder.write("\"><img src=x onerror=alert(1)>.wasm", "not a component");
     let trail = folder.beside("log").join("audit.jsonl");
     let settings = format!("[audit]\nfile = {trail:?}\n{}questions = 16\nruns = 64\n", settings(&admin)?);
-    let served = Served::configured(&folder, &settings, &[&caller]).await?;
+    let served = Served::configured_with(&folder, &settings, &[&caller], |command| {
+        command.env("LOGGIA_PIN", "surface");
+    })
+    .await?;
+    // A version that waits, with a text that is flagged.
+    folder.put("version", &fixture("version_text"));
+    let mut operator = Operator::new(&served);
+    operator.log_in(&admin.secret).await?;
+    versions::shows(&operator, "suspicious text").await;
     let browser =
         std::env::var_os("LOGGIA_CHROMIUM").map_or_else(|| PathBuf::from("/usr/bin/chromium"), PathBuf::from);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/run.mjs");

@@ -20,7 +20,12 @@ async fn the_page_needs_the_token_of_operators() -> Result<()> {
         ["", "approvals", "approvals/ap_x", "facades", "runs", "runs/x", "callers", "tokens", "events"];
     for path in pages {
         let page = operator.get(&format!("/operator/{path}")).await?;
-        assert_eq!((page.status, page.header("location")), (303, Some("/operator/login")), "{path}");
+        let to = match path {
+            "" | "events" => String::new(),
+            path => format!("?to=/operator/{path}"),
+        };
+        let login = format!("/operator/login{to}");
+        assert_eq!((page.status, page.header("location")), (303, Some(login.as_str())), "{path}");
         assert!(page.body.is_empty(), "{path}");
     }
     for path in ["logout", "approvals/ap_x", "runs/x/cancel"] {
@@ -104,6 +109,37 @@ async fn a_session_is_a_cookie_that_scripts_and_other_sites_do_not_get() -> Resu
     let page = operator.post("/operator/logout", &format!("form_token={form_token}")).await?;
     assert!(page.header("set-cookie").is_some_and(|cookie| cookie.ends_with("Max-Age=0")), "{}", page.head);
     assert_eq!(operator.get("/operator/").await?.status, 303);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_link_to_an_approval_leads_there_after_the_login() -> Result<()> {
+    let admin = Token::new("operator", &["*"]).await?;
+    let folder = folder();
+    let served = Served::configured(&folder, &settings(&admin)?, &[]).await?;
+    let mut operator = Operator::new(&served);
+    let path = "/operator/approvals/ap_x";
+    // A browser that follows a link of another site keeps its cookie back. It comes again from this site.
+    let link = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n";
+    let page = operator.send(&format!("GET {path}"), link, "").await?;
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("http-equiv=\"refresh\"") && !page.body.contains("ap_x"), "{}", page.body);
+    let again = link.replace("cross-site", "same-origin");
+    let page = operator.send(&format!("GET {path}"), &again, "").await?;
+    let login = page.header("location").context("a login")?.to_owned();
+    assert_eq!(login, format!("/operator/login?to={path}"));
+    let page = operator.get(&login).await?;
+    assert_eq!(page.field("to")?, path);
+    for (to, expected) in
+        [(path, path), ("https://evil.example/", "/operator/"), ("//evil.example", "/operator/")]
+    {
+        let form = operator.get(&format!("/operator/login?to={to}")).await?;
+        let form = format!("form_token={}&token={}&to={to}", form.field("form_token")?, admin.secret);
+        let page = operator.post("/operator/login", &form).await?;
+        assert_eq!((page.status, page.header("location")), (303, Some(expected)), "{to}");
+    }
+    operator.log_in(&admin.secret).await?;
+    assert_eq!(operator.get(path).await?.status, 404, "there is no such approval");
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use loggia_rules::{
     source::CrateSource,
 };
 
-/// A file longer than this holds more than one concept. (DESIGN: 120 to 180 lines, rarely over 400.)
+/// A file longer than this holds more than one concept. (CONTRIBUTING.md: 120 to 180 lines, rarely over 400.)
 const LONGEST: usize = 450;
 
 /// Reading and writing files, starting processes, opening sockets.

@@ -72,6 +72,8 @@ impl Host {
             .arg(folder)
             .env("LOGGIA_CACHE", cache())
             .env("LOGGIA_STATE", state(folder))
+            // Plugins change while it runs.
+            .env("LOGGIA_PIN", "open")
             // As in production: these variables of a developer's shell would make every fault read debug information.
             .env_remove("RUST_BACKTRACE")
             .env_remove("LOGGIA_LOG")

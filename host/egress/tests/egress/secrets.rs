@@ -293,7 +293,7 @@ async fn each_caller_sends_its_own_credential() {
         let (client, url, credentials) = (client.clone(), url.clone(), credentials.clone());
         tokio::spawn(async move {
             for turn in 0..CALLS {
-                let response = fetch(&client.call_for(Some(key_of(caller)), Reads), get(&url)).await;
+                let response = fetch(&client.call_for(Some(key_of(caller)), Reads, None), get(&url)).await;
                 if caller == 0 {
                     let missing = MissingCredential::None;
                     let expected = SendError::Credential { host: "api.test".into(), why: missing };

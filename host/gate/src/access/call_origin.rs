@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use std::sync::Arc;
 
-use loggia_facade::RootSource;
+use loggia_facade::{RootSource, trace::ParentSpan};
 
 use super::{address::AddressBlock, list_id::ListId, request_ids::RequestIds, rights::CallerRights};
 
@@ -73,6 +73,8 @@ pub struct CallOrigin {
     pub answer: Option<usize>,
     /// Supplies the roots of the client. `None` if the client is not a program of the local user.
     pub roots: Option<Arc<dyn RootSource>>,
+    /// Span of the request.
+    pub span: ParentSpan,
 }
 
 impl CallOrigin {
@@ -88,6 +90,7 @@ impl CallOrigin {
             list: ListId::default(),
             answer: None,
             roots: None,
+            span: ParentSpan::default(),
         }
     }
 
@@ -147,6 +150,13 @@ impl CallOrigin {
     #[must_use]
     pub fn with_request_ids(mut self, ids: RequestIds) -> Self {
         self.request_ids = ids;
+        self
+    }
+
+    /// Sets the span of the request.
+    #[must_use]
+    pub fn with_span(mut self, span: &ParentSpan) -> Self {
+        self.span = span.clone();
         self
     }
 

@@ -10,7 +10,8 @@ use tokio::sync::Notify;
 
 use super::{
     record::{
-        ApprovalClosing, ApprovalContent, ApprovalDecision, ApprovalRecord, DecisionProblem, StoredApproval,
+        ApprovalClosing, ApprovalContent, ApprovalDecision, ApprovalRecord, ApprovalState, DecisionProblem,
+        StoredApproval,
     },
     store::{ApprovalStore, DecisionOutcome},
 };
@@ -31,6 +32,8 @@ pub struct ApprovalDesk {
     /// Time for which an approval is open, unless its question has a time of its own.
     open_for: Duration,
     notice: Option<Arc<dyn ApprovalNotice>>,
+    /// URL of the page where people decide, to which callers are referred.
+    page: Option<String>,
     /// Signals a decision of this process. Waiters enable their `Notified` before they look at the store, so none is lost; those
     /// of other processes are seen within [`POLL`].
     decided: Notify,
@@ -47,6 +50,18 @@ pub(crate) enum ApprovalEnd {
     Void,
 }
 
+impl ApprovalEnd {
+    /// State of the approval that ended in this way.
+    pub(crate) fn state(&self) -> ApprovalState {
+        match self {
+            Self::Decided(ApprovalDecision { accepted: true, .. }) => ApprovalState::Approved,
+            Self::Decided(_) => ApprovalState::Denied,
+            Self::Expired => ApprovalState::Expired,
+            Self::Void => ApprovalState::Withdrawn,
+        }
+    }
+}
+
 impl ApprovalDesk {
     /// Creates a desk over a store.
     pub fn new(
@@ -54,7 +69,19 @@ impl ApprovalDesk {
         open_for: Duration,
         notice: Option<Arc<dyn ApprovalNotice>>,
     ) -> Self {
-        Self { store, open_for, notice, decided: Notify::new() }
+        Self { store, open_for, notice, page: None, decided: Notify::new() }
+    }
+
+    /// Refers callers to the operator's page at this URL.
+    #[must_use]
+    pub fn with_page(self, page: Option<String>) -> Self {
+        Self { page, ..self }
+    }
+
+    /// URL where an operator sees an approval.
+    pub fn page_of(&self, id: &str) -> Option<String> {
+        let page = self.page.as_deref()?;
+        Some(format!("{}/approvals/{id}", page.trim_end_matches('/')))
     }
 
     /// Lists approvals, open ones first.

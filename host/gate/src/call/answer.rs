@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     audit,
     audit::{CallAudit, UnstartedCall},
-    consent,
+    call_span, consent,
     fault_log::log_fault,
     frame::CallFrame,
     gate_state::GateState,
@@ -45,30 +45,35 @@ pub(super) async fn answer_root(
         let call = UnstartedCall { state: &state, entry: &entry, action: planned.action, outcome, failure };
         call.record(&gate.meters);
     };
+    let span = call_span::begin(&gate, &state.span, &planned);
     if let Err(resting) = entry.breaker.check(&entry.surface().name) {
         tokio::time::sleep(REFUSAL_DELAY).await;
         unstarted(CallOutcome::Resting, &resting);
+        call_span::refuse(span, CallOutcome::Resting);
         return refuse(resting);
     }
     if !entry.rules.invoke.is_empty() {
         // Just after the start, a facade that this call invokes may still be loading.
         gate.catalog.wait_until_admitted().await;
     }
-    let permit = match gate.permits.acquire_root(&entry.flow, state.permit_holder()).await {
+    let permit = gate.permits.acquire_root(&entry.flow, state.permit_holder());
+    let permit = match call_span::wait_for_permit(span.as_parent(), permit).await {
         Ok(permit) => permit,
         Err(busy) => {
             unstarted(CallOutcome::Busy, &busy);
+            call_span::refuse(span, CallOutcome::Busy);
             return refuse(busy);
         }
     };
     let (wall, limit) = entry.rules.wall_clock(planned.action()).clone();
     let timeout = planned.timeout;
     let due = state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
-    let frame = CallFrame::root(gate, Arc::clone(&state), &planned, permit, due);
+    let frame = CallFrame::root(gate, Arc::clone(&state), &planned, permit, due).with_span(span.as_parent());
     let wall_timeout = frame.wall_timeout(timeout, wall, limit);
     let audit = CallAudit::begin(&frame, &planned.params);
     let envelope = frame.answer_within(due, planned, wall_timeout).await;
     audit.end(&envelope);
+    call_span::end(span, &envelope);
     envelope
 }
 
@@ -103,21 +108,25 @@ impl CallFrame {
         Envelope::new(command, Err(failure))
     }
 
-    /// Requires the login and the consent that the call needs, passes the breaker, and dispatches to the facade.
-    async fn answer(self, planned: PlannedCall) -> Envelope {
+    /// Asks the guards, requires the login and the consent that the call needs, passes the breaker, dispatches to the facade, and asks
+    /// the guards about the outcome.
+    async fn answer(self, mut planned: PlannedCall) -> Envelope {
         // Held until the call ends: a facade may drop its session early, and must not release the permit with it.
         let frame = Arc::new(self);
         let entry = &frame.entry;
         let required = async {
+            // First, so that a person consents to what runs.
+            let guarded = frame.guard_call(&mut planned).await?;
             login::require_login(&frame, planned.login_code.as_deref()).await?;
-            match entry.contract.needs_confirmation(&planned.action().name) {
-                true => consent::require_consent(&frame, &planned).await,
-                false => Ok(()),
+            if entry.contract.needs_confirmation(&planned.action().name) {
+                consent::require_consent(&frame, &planned).await?;
             }
+            Ok::<_, Failure>(guarded)
         };
-        if let Err(failure) = frame.unless_stopped(required).await {
-            return Envelope::new(planned.command, Err(failure));
-        }
+        let guarded = match frame.unless_stopped(required).await {
+            Ok(guarded) => guarded,
+            Err(failure) => return Envelope::new(planned.command, Err(failure)),
+        };
         let pass = match entry.breaker.admit(frame.name()) {
             Ok(pass) => pass,
             Err(resting) => return Envelope::new(planned.command, Err(resting)),
@@ -170,6 +179,10 @@ impl CallFrame {
             }
             failure
         });
+        let outcome = match guarded {
+            Some(call) => frame.guard_outcome(call, outcome).await,
+            None => outcome,
+        };
         Envelope { resolved_inputs: planned.resolved, ..Envelope::new(planned.command, outcome) }
     }
 
@@ -212,6 +225,7 @@ impl CallFrame {
         cancel: Option<CancellationToken>,
     ) -> Result<Reply, Stop> {
         let timeout = request.timeout;
+        let above = if request.span.is_empty() { self.span.clone() } else { request.span.clone() };
         let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
         let refuse = |failure: Failure| {
             audit::record_denied_invoke(self, audited, &failure);
@@ -223,16 +237,21 @@ impl CallFrame {
         };
         // A facade cannot consent for the person, nor log in.
         (planned.confirmed, planned.login_code) = (false, None);
-        planned.entry.breaker.check(&planned.entry.surface().name)?;
+        let span = call_span::begin(&self.gate, &above, &planned);
+        if let Err(resting) = planned.entry.breaker.check(&planned.entry.surface().name) {
+            call_span::refuse(span, CallOutcome::Resting);
+            return Err(resting.into());
+        }
         let guard = NestedCallGuard::new(&self.nested_interrupted);
         let turn = async {
             self.reclaim_permits().await?;
             self.gate.permits.acquire_nested(self.depth() + 1, self.state.account.as_ref()).await
         };
-        let permit = match turn.await {
+        let permit = match call_span::wait_for_permit(span.as_parent(), turn).await {
             Ok(permit) => permit,
             Err(busy) => {
                 guard.finish();
+                call_span::refuse(span, CallOutcome::Busy);
                 return Err(busy.into());
             }
         };
@@ -240,10 +259,12 @@ impl CallFrame {
         // The parent's clock is not applied here: it ends the parent, and this call with it.
         let own_due = self.state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
         let frame = Self::nested(self, &planned, permit, own_due.min(self.due), cancel);
+        let frame = frame.with_span(span.as_parent());
         let wall_timeout = frame.wall_timeout(timeout, wall, limit);
         let audit = CallAudit::begin(&frame, &planned.params);
         let envelope = frame.answer_within(own_due, planned, wall_timeout).await;
         audit.end(&envelope);
+        call_span::end(span, &envelope);
         guard.finish();
         envelope.outcome.map_err(Stop::Failure)
     }

@@ -9,7 +9,7 @@
 use core::net::IpAddr;
 use std::{borrow::Cow, sync::Arc};
 
-use loggia_facade::{Answer, CallId, Envelope, Failure, Input, Object, code};
+use loggia_facade::{Answer, CallGuard, CallId, Effect, Envelope, Failure, Input, Object, code};
 use loggia_schema::HOST_ACTIONS;
 use loggia_text::printable;
 use serde::Serialize;
@@ -23,6 +23,7 @@ use crate::{
     approval::ApprovalRecord,
     catalog::{CatalogEntry, CatalogSlot},
     flow::{CallOutcome, GateMeters, GaugeGuard, OTHER_NAME},
+    guard::GuardPost,
     run::CallState,
 };
 
@@ -315,6 +316,60 @@ pub(super) fn record_approval(frame: &CallFrame, approval: &AuditedApproval<'_>,
             target: TARGET,
             event = "approval", id, request, trace, caller = &*caller, address, facade, action, approval, subject,
             by, outcome, "{facade}.{action}: approval {outcome}"
+        );
+    }
+}
+
+/// When a guard is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GuardMoment {
+    Before,
+    After,
+}
+
+impl GuardMoment {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+        }
+    }
+
+    /// Says that an action has run, where its caller might make it again.
+    pub(super) fn remains(self, effect: Effect) -> Option<&'static str> {
+        let has_changed = self == Self::After && effect != Effect::Read;
+        has_changed.then_some("the action was run: check what it did before calling it again")
+    }
+}
+
+/// A guard that was asked, as an audit line names it.
+pub(super) struct AuditedGuard<'a> {
+    pub(super) name: &'a str,
+    /// Digest of its artifact; `None` if it is not loaded.
+    pub(super) origin: Option<&'a str>,
+    pub(super) moment: GuardMoment,
+    /// Parameters in place of those that were sent.
+    pub(super) params: Option<&'a Object>,
+}
+
+impl<'a> AuditedGuard<'a> {
+    pub(super) fn new(post: &'a GuardPost, guard: &'a dyn CallGuard, moment: GuardMoment) -> Self {
+        Self { name: &post.rule.name, origin: Some(guard.origin()), moment, params: None }
+    }
+}
+
+/// Writes the line of a guard that did not let a call or an outcome pass as it was.
+pub(super) fn record_guard(frame: &CallFrame, audited: &AuditedGuard<'_>, outcome: &str) {
+    if is_enabled() {
+        let AuditedGuard { name: guard, origin, moment, params } = audited;
+        let (facade, action) = facade_and_action(&frame.entry, frame.action);
+        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
+        let (id, moment) = (frame.id.0.as_str(), moment.as_str());
+        let params = params.map(digest);
+        tracing::debug!(
+            target: TARGET,
+            event = "guard", id, request, trace, caller = &*caller, address, facade, action, guard, moment, params,
+            artifact = *origin, outcome, "{facade}.{action}: guard {guard} {outcome}"
         );
     }
 }

@@ -189,7 +189,7 @@ impl ChainWalk<'_> {
         }
         let input =
             Input::Action { action: next.action.clone(), params: next.params.clone(), detail: self.detail };
-        let request = Request { facade: next.facade.clone(), input, timeout: None, idempotency_key: None };
+        let request = Request::new(next.facade.clone(), input);
         let planned = match plan_request(
             &self.gate.catalog.snapshot(),
             request,

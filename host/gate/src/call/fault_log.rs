@@ -8,6 +8,9 @@ use loggia_text::printable;
 pub(super) fn log_fault(fault: &Fault) {
     let (facade, kind) = (fault.facade.as_str(), fault.kind.as_str());
     tracing::warn!(facade, kind, "{}", printable(&fault.message));
+    for line in &fault.trace {
+        tracing::warn!(facade, "  in {}", printable(line));
+    }
     for line in fault.log.iter().flat_map(|log| log.lines()) {
         tracing::debug!(facade, "{}", printable(line));
     }

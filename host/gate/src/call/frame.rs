@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use loggia_facade::{CallId, CallJournal, Failure, Limit, ScopeKey, code};
+use loggia_facade::{CallId, CallJournal, Failure, Limit, ScopeKey, code, trace::ParentSpan};
 use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +57,8 @@ pub(crate) struct CallFrame {
     pub(super) cancel: CancellationToken,
     /// Of a durable call: set once it, or one below it, undoes what it has done.
     pub(super) cleanup: Option<Arc<CleanupTime>>,
+    /// Span of this call.
+    pub(super) span: ParentSpan,
 }
 
 impl CallFrame {
@@ -88,7 +90,13 @@ impl CallFrame {
             nested_interrupted: Arc::default(),
             questions_asked: AtomicUsize::new(0),
             journal_key: None,
+            span: ParentSpan::default(),
         }
+    }
+
+    /// Sets the span of this call.
+    pub(super) fn with_span(self, span: &ParentSpan) -> Self {
+        Self { span: span.clone(), ..self }
     }
 
     /// Creates the frame of a call that another call makes. `cancel`: a signal of its own.

@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use loggia_facade::{Command, Envelope, Failure, Input, Object, Request};
+use loggia_facade::{
+    Command, Envelope, Failure, Input, Object, Request,
+    trace::{SpanKind, SpanRecorder, names},
+};
 use loggia_schema::ToolView;
 
 use super::{
@@ -25,7 +28,8 @@ use crate::{
     approval::ApprovalDesk,
     catalog::{Catalog, CatalogSnapshot},
     failures,
-    flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
+    flow::{CallOutcome, CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
+    guard::GuardRoster,
     journal::{EndedRun, Journal, JournalError, RunEnd, RunHead, RunHolder},
     plan,
     results::{ResultOwner, ResultQuery},
@@ -33,7 +37,7 @@ use crate::{
     schedule::{Executor, run_cpu_bound},
 };
 
-/// What outlives a gate.
+/// What outlives a gate, or is connected to it.
 #[derive(Default)]
 pub struct GateStores {
     /// Records runs that survive the host.
@@ -42,6 +46,10 @@ pub struct GateStores {
     pub approvals: Option<Arc<ApprovalDesk>>,
     /// Set while calls are refused, since the audit trail cannot be written.
     pub unaudited: Option<Arc<AtomicBool>>,
+    /// What looks at calls.
+    pub guards: Option<Arc<GuardRoster>>,
+    /// Records spans, if anything does.
+    pub spans: Option<Arc<dyn SpanRecorder>>,
 }
 
 /// Starts calls to facades, finds runs, and drains them at shutdown. Cheap to clone.
@@ -67,7 +75,7 @@ impl Gate {
         catalog: Arc<Catalog>,
         executor: Executor,
         quotas: CallerQuotas,
-        GateStores { journal, approvals, unaudited }: GateStores,
+        GateStores { journal, approvals, unaudited, guards, spans }: GateStores,
     ) -> Self {
         let state = GateState {
             catalog,
@@ -83,6 +91,8 @@ impl Gate {
             journal,
             approvals,
             unaudited,
+            guards,
+            spans,
         };
         Self { state: Arc::new(state) }
     }
@@ -90,6 +100,16 @@ impl Gate {
     /// Approvals of people whom clients cannot ask, if the host keeps any.
     pub fn approvals(&self) -> Option<&Arc<ApprovalDesk>> {
         self.state.approvals.as_ref()
+    }
+
+    /// What looks at calls, if the host has guards.
+    pub fn guards(&self) -> Option<&Arc<GuardRoster>> {
+        self.state.guards.as_ref()
+    }
+
+    /// Records spans, if anything does.
+    pub fn spans(&self) -> Option<&Arc<dyn SpanRecorder>> {
+        self.state.spans.as_ref()
     }
 
     pub(super) fn state(&self) -> &GateState {
@@ -142,7 +162,7 @@ impl Gate {
             return Some(Exec::answered(envelope));
         }
         let fit = AnswerFit::of_call(&self.state, &snapshot, &origin, facade);
-        let request = Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None };
+        let request = Request::new(facade, input);
         let exec = self.begin(&snapshot, origin, request, view.unwrap_or(&ToolView::all_actions()));
         Some(exec.with_fit(fit))
     }
@@ -170,9 +190,11 @@ impl Gate {
             Exec::answered(envelope)
         };
         let long = plan::has_large_arguments(&request.input);
+        let planning = origin.span.begin(SpanKind::Internal, || names::PLAN_SPAN.to_owned());
         let planned = run_cpu_bound(long, || {
             plan::plan_request(snapshot, request, view, (&origin.rights, origin.list))
         });
+        planning.finish(planned.refusal().and_then(|code| CallOutcome::from_code(code).error_type()));
         let refusal = self.state.refusal();
         if let (Some(failure), plan::CallPlan::Run(_) | plan::CallPlan::Batch(_)) = (refusal, &planned) {
             let command = Command { key: "action", name: None };

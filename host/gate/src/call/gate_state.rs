@@ -5,13 +5,14 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use loggia_facade::Failure;
+use loggia_facade::{Failure, trace::SpanRecorder};
 
 use crate::{
     approval::ApprovalDesk,
     catalog::Catalog,
     failures::unavailable,
     flow::{CallerQuotas, GateMeters, PermitPools, UnfinishedCalls},
+    guard::GuardRoster,
     journal::Journal,
     results::KeptResults,
     run::{ParkedCalls, RunRegistry},
@@ -40,8 +41,12 @@ pub(crate) struct GateState {
     pub(crate) journal: Option<Arc<dyn Journal>>,
     /// Approvals of people whom clients cannot ask, if the host keeps any.
     pub(crate) approvals: Option<Arc<ApprovalDesk>>,
+    /// What looks at calls, if the host has guards.
+    pub(crate) guards: Option<Arc<GuardRoster>>,
     /// Set while calls are refused, since the audit trail cannot be written.
     pub(crate) unaudited: Option<Arc<AtomicBool>>,
+    /// Records spans, if anything does.
+    pub(crate) spans: Option<Arc<dyn SpanRecorder>>,
 }
 
 impl GateState {
@@ -50,6 +55,11 @@ impl GateState {
         if self.draining.load(Ordering::Relaxed) {
             return Some(unavailable("the server is shutting down"));
         }
+        self.unaudited_failure()
+    }
+
+    /// Why no call may start, also by itself, while the audit trail cannot be written.
+    pub(crate) fn unaudited_failure(&self) -> Option<Failure> {
         let is_unaudited = self.unaudited.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
         let failure = is_unaudited.then(|| unavailable("the server cannot write its audit trail"));
         failure.map(|failure| failure.hint("try again later; the operator must make room on the disk"))

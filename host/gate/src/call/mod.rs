@@ -56,12 +56,14 @@
 //! | `checked_question.rs` | forms and links before they are shown, and their answers |
 //! | `login.rs` | logins that a call needs first |
 //! | `link.rs` | links that may be shown |
+//! | `guarding.rs` | the guards of a call |
 //! | `consent.rs` | confirmation before an action |
 //! | `operator.rs` | questions to an operator, outside of the client |
 //! | `operator_runs.rs` | runs of all callers, for operators |
 //! | `timeout.rs` | wall-clock timeouts and their attribution |
 //! | `chain.rs` | follow-up calls |
 //! | `batch.rs` | several calls in one |
+//! | `call_span.rs` | spans of calls |
 //! | `audit.rs` | the audit trail; counts calls |
 //! | `fault_log.rs` | faults in the log |
 
@@ -69,6 +71,7 @@ mod answer;
 mod answer_fit;
 mod audit;
 mod batch;
+mod call_span;
 pub(crate) mod chain;
 mod checked_question;
 mod consent;
@@ -79,6 +82,7 @@ mod fault_log;
 mod frame;
 mod gate;
 mod gate_state;
+mod guarding;
 mod link;
 mod login;
 mod operator;

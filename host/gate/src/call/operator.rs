@@ -15,13 +15,14 @@ use super::{
 use crate::{
     access::Caller,
     approval::{
-        ApprovalContent, ApprovalDecision, ApprovalDesk, ApprovalEnd, ApprovalRecord, ApprovalSubject,
+        ApprovalContent, ApprovalDecision, ApprovalDesk, ApprovalEnd, ApprovalRecord, ApprovalState,
+        ApprovalSubject,
     },
     catalog::CatalogSlot,
     failures::{denied, invalid_params, timed_out, unavailable},
     journal::JournalError,
     plan::PlannedCall,
-    run::CallState,
+    run::{CallState, RunApproval},
 };
 
 /// What an operator is asked.
@@ -115,11 +116,11 @@ impl CallFrame {
             let opened = desk.open(record, open_for).await?;
             audit::record_approval(self, &AuditedApproval { record: &opened, by: None }, "opened");
             let text = format!("an operator must approve {asked} (approval {})", opened.id);
-            self.state.show_approval(&opened.id, text);
+            self.state.show_approval(RunApproval::new(&opened), text);
             // Withdraws the approval however the wait ends; a decision that was taken stays.
-            let mut shown = ShownApproval { frame: self, desk, opened: &opened, has_ended: false };
+            let mut shown = ShownApproval { frame: self, desk, opened: &opened, end: None };
             let end = desk.wait(&opened).await?;
-            shown.has_ended = true;
+            shown.end = Some(end.state());
             let (outcome, by) = match &end {
                 ApprovalEnd::Decided(decision) => {
                     (if decision.accepted { "approved" } else { "denied" }, Some(decision.by.as_str()))
@@ -217,15 +218,16 @@ struct ShownApproval<'a> {
     frame: &'a CallFrame,
     desk: &'a ApprovalDesk,
     opened: &'a ApprovalRecord,
-    has_ended: bool,
+    /// How it ended; `None` while its call waits.
+    end: Option<ApprovalState>,
 }
 
 impl Drop for ShownApproval<'_> {
     fn drop(&mut self) {
         let state: &CallState = &self.frame.state;
-        state.hide_approval(&self.opened.id);
+        state.end_approval(&self.opened.id, self.end.unwrap_or(ApprovalState::Withdrawn));
         let goes_on = self.frame.is_durable() && self.frame.gate.draining.load(Ordering::Relaxed);
-        if !self.has_ended && !goes_on {
+        if self.end.is_none() && !goes_on {
             self.desk.withdraw(&self.opened.id);
             audit::record_approval(
                 self.frame,

@@ -139,7 +139,7 @@ impl Gate {
             return Ok(live.map(|call| ShownRun {
                 run: ListedRun::from_live(&RunId::from_client(id), &call),
                 ended: None,
-                inputs: call.inputs.clone(),
+                inputs: call.inputs().clone(),
                 trace: call.render_trace(),
                 entries: Vec::new(),
                 waits_for,

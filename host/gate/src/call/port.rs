@@ -9,7 +9,7 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture};
 use loggia_facade::{
     Answer, CallJournal, ClientRoots, Failure, LogLevel, PeerAction, Port, Progress, Question, Reply,
-    Request, Stop, Surface,
+    Request, Stop, Surface, trace::ParentSpan,
 };
 use loggia_text::printable;
 use tokio::task::yield_now;
@@ -27,13 +27,16 @@ impl Port for FramePort {
     fn progress(&self, progress: Progress) {
         // Clients see the progress of the call that they made, not that of nested calls.
         if self.0.parent.is_none() {
-            self.0.state.record_progress(progress);
+            let message = progress.message.filter(|_| !self.0.withholds_texts());
+            self.0.state.record_progress(Progress { message, ..progress });
         }
     }
 
     fn log(&self, level: LogLevel, text: &str) {
         let facade = self.0.name();
-        self.0.state.record_log(level, text);
+        if !self.0.withholds_texts() {
+            self.0.state.record_log(level, text);
+        }
         let text = printable(text);
         match level {
             LogLevel::Trace => tracing::trace!(target: "plugin", facade, "{text}"),
@@ -42,6 +45,10 @@ impl Port for FramePort {
             LogLevel::Warn => tracing::warn!(target: "plugin", facade, "{text}"),
             LogLevel::Error => tracing::error!(target: "plugin", facade, "{text}"),
         }
+    }
+
+    fn span(&self) -> ParentSpan {
+        self.0.span.clone()
     }
 
     fn is_cancelled(&self) -> bool {

@@ -106,7 +106,7 @@ fn cancel_run(command: Command, id: &RunId, run: &CallState) -> Envelope {
     let message = if run.ended_at().is_some() { ENDED } else { CANCELLING };
     run.cancel.cancel();
     let reply = Reply { message: Some(message.to_owned()), ..report::render_run(id, run, false) };
-    Envelope::new(command, Ok(reply))
+    Envelope { run: Some(id.to_string()), ..Envelope::new(command, Ok(reply)) }
 }
 
 /// Finds the caller's run by its handle. The failure does not say whether the run is unknown, evicted or another caller's.

@@ -40,6 +40,9 @@ pub enum StartOutcome {
 
 /// Starts a call, unless its rights or parameters do not allow it.
 pub(super) async fn start_call(gate: &Arc<GateState>, start: CallStart) -> Result<StartOutcome, Failure> {
+    if let Some(failure) = gate.unaudited_failure() {
+        return Err(failure);
+    }
     let CallStart { origin, request, id, may_overlap } = start;
     let snapshot = gate.catalog.snapshot();
     let planned =

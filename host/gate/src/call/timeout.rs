@@ -48,7 +48,7 @@ impl WallTimeout {
         let facade = entry.surface().name.clone();
         let message =
             format!("timed out: `{facade}` did not answer within {}", units::format_duration(clock));
-        let fault = Fault { kind: FaultKind::Wall, facade, message, limit, log: None };
+        let fault = Fault { limit, ..Fault::new(FaultKind::Wall, facade, message) };
         // A caller that asks for a short clock must neither open the breaker nor fill the log.
         if fault.limit.is_some() {
             log_fault(&fault);

@@ -1,15 +1,16 @@
 //! One served facade, and the slots of the catalog.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use loggia_facade::{Action, Facade, Failure, Surface};
 use loggia_policy::model::{FacadeRules, InvokeReach};
-use loggia_schema::Contract;
+use loggia_schema::{ConsentSource, Contract};
 
 use super::{entry_resource::EntryResource, exposure::FacadeExposure, skill::PluginSkill};
 use crate::{
     access::{CallerKeys, CallerLogins},
     flow::{CallCounters, CircuitBreaker, FacadeFlow},
+    guard::{GuardPost, GuardRoster},
 };
 
 /// One served facade with everything that a call to it needs. Immutable: a new version is a new entry.
@@ -38,6 +39,8 @@ pub struct CatalogEntry {
     pub breaker: CircuitBreaker,
     /// Counters of its calls.
     pub(crate) counters: CallCounters,
+    /// Its guards, once it was called: then a call of a facade without guards pays for one comparison.
+    pub(crate) guards: OnceLock<Arc<[Arc<GuardPost>]>>,
 }
 
 impl CatalogEntry {
@@ -64,6 +67,7 @@ impl CatalogEntry {
             flow: pace,
             breaker,
             counters: CallCounters::default(),
+            guards: OnceLock::new(),
         }
     }
 
@@ -90,9 +94,22 @@ impl CatalogEntry {
         self.contract.surface()
     }
 
+    /// What looks at its calls.
+    pub(crate) fn guards(&self, roster: Option<&GuardRoster>) -> &[Arc<GuardPost>] {
+        self.guards
+            .get_or_init(|| roster.map_or_else(Arc::default, |all| all.of_facade(&self.surface().name)))
+    }
+
     /// Actions of other facades that it may invoke.
     pub fn reach(&self) -> InvokeReach<'_> {
         self.rules.reach_of(&self.surface().name)
+    }
+
+    /// Returns true if calls of an action may wait for an operator, where their client cannot ask its user: its policy wants it
+    /// confirmed by a person, or it is a workflow, which may ask.
+    pub fn may_await_operator(&self, action: &str) -> bool {
+        let by_person = self.contract.policy().confirm_by == ConsentSource::Person;
+        self.facade.is_durable() || (by_person && self.contract.needs_confirmation(action))
     }
 
     /// Resolves an empty action name to the facade's default action.

@@ -10,13 +10,14 @@ use super::{
     entry::CatalogSlot,
     lint,
     list_plan::ListPlan,
+    notices::CatalogNotices,
     prompts::prompt_surfaces,
     publish,
     publish::ToolPublisher,
     resources::{FOREIGN_SCHEME_REASON, resource_definitions},
     skill::PluginSkill,
     snapshot::CatalogSnapshot,
-    visible::shown_views,
+    visible::{awaited_actions, shown_views},
 };
 use crate::access::ListId;
 
@@ -34,6 +35,8 @@ pub struct Catalog {
     /// True once the first admission has ended, whatever its result. Also notified at every swap, so that those who wait for
     /// one facade look again. Waiters are bounded by the first admission, which waits for none of them.
     admission: watch::Sender<bool>,
+    /// Notices for callers while an older version of a facade answers.
+    pub notices: CatalogNotices,
 }
 
 impl Default for Catalog {
@@ -57,6 +60,7 @@ impl Catalog {
             publishers,
             generations: watch::Sender::new(0),
             admission: watch::Sender::new(false),
+            notices: CatalogNotices::default(),
         }
     }
 
@@ -90,6 +94,7 @@ impl Catalog {
         let mut changed = !skills(&old.slots).eq(skills(&new.slots))
             || !resource_definitions(&old.slots).eq(resource_definitions(&new.slots))
             || !shown_views(&old.slots).eq(shown_views(&new.slots))
+            || !awaited_actions(&old.slots).eq(awaited_actions(&new.slots))
             || !before.listed().eq(now.listed())
             || !prompt_surfaces(&old.slots).eq(prompt_surfaces(&new.slots));
         let mut former = old.former.clone();

@@ -16,6 +16,7 @@
 //! | `skills.rs` | the skills that clients see |
 //! | `visible.rs` | the actions of a facade that a client sees |
 //! | `lint.rs` | client compatibility warnings in the log |
+//! | `notices.rs` | notices for callers while an older version answers |
 //! | `live.rs` | the current snapshot and its change notifications |
 
 mod entry;
@@ -25,6 +26,7 @@ mod lint;
 mod list_plan;
 mod live;
 mod narrowed;
+mod notices;
 mod prompts;
 mod publish;
 mod resources;
@@ -39,6 +41,7 @@ pub use exposure::{FacadeExposure, PublishedFacade};
 pub use list_plan::{ClientLists, ListPlan};
 pub use live::Catalog;
 pub use narrowed::list_tools;
+pub use notices::{CatalogNotices, NoticeMap};
 pub use prompts::CatalogPrompt;
 pub use publish::{HIDDEN_REASON, ToolPublisher, UNSERVED_REASON};
 pub use resources::{CatalogResource, FOREIGN_SCHEME_REASON};

@@ -45,3 +45,16 @@ pub(super) fn shown_views(
         })
     })
 }
+
+/// The actions whose calls may wait for an operator: their tools have pages, too.
+pub(super) fn awaited_actions(slots: &BTreeMap<String, CatalogSlot>) -> impl Iterator<Item = (&str, &str)> {
+    let serving = slots.values().filter_map(|slot| match slot {
+        CatalogSlot::Serving(entry) => Some(entry),
+        CatalogSlot::Unavailable(_) => None,
+    });
+    serving.flat_map(|entry| {
+        let surface = entry.surface();
+        let actions = surface.actions.iter().filter(|action| entry.may_await_operator(&action.name));
+        actions.map(|action| (surface.name.as_str(), action.name.as_str()))
+    })
+}

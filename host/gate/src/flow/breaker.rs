@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     fn fault(kind: FaultKind) -> Fault {
-        Fault { kind, facade: "x".into(), message: "failed".into(), limit: None, log: None }
+        Fault::new(kind, "x", "failed")
     }
 
     fn breaker() -> CircuitBreaker {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use loggia_facade::{Failure, code};
+use loggia_facade::{Failure, code, trace::names};
 
 /// Monotonic counter.
 #[derive(Debug, Default)]
@@ -155,16 +155,7 @@ pub enum CallOutcome {
 }
 
 /// Failure codes with labels of their own.
-const CODES: [&str; 8] = [
-    code::INVALID_PARAMS,
-    code::NOT_FOUND,
-    code::DENIED,
-    code::CONFLICT,
-    code::UNAVAILABLE,
-    code::TIMED_OUT,
-    code::CANCELLED,
-    code::INTERNAL,
-];
+const CODES: [&str; 8] = code::ALL;
 
 impl CallOutcome {
     /// Number of labels.
@@ -178,6 +169,20 @@ impl CallOutcome {
     /// Outcome of a failure with this code.
     pub fn from_code(code: &str) -> Self {
         CODES.iter().position(|known| *known == code).map_or(Self::Failed, Self::Code)
+    }
+
+    /// Word for it.
+    pub fn as_str(self) -> &'static str {
+        Self::label(self.index())
+    }
+
+    /// OpenTelemetry's `error.type`. Codes that a facade made up are one.
+    pub fn error_type(self) -> Option<&'static str> {
+        match self {
+            Self::Ok => None,
+            Self::Failed => Some(names::OTHER),
+            outcome => Some(outcome.as_str()),
+        }
     }
 
     fn index(self) -> usize {

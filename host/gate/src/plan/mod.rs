@@ -9,4 +9,4 @@ mod planned;
 mod planner;
 
 pub(crate) use planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
-pub(crate) use planner::{effect_allows, has_large_arguments, plan_request, text_size};
+pub(crate) use planner::{effect_allows, has_large_arguments, plan_request, replace_params, text_size};

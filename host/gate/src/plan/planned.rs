@@ -23,6 +23,16 @@ pub(crate) enum CallPlan {
     Batch(Box<PlannedBatch>),
 }
 
+impl CallPlan {
+    /// Returns the code of the failure, if the request is refused.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::Answer(envelope) => envelope.outcome.as_ref().err().map(|failure| failure.code.as_str()),
+            _ => None,
+        }
+    }
+}
+
 /// A validated call.
 pub(crate) struct PlannedCall {
     /// Version of the facade that answers, also if it is reloaded before.

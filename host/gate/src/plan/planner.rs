@@ -3,7 +3,7 @@
 use loggia_policy::model::limit_names::ARGUMENTS;
 use std::sync::Arc;
 
-use loggia_facade::{Command, Detail, Effect, Envelope, Failure, Input, Object, Request, code};
+use loggia_facade::{Action, Command, Detail, Effect, Envelope, Failure, Input, Object, Request, code};
 use loggia_policy::model::FacadeRules;
 use loggia_schema::{CallTarget, DescribeRequest, RoutedCall, ToolView};
 use loggia_text::units;
@@ -44,7 +44,8 @@ pub(crate) fn plan_request(
         return refuse(echo_command(&request.input), unknown(snapshot, &request.facade, (rights, list)));
     };
     let view = &*view;
-    if let Some(failure) = check_size(&request.input, &entry.rules) {
+    let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = &request.input;
+    if let Some(failure) = check_size(arguments, &entry.rules) {
         return refuse(echo_command(&request.input), failure);
     }
     let routed = match route_input(&entry, request.input, view) {
@@ -111,8 +112,7 @@ fn validate_call(
         Ok(prepared) => prepared,
         Err(failure) => return Err((call.command, failure)),
     };
-    let shown = known.long_running || contract.needs_confirmation(&known.name);
-    let inputs = if shown { contract.resolved_inputs(known, &prepared.params) } else { Object::new() };
+    let inputs = shown_inputs(entry, known, &prepared.params);
     Ok(PlannedCall {
         entry: Arc::clone(entry),
         action: call.action,
@@ -127,6 +127,33 @@ fn validate_call(
         timeout: None,
         idempotency_key: None,
     })
+}
+
+/// Puts other parameters in place of those of a validated call, and validates them.
+pub(crate) fn replace_params(planned: &mut PlannedCall, params: Object) -> Result<(), Failure> {
+    let entry = Arc::clone(&planned.entry);
+    if let Some(failure) = check_size(&params, &entry.rules) {
+        return Err(failure);
+    }
+    let (contract, action) = (&entry.contract, planned.action());
+    let prepared = contract.prepare_in_view(action, params, &ToolView::all_actions())?;
+    // The caller sees what differs from what it sent, whoever changed it.
+    let all = contract.resolved_inputs(action, &prepared.params);
+    let differs = |name: &String| {
+        planned.params.get(name) != prepared.params.get(name)
+            || planned.resolved.contains_key(name)
+            || prepared.resolved.contains_key(name)
+    };
+    let resolved = all.into_iter().filter(|(name, _)| differs(name)).collect();
+    (planned.inputs, planned.resolved) = (shown_inputs(&entry, action, &prepared.params), resolved);
+    planned.params = prepared.params;
+    Ok(())
+}
+
+/// All parameters, redacted, of a call that may become a run or must be confirmed.
+fn shown_inputs(entry: &CatalogEntry, action: &Action, params: &Object) -> Object {
+    let shown = action.long_running || entry.contract.needs_confirmation(&action.name);
+    if shown { entry.contract.resolved_inputs(action, params) } else { Object::new() }
 }
 
 /// Maximum number of invalid items that one failure lists.
@@ -215,8 +242,7 @@ fn route_input(
 }
 
 /// Checks the size of the arguments first, since validating them costs more than measuring.
-fn check_size(input: &Input, rules: &FacadeRules) -> Option<Failure> {
-    let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
+fn check_size(arguments: &Object, rules: &FacadeRules) -> Option<Failure> {
     let bytes: usize = arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum();
     (bytes > rules.arguments).then(|| {
         let most = units::format_bytes(rules.arguments as u64);

@@ -49,7 +49,7 @@ impl CallState {
         }
         if state.approval_count > seen.approval_count {
             seen.approval_count = state.approval_count;
-            return (!state.approvals.is_empty()).then_some(CallEvent::AwaitsApproval);
+            return state.approvals.are_open().then_some(CallEvent::AwaitsApproval);
         }
         None
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
 use loggia_facade::{Answer, Envelope, Progress, Question};
 
-use super::{state::CallState, status::RunStatus};
+use super::{approvals::RunApproval, state::CallState, status::RunStatus};
 
 /// View of a run that does not follow it: dropping the view has no effect.
 pub struct RunHandle(Arc<CallState>);
@@ -17,6 +17,11 @@ impl RunHandle {
     /// Facade that was called.
     pub fn facade(&self) -> &str {
         &self.0.facade
+    }
+
+    /// Action that was called; empty for several.
+    pub fn action(&self) -> &str {
+        self.0.command.name.as_deref().unwrap_or_default()
     }
 
     /// Current status.
@@ -32,6 +37,11 @@ impl RunHandle {
     /// Open questions by their keys.
     pub fn open_questions(&self) -> BTreeMap<String, Question> {
         self.0.open_questions()
+    }
+
+    /// The approvals for which it waits, and the latest for which it has waited.
+    pub fn approvals(&self) -> Vec<RunApproval> {
+        self.0.approvals()
     }
 
     /// Answers a question. Returns false if it is not open.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `state.rs` | the state of one call, shared by all that handle it |
 //! | `questions.rs` | its open questions |
+//! | `approvals.rs` | the approvals for which it waits, as its caller sees them |
 //! | `event.rs` | the events that its followers receive |
 //! | `follow.rs` | these events, as one follower receives them |
 //! | `status.rs` | running, waiting or ended |
@@ -18,6 +19,7 @@
 //! | `parking.rs` | calls that wait for a person |
 //! | `report.rs` | pure: renders replies about runs |
 
+mod approvals;
 mod cleanup;
 mod event;
 mod follow;
@@ -34,6 +36,7 @@ mod trace;
 mod wall_clock;
 mod weight;
 
+pub use approvals::RunApproval;
 pub(crate) use cleanup::CleanupTime;
 pub use event::CallEvent;
 pub(crate) use follow::EventCursor;

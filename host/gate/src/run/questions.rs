@@ -3,7 +3,8 @@
 use loggia_facade::{Answer, Question};
 use tokio::sync::oneshot;
 
-use super::state::CallState;
+use super::{approvals::RunApproval, state::CallState};
+use crate::approval::ApprovalState;
 
 /// Maximum number of named questions of one call. Further ones get a generated key.
 const MAX_NAMED: usize = 64;
@@ -51,23 +52,28 @@ impl CallState {
     }
 
     /// Shows that the call waits for an approval.
-    pub(crate) fn show_approval(&self, id: &str, text: String) {
+    pub(crate) fn show_approval(&self, approval: RunApproval, text: String) {
         let mut state = self.lock();
-        state.approvals.insert(id.to_owned(), text);
+        state.approvals.open(approval, text);
         state.approval_count += 1;
         drop(state);
         self.changed.notify_waiters();
     }
 
-    /// Shows that the call no longer waits for an approval.
-    pub(crate) fn hide_approval(&self, id: &str) {
-        self.lock().approvals.remove(id);
+    /// Shows that the call no longer waits for an approval, and why.
+    pub(crate) fn end_approval(&self, id: &str, end: ApprovalState) {
+        self.lock().approvals.end(id, end);
         self.changed.notify_waiters();
+    }
+
+    /// The approvals for which the call waits, and the latest for which it has waited.
+    pub(crate) fn approvals(&self) -> Vec<RunApproval> {
+        self.lock().approvals.list()
     }
 
     /// Returns true while the call waits for an approval.
     pub(crate) fn awaits_approval(&self) -> bool {
-        !self.lock().approvals.is_empty()
+        self.lock().approvals.are_open()
     }
 
     /// Waits until a question is closed.

@@ -100,10 +100,12 @@ pub(crate) fn render_detached(id: &RunId, run: &CallState) -> Envelope {
         false => format!("`{name}` continues as a run; `run_status` returns its state and result"),
     };
     let reply = Reply { message: Some(message), next: Some(next), ..render_run(id, run, false) };
-    Envelope { resolved_inputs: run.inputs.clone(), ..Envelope::new(run.command.clone(), Ok(reply)) }
+    let envelope = Envelope::new(run.command.clone(), Ok(reply));
+    Envelope { resolved_inputs: run.inputs().clone(), run: Some(id.to_string()), ..envelope }
 }
 
 /// Renders the envelope of `run_status`.
 pub(crate) fn render_status(command: Command, id: &RunId, run: &CallState, include_trace: bool) -> Envelope {
-    Envelope::new(command, Ok(render_run(id, run, include_trace)))
+    let reply = render_run(id, run, include_trace);
+    Envelope { run: Some(id.to_string()), ..Envelope::new(command, Ok(reply)) }
 }

@@ -13,6 +13,7 @@ use std::{
 
 use loggia_facade::{
     Answer, Command, Envelope, LogLevel, Object, Progress, Question, QuestionKind, RootSource,
+    trace::ParentSpan,
 };
 use serde_json::Value;
 use tokio::{
@@ -21,7 +22,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{cleanup::CleanupTime, parked_clock::ParkedClock, status::RunStatus, trace::RunTrace, weight};
+use super::{
+    approvals::RunApprovals, cleanup::CleanupTime, parked_clock::ParkedClock, status::RunStatus,
+    trace::RunTrace, weight,
+};
 use crate::{
     access::{CallOrigin, Caller, CallerAccount, CallerRights, ListId, RequestIds},
     catalog::CatalogEntry,
@@ -55,6 +59,8 @@ pub(crate) struct CallState {
     pub(crate) list: ListId,
     /// Supplies the roots of its client.
     pub(crate) roots: Option<Arc<dyn RootSource>>,
+    /// Span of its request.
+    pub(crate) span: ParentSpan,
     /// Name of the facade.
     pub(crate) facade: String,
     /// Names of its actions: a batch may have several.
@@ -62,7 +68,9 @@ pub(crate) struct CallState {
     /// Echoed in its envelope.
     pub(crate) command: Command,
     /// All parameters, redacted. Only of a call that may become a run.
-    pub(crate) inputs: Object,
+    inputs: Object,
+    /// The same after guards replaced some. Set once, by the call's task; nobody waits for it.
+    replaced_inputs: OnceLock<Object>,
     /// True if it may outlive its request.
     pub(crate) long_running: bool,
     /// Describes it, if it is made again after a restart.
@@ -113,8 +121,7 @@ pub(super) struct MutableState {
     pub(super) question_count: u64,
     /// Answers to named questions that were not asked yet.
     pub(super) prepared_answers: BTreeMap<String, Answer>,
-    /// Texts of the approvals for which it waits, by their ids.
-    pub(super) approvals: BTreeMap<String, String>,
+    pub(super) approvals: RunApprovals,
     /// Number of approvals ever shown.
     pub(super) approval_count: u64,
     /// Names already used by questions: an answer that a client sends again must not answer another question.
@@ -140,6 +147,16 @@ impl CallState {
     /// Makes it a call that began in another process, at this time.
     pub(crate) fn resumed(self, began: SystemTime) -> Self {
         Self { began, is_resumed: true, ..self }
+    }
+
+    /// All parameters, redacted, with which it is made. Only of a call that may become a run.
+    pub(crate) fn inputs(&self) -> &Object {
+        self.replaced_inputs.get().unwrap_or(&self.inputs)
+    }
+
+    /// Shows other parameters in place of those that were sent.
+    pub(crate) fn replace_inputs(&self, inputs: &Object) {
+        let _ = self.replaced_inputs.set(inputs.clone());
     }
 
     /// Sets what records the call.
@@ -170,7 +187,7 @@ impl CallState {
                 facade: &self.facade,
                 actions: &self.actions,
                 command: &self.command,
-                inputs: &self.inputs,
+                inputs: self.inputs(),
                 began: self.began,
             });
             Arc::new(RunRecorder::kept(Arc::clone(journal), head.to_run(id), Arc::clone(draining)))
@@ -201,10 +218,12 @@ impl CallState {
             request_ids: origin.request_ids,
             list: origin.list,
             roots: origin.roots,
+            span: origin.span,
             facade: entry.surface().name.clone(),
             actions,
             command: command.clone(),
             inputs: Object::new(),
+            replaced_inputs: OnceLock::new(),
             long_running: false,
             repeat: None,
             recorder: OnceLock::new(),
@@ -299,7 +318,7 @@ impl CallState {
         let state = self.lock();
         match &state.outcome {
             Some(envelope) => RunStatus::from_envelope(envelope),
-            None if state.questions.is_empty() && state.approvals.is_empty() => RunStatus::Running,
+            None if state.questions.is_empty() && !state.approvals.are_open() => RunStatus::Running,
             None => RunStatus::Waiting,
         }
     }
@@ -317,7 +336,7 @@ impl CallState {
         };
         let state = self.lock();
         let questions = state.questions.values().map(|(question, _)| text(question));
-        questions.chain(state.approvals.values().cloned()).collect()
+        questions.chain(state.approvals.texts()).collect()
     }
 
     /// Open questions by their keys.
@@ -357,7 +376,8 @@ impl CallState {
         let weight = weight::envelope(&envelope) + self.own_weight();
         let mut state = self.lock();
         let progress = state.progress.as_ref().map_or(0, |progress| weight::optional(&progress.message));
-        state.weight = weight + progress + state.trace.as_ref().map_or(0, RunTrace::weight);
+        let kept = state.trace.as_ref().map_or(0, RunTrace::weight) + state.approvals.weight();
+        state.weight = weight + progress + kept;
         state.outcome = Some(envelope);
         state.ended_at = Some(Instant::now());
         let closed =
@@ -380,7 +400,7 @@ impl CallState {
 
     fn own_weight(&self) -> usize {
         let names = self.actions.iter().map(weight::text).sum::<usize>() + weight::text(&self.facade);
-        size_of::<Self>() + names + weight::optional(&self.command.name) + weight::object(&self.inputs)
+        size_of::<Self>() + names + weight::optional(&self.command.name) + weight::object(self.inputs())
     }
 
     /// Waits until the call has ended.

@@ -113,14 +113,8 @@ impl ScheduledCall {
     fn panic_envelope(&self) -> Envelope {
         let facade = self.entry.surface().name.clone();
         tracing::error!(facade, "the host panicked while it ran a call");
-        let message = "the host failed while it ran this call".to_owned();
-        self.stop_envelope(Stop::Fault(Fault {
-            kind: FaultKind::Host,
-            facade,
-            message,
-            limit: None,
-            log: None,
-        }))
+        let fault = Fault::new(FaultKind::Host, facade, "the host failed while it ran this call");
+        self.stop_envelope(Stop::Fault(fault))
     }
 
     fn stop_envelope(&self, stop: Stop) -> Envelope {

@@ -152,6 +152,38 @@ async fn each_call_has_an_approval_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_shows_its_approvals_to_its_caller_alone() {
+    for (accepted, expected) in [
+        (Some(true), ApprovalState::Approved),
+        (Some(false), ApprovalState::Denied),
+        (None, ApprovalState::Expired),
+    ] {
+        let stage = Stage::new(Duration::from_secs(30));
+        let exec = stage.smash(json!({"n": 7})).await;
+        let envelope = exec.detach_as_run().unwrap();
+        let id = RunId::from_client(envelope.run.as_deref().unwrap());
+        let own = CallOrigin::local();
+        let [open] = &stage.gate.find_run(&id, &own).unwrap().approvals()[..] else { panic!("one is open") };
+        assert_eq!(
+            (open.state, open.question.as_str()),
+            (ApprovalState::Open, "Run `smash` (destructive) with {\"n\":7}?")
+        );
+        assert_eq!(json!(open.arguments), json!({"n": 7}));
+        assert_eq!(open.expires_ms - open.opened_ms, 30_000);
+        assert!(stage.gate.find_run(&id, &CallOrigin::anonymous()).is_err(), "not of others");
+        if let Some(accepted) = accepted {
+            stage.decide(&stage.open().await, accepted, None).await;
+        }
+        let run = stage.gate.find_run(&id, &own).unwrap();
+        while run.outcome().is_none() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let [ended] = &run.approvals()[..] else { panic!("it is kept") };
+        assert_eq!((&ended.id, ended.state, &ended.arguments), (&open.id, expected, &None));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_approval_that_is_not_decided_expires() {
     let stage = Stage::new(Duration::from_millis(20));
     let reply = finish(stage.smash(json!({})).await).await;
@@ -287,7 +319,7 @@ async fn questions_of_workflows_are_answered_by_operators() {
     let gate = beside(FLOW, 4, vec![target]);
     let store = Arc::<MemoryApprovals>::default();
     let desk = Arc::new(ApprovalDesk::new(Arc::clone(&store) as _, HALF_HOUR, None));
-    let stores = GateStores { journal: Some(journal), approvals: Some(desk), unaudited: None };
+    let stores = GateStores { journal: Some(journal), approvals: Some(desk), ..GateStores::default() };
     let gate = with_stores(&gate, stores);
     let stage = Stage { gate, store, made };
     for (answer, expected) in [(Some(json!({"name": "tea"})), true), (None, false)] {

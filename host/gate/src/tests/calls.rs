@@ -1,6 +1,7 @@
 //! Calls and their ends.
 
 use super::*;
+use crate::call::CallStart;
 
 #[tokio::test]
 async fn a_call_gets_defaults_and_an_envelope() {
@@ -377,5 +378,27 @@ async fn any_input_gets_one_short_envelope() {
             assert!(!error.is_empty() && !error.chars().any(|c| c.is_control()), "{sent}: {error:?}");
             assert!(envelope.to_string().len() < 16 << 10, "{sent}: {envelope}");
         }
+    }
+}
+
+#[tokio::test]
+async fn no_call_starts_while_the_audit_trail_cannot_be_written() {
+    let unaudited = Arc::new(AtomicBool::new(false));
+    let stores = GateStores { unaudited: Some(Arc::clone(&unaudited)), ..GateStores::default() };
+    let gate = with_stores(&one(puppet("a", async |_| Ok(Reply::data("done")))), stores);
+    let started = async || {
+        let id = RunId::from_client("run_a");
+        let start =
+            CallStart { origin: CallOrigin::local(), request: request("a", "look"), id, may_overlap: true };
+        gate.start_call(start).await.map_err(|failure| failure.message)
+    };
+    for (is_unaudited, expected) in
+        [(false, None), (true, Some("the server cannot write its audit trail")), (false, None)]
+    {
+        unaudited.store(is_unaudited, Ordering::Relaxed);
+        let envelope = call(&gate, request("a", "look")).await;
+        let expected = expected.map(|reason| format!("unavailable: {reason}"));
+        assert_eq!(envelope["error"].as_str().map(str::to_owned), expected, "{envelope}");
+        assert_eq!(started().await.err(), expected, "of hooks and schedules");
     }
 }

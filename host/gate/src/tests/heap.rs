@@ -10,6 +10,7 @@ struct Counting;
 
 thread_local! {
     static TAKEN: Cell<isize> = const { Cell::new(0) };
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
 fn count(bytes: isize) {
@@ -22,6 +23,7 @@ fn count(bytes: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
+        let _ = ALLOCATIONS.try_with(|made| made.set(made.get() + 1));
         unsafe { System.alloc(layout) }
     }
 
@@ -39,4 +41,11 @@ pub(crate) fn taken_by<T>(make: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.get();
     let made = make();
     (made, usize::try_from(TAKEN.get() - before).unwrap_or_default())
+}
+
+/// Result of a function, and the number of its allocations, whether freed or not.
+pub(crate) fn allocations_of<T>(make: impl FnOnce() -> T) -> (T, usize) {
+    let before = ALLOCATIONS.get();
+    let made = make();
+    (made, ALLOCATIONS.get() - before)
 }

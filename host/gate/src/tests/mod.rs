@@ -7,6 +7,7 @@ mod chains;
 mod counted;
 mod durable;
 mod fair;
+mod guards;
 pub(crate) mod heap;
 mod large;
 mod links;
@@ -21,6 +22,7 @@ mod resources;
 mod rights;
 mod runs;
 mod sagas;
+mod spans;
 mod threads;
 mod workflows;
 
@@ -101,7 +103,7 @@ fn one(puppet: PuppetFacade) -> Gate {
 
 fn request(facade: &str, action: &str) -> Request {
     let input = Input::Action { action: action.to_owned(), params: Object::new(), detail: Detail::Standard };
-    Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: None }
+    Request::new(facade, input)
 }
 
 /// A call as an MCP client makes it.
@@ -144,7 +146,7 @@ fn failed(envelope: &Value) -> (&str, &str) {
 }
 
 fn fault(facade: &str, kind: FaultKind) -> Fault {
-    Fault { kind, facade: facade.to_owned(), message: "failed".to_owned(), limit: None, log: None }
+    Fault::new(kind, facade, "failed")
 }
 
 async fn forever() -> Result<Reply, Stop> {

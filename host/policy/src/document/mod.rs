@@ -10,10 +10,12 @@
 //! | `tree.rs`, `expand.rs` | TOML as values with lines; `${VAR}` in strings |
 //! | `key.rs` | keys and sections as data |
 //! | `field.rs`, `unit.rs` | typed access to one value |
+//! | `json.rs` | tables as JSON |
 //! | `problem.rs` | problems, each with line and key |
 
 mod expand;
 pub mod field;
+pub mod json;
 pub mod key;
 pub mod problem;
 mod setting;

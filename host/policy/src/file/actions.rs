@@ -48,6 +48,15 @@ pub(super) const ACTIONS: Section = Section {
             inner: &[],
         },
         Key {
+            name: "record",
+            kind: "list of actions",
+            default: Some("[]"),
+            means: "calls of these are written to files by `loggia serve --record`, with their parameters, results, \
+                    state and requests, for `loggia replay`; what looks like a credential is redacted",
+            example: r#"["search"]"#,
+            inner: &[],
+        },
+        Key {
             name: "chain",
             kind: "word",
             default: Some("\"advise\""),
@@ -78,6 +87,7 @@ pub(super) fn read(field: &Field<'_>, problems: &mut Problems) -> (ActionPolicy,
     };
     terms.deny = names("deny");
     terms.confirm = names("confirm");
+    terms.record = names("record");
     if let Some(word) = fields.get("confirm-by").and_then(|field| field.word(CONSENT_SOURCES, problems)) {
         terms.confirm_by = word;
     }

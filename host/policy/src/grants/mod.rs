@@ -6,6 +6,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `grant.rs` | the trait, and requests of plugins |
+//! | `lacking.rs` | what a plugin needs and its policy lacks |
 //! | `destination.rs` | destinations, shared by `http` and `secrets` |
 //! | `dirs.rs`, `http.rs`, `env.rs`, `config.rs`, `secrets.rs`, `store.rs`, `caller.rs`, `invoke.rs`, `elicit.rs` | the grants |
 
@@ -18,6 +19,7 @@ mod env;
 mod grant;
 mod http;
 mod invoke;
+mod lacking;
 mod secrets;
 mod store;
 
@@ -33,6 +35,7 @@ use self::{
 pub use self::{
     grant::{Grant, GrantReading, GrantedSet, WantedGrant, WantedGrants},
     http::sends,
+    lacking::LackingGrant,
 };
 use crate::{
     document::{PolicySetting, field::Field, problem::Problems},
@@ -99,6 +102,12 @@ pub fn unmet_needs(surface: &Surface, policy: &Policy) -> Vec<UnmetNeed> {
         Some(UnmetNeed { action: action.name.clone(), grant: grant.clone() })
     });
     unmet.collect()
+}
+
+/// Lists the grants that a plugin needs as a whole and a policy lacks, in the plugin's order. [`unmet_needs`] lists those of single
+/// actions.
+pub fn lacking_grants(surface: &Surface, policy: &Policy) -> Vec<LackingGrant> {
+    lacking::find_lacking(surface.wants.iter().map(|want| (want, wanted(&want.grant))), policy)
 }
 
 /// Returns the paths that the section names. Ignores all problems, so that it works for invalid policies.

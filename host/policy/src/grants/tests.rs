@@ -146,3 +146,14 @@ fn roots_satisfy_only_requests_without_a_path() {
         }
     }
 }
+
+/// The macros of the SDK refuse requests of other grants when a plugin is compiled.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "tests read the sources of the repository")]
+fn the_sdk_knows_all_grants() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/macros/src/grants.rs");
+    let text = std::fs::read_to_string(path).unwrap();
+    let list = text.split_once("= [").and_then(|(_, rest)| rest.split_once("];")).unwrap().0;
+    let known: Vec<&str> = list.split(',').map(|name| name.trim().trim_matches('"')).collect();
+    assert_eq!(known, names().collect::<Vec<_>>());
+}

@@ -8,7 +8,7 @@ use loggia_text::units::{format_bytes, format_duration};
 
 use super::limit_names;
 
-/// Limits of a plugin. The defaults are those of DESIGN §6.
+/// Limits of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginLimits {
     /// Maximum size of the plugin's file, in bytes.

@@ -41,6 +41,8 @@ pub(super) enum ValueKind {
     Table(TableSpec),
     /// A text in place of a table's first key, or the table.
     TextOr(Box<ValueKind>),
+    /// A table of any values.
+    Any,
     /// A table whose keys the operator chooses.
     Map(Box<ValueKind>),
     /// A value that may be missing.

@@ -1,4 +1,4 @@
-//! Tables whose names the operator chooses: `[service.NAME]`, `[profile.NAME]`.
+//! Tables whose names the operator chooses: `[service.NAME]`, `[profile.NAME]`, `[guards.NAME]`, `[trust.NAME]`.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use super::{
     credential::JwksLocation,
     root_table::Settings,
-    value::{SettingValue as _, SettingsReader},
+    value::{SettingValue, SettingsReader},
 };
 use crate::document::{
     PolicySetting,
@@ -15,10 +15,35 @@ use crate::document::{
 /// Path of the authorization server's keys.
 const JWKS: &str = "auth.oauth.jwks";
 
+/// Parses the text of a file, with its variables expanded.
+fn parse_file(text: &str, setting: &PolicySetting<'_>) -> (Node, Problems) {
+    let mut problems = Problems::default();
+    let Tree { table, syntax_error } = parse_tree(text, setting.variable, &mut problems);
+    problems.set_syntax_error(syntax_error);
+    (Node { line: 1, value: Value::Table(table) }, problems)
+}
+
+/// Reads another file than `loggia.toml`, whose root is a table; `None` if a required key of it is missing.
+pub(super) fn read_document<T: SettingValue>(
+    text: &str,
+    setting: &PolicySetting<'_>,
+) -> (Option<T>, Problems) {
+    let (file, problems) = parse_file(text, setting);
+    let mut reader = SettingsReader { setting, problems, token: String::new() };
+    let value = T::read(&Field::new(String::new(), &file), &mut reader);
+    (value, reader.problems)
+}
+
 /// All problems of a file, each with its line. Displays on one line, as the text after the file's name.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SettingsError(Problems);
+
+impl From<Problems> for SettingsError {
+    fn from(problems: Problems) -> Self {
+        Self(problems.sorted())
+    }
+}
 
 impl SettingsError {
     /// Renders one problem per line.
@@ -51,10 +76,7 @@ impl Settings {
 impl SettingsReading {
     /// Parses the text of a file, like [`Settings::parse`]. Checks can add more problems before [`Self::finish`].
     pub fn new(text: &str, setting: &PolicySetting<'_>) -> Self {
-        let mut problems = Problems::default();
-        let Tree { table, syntax_error } = parse_tree(text, setting.variable, &mut problems);
-        problems.set_syntax_error(syntax_error);
-        let file = Node { line: 1, value: Value::Table(table) };
+        let (file, problems) = parse_file(text, setting);
         let mut reader = SettingsReader { setting, problems, token: String::new() };
         let root = Field::new(String::new(), &file);
         let settings = Settings::read(&root, &mut reader).unwrap_or_default();
@@ -80,6 +102,6 @@ impl SettingsReading {
     ///
     /// All problems, each with its line.
     pub fn finish(self) -> Result<Settings, SettingsError> {
-        if self.problems.is_empty() { Ok(self.settings) } else { Err(SettingsError(self.problems.sorted())) }
+        if self.problems.is_empty() { Ok(self.settings) } else { Err(self.problems.into()) }
     }
 }

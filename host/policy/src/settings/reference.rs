@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::{
     kind::{KeySpec, TableSpec, ValueKind},
+    plugin_manifest::PluginManifest,
     root_table::Settings,
     value::SettingValue as _,
 };
@@ -28,6 +29,8 @@ m or h.
 /// Example file with every key.
 const EXAMPLE: &str = include_str!("example.toml");
 
+const KEY_HEAD: &str = "| key | value | default | meaning |\n|---|---|---|---|\n";
+
 /// Appends text. Writing to a string cannot fail.
 macro_rules! add {
     ($page:expr, $($text:tt)*) => { let _ = write!($page, $($text)*); };
@@ -40,6 +43,15 @@ pub fn reference() -> String {
         section(&mut page, &table, "", "Top level");
     }
     add!(page, "\n## Complete example\n\n```toml\n{EXAMPLE}```\n");
+    page
+}
+
+/// Renders the keys of `plugin.toml`, for `docs/authors/builders.md`.
+pub fn manifest_reference() -> String {
+    let mut page = KEY_HEAD.to_owned();
+    if let ValueKind::Table(table) = PluginManifest::kind() {
+        table.keys.iter().for_each(|key| row(&mut page, key));
+    }
     page
 }
 
@@ -59,7 +71,7 @@ fn section(page: &mut String, table: &TableSpec, path: &str, title: &str) {
     }
     let (tables, keys): (Vec<_>, Vec<_>) = table.keys.iter().partition(|key| inner(&key.kind).is_some());
     if !keys.is_empty() {
-        add!(page, "\n| key | value | default | meaning |\n|---|---|---|---|\n");
+        add!(page, "\n{KEY_HEAD}");
     }
     for key in keys {
         row(page, key);
@@ -99,6 +111,7 @@ fn inner(kind: &ValueKind) -> Option<(&TableSpec, TableForm)> {
 fn kind(kind: &ValueKind) -> String {
     match kind {
         ValueKind::Text | ValueKind::Address => "text".into(),
+        ValueKind::Any => "table".into(),
         ValueKind::Flag => "`true` or `false`".into(),
         ValueKind::Number(_) => "number".into(),
         ValueKind::Quantity(name, ..) if *name == "Size" => "size".into(),

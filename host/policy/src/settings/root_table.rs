@@ -11,6 +11,7 @@ use super::{
     auth::{Auth, auth},
     card::CardSettings,
     credential::TokenHash,
+    guard::{Guard, guards},
     http::Http,
     login_server::LoginServer,
     named_tables::named_tables,
@@ -19,6 +20,8 @@ use super::{
     service::Service,
     state_storage::{self, StateStorage},
     table::table,
+    telemetry::Telemetry,
+    trust::Trust,
     upstream::{Upstream, upstreams},
     value::words,
 };
@@ -38,6 +41,9 @@ table! {
         cache: Option<PathBuf> = None;
         /// Where runs and plugins' state are kept.
         state: StateStorage = StateStorage::default(), state_storage::state, state_storage::kind();
+        /// Which changes of plugins, workflows, APIs and upstreams wait for `loggia approve`. Default: `artifact` if other machines can
+        /// reach the server, else `surface`.
+        pin: Option<PinMode> = None;
         /// Stack size of plugins, 64KiB to 8MiB.
         wasm_stack: Size = Size(512 << 10), within(Size(STACK_FLOOR as u64), Size(STACK_CEILING as u64));
         /// How long running calls and runs may continue after shutdown begins.
@@ -66,6 +72,12 @@ table! {
         service: BTreeMap<String, Service> = BTreeMap::new(), named_tables;
         /// Parts of the tools for different agents, each at a path of its own.
         profile: BTreeMap<String, Profile> = BTreeMap::new(), named_tables;
+        /// Components that look at calls of facades.
+        guards: BTreeMap<String, Guard> = BTreeMap::new(), guards;
+        /// Signers of plugins in registries.
+        trust: BTreeMap<String, Trust> = BTreeMap::new(), named_tables;
+        /// Traces and metrics for an OpenTelemetry collector.
+        telemetry: Option<Telemetry> = None;
         /// The listener for operators: health and metrics.
         admin: Option<Admin> = None;
     }
@@ -144,6 +156,17 @@ pub enum FullAudit {
     Refuse,
 }
 
+/// Which changes of plugins wait for an operator's approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum PinMode {
+    /// None
+    Open,
+    /// Changes of what clients see (texts, schemas, effects, skills) and of what a plugin asks for
+    Surface,
+    /// All changes of plugins and policies, and new ones
+    Artifact,
+}
+
 /// A revision of MCP, by its date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Revision {
@@ -181,6 +204,7 @@ pub enum Format {
 
 words! {
     Revision, "A revision of MCP, by its date.";
+    PinMode, "Which changes of plugins wait for an operator's approval.";
     FullAudit, "What happens while lines of the audit trail cannot be written.";
     Level, "Log level.";
     Format, "Log format.";

@@ -71,6 +71,7 @@ fn kind_schema(kind: &ValueKind, definitions: &mut Map<String, Json>) -> Json {
                 }
             }
         }),
+        ValueKind::Any => json!({"type": "object"}),
         ValueKind::List(item) => json!({"type": "array", "items": kind_schema(item, definitions)}),
         ValueKind::Set(item) => {
             json!({"type": "array", "uniqueItems": true, "items": kind_schema(item, definitions)})

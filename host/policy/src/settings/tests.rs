@@ -69,6 +69,8 @@ fn mistakes_have_a_line_and_a_suggestion() {
         "[http.per-caller]\nrte = 5\nburst = 5",
         "[http]\nlisten = '0.0.0.0:80'\n[[auth.token]]\nname = 'ci'\n[[auth.tokens]]\nnam = 'ci'\nother = 1",
         "[admin]\nlisten =\nhosts = 1",
+        "[guards.mask]\nfacades = []\n[guards.Mask]\n[guards.a]\ncomponent = 'a.wasm'\nfacades = ['*', 'A b']\nconfig = 1\ntime = '1h'\n\
+         [guards.b]\ncomponent = 'b.wasm'\nfacades = ['*']\nbefore = false\nafter = false",
         "[auth]\ntokens = [1, { name = 'x' }]",
     ]
     .map(|text| format!("{text}\n=>\n{}", parse(text).expect_err(text)))
@@ -135,6 +137,13 @@ fn schema_and_page_match_the_tables() {
         }
         assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), text, "LOGGIA_WRITE=1 writes it");
     }
+}
+
+#[test]
+fn the_keys_of_manifests_are_documented() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/authors/builders.md");
+    let (page, table) = (std::fs::read_to_string(page).unwrap(), super::manifest_reference());
+    assert!(page.contains(&table), "docs/authors/builders.md needs this table:\n{table}");
 }
 
 #[test]
@@ -244,5 +253,24 @@ fn state_is_a_folder_or_a_table() {
     check("[state]\nurl = 'mysql://ada:hunter2@db'", &format!("  line 2: `state.url` {form}"));
     for name in ["", "East", "a-b", "pg_toast", "1a"] {
         assert!(parse(&format!("[state]\n{url}\nschema = '{name}'")).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn the_operators_page_has_an_address() {
+    for (url, is_valid) in [
+        ("https://ops.example.com/operator/", true),
+        ("https://example.com/loggia/operator/", true),
+        ("http://127.0.0.1:9090/operator/", true),
+        ("http://ops.example.com/operator/", false),
+        ("https://ops.example.com/", false),
+        ("https://ops.example.com/operator", false),
+        ("https://ops.example.com/operator/?a=b", false),
+        ("https://ops.example.com/operator/#a", false),
+        ("https://ada:x@ops.example.com/operator/", false),
+        ("javascript:alert(1)//operator/", false),
+    ] {
+        let parsed = parse(&format!("[approvals]\npage = \"{url}\"\n"));
+        assert_eq!(parsed.is_ok(), is_valid, "{url}: {parsed:?}");
     }
 }

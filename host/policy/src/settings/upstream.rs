@@ -159,7 +159,10 @@ fn format(text: &Text) -> Result<String, &'static str> {
     }
 }
 
-fn headers(field: &Field<'_>, reader: &mut SettingsReader<'_>) -> Option<BTreeMap<String, HiddenText>> {
+pub(super) fn headers(
+    field: &Field<'_>,
+    reader: &mut SettingsReader<'_>,
+) -> Option<BTreeMap<String, HiddenText>> {
     let headers: BTreeMap<String, HiddenText> = BTreeMap::read(field, reader)?;
     for (name, HiddenText(value)) in &headers {
         let Some(field) = field.table().and_then(|table| table.get(name)) else { continue };

@@ -3,7 +3,7 @@
 use loggia_facade::{Failure, code};
 
 /// A failure that names the missing grant.
-pub(super) fn denied(grant: &str) -> Failure {
+pub(crate) fn denied(grant: &str) -> Failure {
     let hint = format!("the policy of this plugin does not grant `{grant}`");
     Failure::new(code::DENIED, "access denied").hint(hint)
 }

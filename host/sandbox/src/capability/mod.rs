@@ -31,14 +31,13 @@ mod state;
 
 use std::{sync::Arc, time::Duration};
 
-use loggia_facade::{Call, Failure, Reply, Session};
+use loggia_facade::{Call, Failure, Reply, Session, trace::ParentSpan};
 use loggia_system::FileIdentity;
 
 pub use self::root_fence::{FoundRoot, RootFence};
 use self::{
     caller::CallerCapability,
     config::{ConfigCapability, ConfigValues},
-    denied::denied,
     env::EnvCapability,
     fs::{FileAccess, FsCapability},
     http::{HttpAccess, HttpCapability},
@@ -46,10 +45,10 @@ use self::{
     state::{StateAccess, StateCapability},
 };
 pub(crate) use self::{
+    denied::denied,
     fs::{FileView, FsView, OpenedRoots},
     link::init,
     phases::{ConfigureContext, PrepareContext},
-    state::SpaceChoice,
 };
 use crate::{LoadError, call_log::CallLog, contract::PluginCall, meter::CpuMeter, usage::UsageCounters};
 
@@ -74,6 +73,8 @@ pub(crate) struct CallCapabilities {
     caller: Option<String>,
     /// For `elicit`, `invoke` and `progress`. None while a surface is read.
     session: Option<Session>,
+    /// Span of the guest.
+    span: ParentSpan,
 }
 
 impl FacadeCapabilities {
@@ -106,6 +107,7 @@ impl FacadeCapabilities {
             state: self.state.as_ref().map(|state| state.prepare(context)),
             caller: self.caller.as_ref().and_then(|caller| caller.prepare(context)),
             session: Some(session.clone()),
+            span: context.span.clone(),
         }
     }
 
@@ -137,8 +139,10 @@ impl CallCapabilities {
     /// Returns the requests. Where none are granted, each is refused, logged and counted, but for those of a guest whose
     /// surface is read: it has no counters.
     pub(crate) fn http(&mut self, log: &CallLog, usage: Option<&Arc<UsageCounters>>) -> &mut HttpAccess {
-        self.http
-            .get_or_insert_with(|| usage.map(|usage| HttpAccess::new(None, log, usage)).unwrap_or_default())
+        self.http.get_or_insert_with(|| match usage {
+            Some(usage) => HttpAccess::new(None, log, usage, &self.span),
+            None => HttpAccess::default(),
+        })
     }
 
     /// Returns a value of the configuration, as JSON.
@@ -154,6 +158,11 @@ impl CallCapabilities {
     /// Returns the call's session.
     pub(crate) fn session(&self) -> Option<&Session> {
         self.session.as_ref()
+    }
+
+    /// Returns the span of the guest.
+    pub(crate) fn span(&self) -> &ParentSpan {
+        &self.span
     }
 
     /// Describes a limit of files that the guest exceeded, with the key that changes it.

@@ -3,13 +3,19 @@
 use std::sync::Arc;
 
 use loggia_egress::CallerCredentials;
-use loggia_facade::{Effect, ScopeKey};
+use loggia_facade::{CallId, Effect, ScopeKey, trace::ParentSpan};
 use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_state::StateStore;
 use wasmtime_wasi::WasiCtxBuilder;
 
 use super::root_fence::RootFence;
-use crate::{LoadError, call_log::CallLog, meter::CpuMeter, usage::UsageCounters};
+use crate::{
+    LoadError,
+    call_log::CallLog,
+    meter::CpuMeter,
+    probes::{CallProbes, GuestTape},
+    usage::UsageCounters,
+};
 
 /// One capability that a policy may grant.
 ///
@@ -49,6 +55,8 @@ pub(crate) struct ConfigureContext<'a> {
     pub store: Option<StateStore>,
     /// Credentials of its callers, where the policy grants secrets that are theirs.
     pub credentials: Option<Arc<dyn CallerCredentials>>,
+    /// What stands beside calls.
+    pub probes: &'a CallProbes,
     /// Decides which directories clients may name.
     pub root_fence: &'a Arc<dyn RootFence>,
 }
@@ -56,6 +64,7 @@ pub(crate) struct ConfigureContext<'a> {
 /// Inputs of [`Capability::prepare`].
 pub(crate) struct PrepareContext<'a> {
     pub limits: &'a PluginLimits,
+    pub call: &'a CallId,
     /// Effect of the action that is called. A `read` action changes nothing.
     pub effect: Effect,
     /// Key of the caller's own state and credential; none for anonymous callers.
@@ -65,5 +74,9 @@ pub(crate) struct PrepareContext<'a> {
     pub meter: &'a Arc<CpuMeter>,
     /// Counters of the facade.
     pub usage: &'a Arc<UsageCounters>,
+    /// Span of the guest.
+    pub span: &'a ParentSpan,
+    /// Keeps what the guest reads and writes, if anything does.
+    pub tape: Option<&'a Arc<dyn GuestTape>>,
     pub wasi: &'a mut WasiCtxBuilder,
 }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use loggia_facade::{Effect, Failure, ScopeKey, code};
+use loggia_facade::{
+    Effect, Failure, ScopeKey, code,
+    trace::{ParentSpan, SpanKind, error_type, names},
+};
 use loggia_state::{ChangeOperation, StateChange, StateEntry, StateError, StatePage, StateSpace, StateStore};
 use serde_json::json;
 
 use super::phases::{Capability, ConfigureContext, PrepareContext};
-use crate::{LoadError, meter::CpuMeter};
+use crate::{LoadError, meter::CpuMeter, probes::GuestTape, space::SpaceChoice};
 
 /// The store of a plugin.
 pub(crate) struct StateCapability {
@@ -26,26 +29,21 @@ impl Capability for StateCapability {
     fn prepare(&self, context: &mut PrepareContext<'_>) -> StateAccess {
         StateAccess {
             store: self.store.clone(),
+            tape: context.tape.cloned(),
             is_per_caller: self.is_per_caller,
             may_commit: context.effect != Effect::Read,
             scope: context.scope.clone(),
             meter: Arc::clone(context.meter),
+            span: context.span.clone(),
         }
     }
-}
-
-/// The two spaces of a plugin's state, as a guest names them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum SpaceChoice {
-    /// Shared by all callers.
-    Shared,
-    /// The caller's own.
-    Caller,
 }
 
 /// State of a plugin, as far as one call may use it.
 pub(crate) struct StateAccess {
     store: StateStore,
+    /// Keeps what the call reads and writes, if anything does.
+    tape: Option<Arc<dyn GuestTape>>,
     /// The shared space is each caller's own.
     is_per_caller: bool,
     /// False for a `read` action.
@@ -54,41 +52,64 @@ pub(crate) struct StateAccess {
     scope: Option<ScopeKey>,
     /// Charged for the time that the store's threads take.
     meter: Arc<CpuMeter>,
+    /// Span of the guest.
+    span: ParentSpan,
 }
 
 impl StateAccess {
     /// Returns the entries of these keys, in their order.
     pub(crate) async fn get(
         &self,
-        space: SpaceChoice,
+        choice: SpaceChoice,
         keys: Vec<String>,
     ) -> Result<Vec<Option<StateEntry>>, Failure> {
-        let space = self.space(space)?;
-        self.run(move |store| store.get(space, &keys)).await
+        let space = self.space(choice)?;
+        let asked = self.tape.is_some().then(|| keys.clone());
+        let found = self.run("get", move |store| store.get(space, &keys)).await?;
+        if let Some(tape) = &self.tape {
+            for (key, entry) in asked.iter().flatten().zip(&found) {
+                tape.keep_value(choice, key, entry.as_ref().map(|entry| &*entry.value));
+            }
+        }
+        Ok(found)
     }
 
     /// Returns a page of the entries whose keys begin with `prefix` and come after `after`.
     pub(crate) async fn scan(
         &self,
-        space: SpaceChoice,
+        choice: SpaceChoice,
         prefix: String,
         after: Option<String>,
         limit: u32,
         at: Option<u64>,
     ) -> Result<StatePage, Failure> {
-        let space = self.space(space)?;
-        self.run(move |store| store.scan(space, &prefix, after.as_deref(), limit, at)).await
+        let space = self.space(choice)?;
+        let page =
+            self.run("scan", move |store| store.scan(space, &prefix, after.as_deref(), limit, at)).await?;
+        if let Some(tape) = &self.tape {
+            page.items.iter().for_each(|entry| tape.keep_value(choice, &entry.key, Some(&entry.value)));
+        }
+        Ok(page)
     }
 
     /// Commits all of these changes or none. A `read` action may only check.
-    pub(crate) async fn commit(&self, space: SpaceChoice, changes: Vec<StateChange>) -> Result<u64, Failure> {
+    pub(crate) async fn commit(
+        &self,
+        choice: SpaceChoice,
+        changes: Vec<StateChange>,
+    ) -> Result<u64, Failure> {
         let writes = changes.iter().any(|change| change.operation != ChangeOperation::Check);
         if writes && !self.may_commit {
             let failure = Failure::new(code::DENIED, "access denied: a read action may not change the state");
             return Err(failure.hint("declare the action as `write`"));
         }
-        let space = self.space(space)?;
-        self.run(move |store| store.commit(space, changes)).await
+        let space = self.space(choice)?;
+        let made = self.tape.is_some().then(|| changes.clone());
+        let version = self.run("commit", move |store| store.commit(space, changes)).await?;
+        if let (Some(tape), Some(changes)) = (&self.tape, &made) {
+            tape.keep_changes(choice, changes);
+        }
+        Ok(version)
     }
 
     fn space(&self, space: SpaceChoice) -> Result<StateSpace, Failure> {
@@ -113,14 +134,19 @@ impl StateAccess {
     /// Runs an operation on a thread that may wait for a disk or for another process, at the call's expense.
     async fn run<T: Send + 'static>(
         &self,
+        name: &'static str,
         operation: impl FnOnce(&StateStore) -> Result<T, StateError> + Send + 'static,
     ) -> Result<T, Failure> {
+        let mut span = self.span.begin(SpanKind::Internal, || names::state_span(name));
+        span.set(names::STATE, name);
         let store = self.store.clone();
         let mut working = self.meter.run_blocking(move || operation(&store));
-        match (&mut *working).await {
+        let done = match (&mut *working).await {
             Ok(done) => done.map_err(to_failure),
             Err(_) => Err(to_failure(StateError::Storage("the thread that used it ended".to_owned()))),
-        }
+        };
+        span.finish(done.as_ref().err().map(|failure| error_type(&failure.code)));
+        done
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `call` | a call on its way to the guest |
 //! | `description` | the surface as a guest describes it, and an action's schemas |
 //! | `reply`, `failure`, `next` | a guest's answer |
+//! | `verdict` | a guard's verdict |
 //! | `request` | a guest's call to another facade |
 //! | `extras` | open-ended fields: names with JSON texts |
 //! | `malformed` | why an answer is not what the contract says |
@@ -20,6 +21,7 @@ mod malformed;
 mod next;
 mod reply;
 mod request;
+mod verdict;
 
 pub(crate) use call::PluginCall;
 pub(crate) use description::{RawDescription, RawSchema, parse_action_extras};
@@ -27,6 +29,7 @@ pub(crate) use failure::{RawFailure, failure_extra};
 pub(crate) use next::RawNext;
 pub(crate) use reply::{RawContent, RawReply};
 pub(crate) use request::RawRequest;
+pub(crate) use verdict::RawVerdict;
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use loggia_facade::{
     Detail, Failure, Input, Request, code,
     json::{JsonError, parse},
+    trace::ParentSpan,
 };
 use serde_json::Value;
 
@@ -35,6 +36,7 @@ impl RawRequest {
             input: Input::Action { action: self.action, params, detail: self.detail },
             timeout: self.timeout,
             idempotency_key: self.idempotency_key,
+            span: ParentSpan::default(),
         })
     }
 }

@@ -7,12 +7,12 @@ use wasmtime_wasi::{WasiCtx, p2::bindings::random::random};
 use super::*;
 use crate::{
     LoadError, PluginArtifact, engine,
-    engine::{AddressSpace, SandboxEngine},
+    engine::{AddressSpace, CodeTarget, EngineOptions, SandboxEngine},
 };
 
 /// Instantiates a component in a store with tight limits and calls its function `run`, which returns a string.
 fn error_of(component: &str) -> wasmtime::Error {
-    let engine = engine::compiler(AddressSpace::Short).unwrap();
+    let engine = engine::compiler(CodeTarget::SHORT).unwrap();
     let component = Component::new(&engine, wat::parse_str(component).unwrap()).unwrap();
     let mut store: Store<StoreLimits> = Store::new(&engine, StoreLimitsBuilder::new().instances(1).build());
     store.limiter(|limits| limits);
@@ -78,8 +78,8 @@ fn too_many_random_bytes() {
 
 #[test]
 fn more_than_the_pool_has_for_one_call() {
-    let engine = SandboxEngine::new(engine::STACK).unwrap();
-    if engine.space() == AddressSpace::Short {
+    let engine = SandboxEngine::new(EngineOptions::default()).unwrap();
+    if engine.target().space == AddressSpace::Short {
         // There is no pool.
         return;
     }
@@ -104,7 +104,7 @@ fn a_trap_without_its_prefix() {
 
 #[test]
 fn the_name_of_a_missing_import() {
-    let engine = engine::compiler(AddressSpace::Short).unwrap();
+    let engine = engine::compiler(CodeTarget::SHORT).unwrap();
     let component =
         wat::parse_str(r#"(component (import "acme:magic/wand@1.0.0" (instance (export "wave" (func)))))"#)
             .unwrap();

@@ -21,7 +21,7 @@ impl Contract {
     /// believe it denied; or if it leaves no action.
     pub fn with_policy(mut self, terms: ActionPolicy) -> Result<Self, SurfaceProblems> {
         let mut problems = Vec::new();
-        for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm)] {
+        for (key, names) in [("deny", &terms.deny), ("confirm", &terms.confirm), ("record", &terms.record)] {
             for name in names.iter().filter(|name| self.index_of_name(name).is_none()) {
                 let known = self.surface.actions.iter().map(|action| action.name.as_str());
                 let near = near::nearest(name, known);

@@ -11,6 +11,8 @@ pub struct ActionPolicy {
     pub confirm: Vec<String>,
     /// Whose confirmation counts where the client cannot ask a person.
     pub confirm_by: ConsentSource,
+    /// Actions whose calls may be written to recordings.
+    pub record: Vec<String>,
     /// Whether `batch` is available.
     pub batch: bool,
 }

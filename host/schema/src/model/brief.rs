@@ -68,7 +68,7 @@ fn named_values(schema: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// Splits a text into sentences, and also after these characters. Text between backticks or in brackets is not split.
-fn clauses<'a>(text: &'a str, ends: &[char]) -> impl Iterator<Item = &'a str> {
+pub(crate) fn clauses<'a>(text: &'a str, ends: &[char]) -> impl Iterator<Item = &'a str> {
     let (mut start, mut quoted, mut depth, mut out) = (0, false, 0_usize, Vec::new());
     for (at, c) in text.char_indices() {
         match c {

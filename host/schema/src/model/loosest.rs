@@ -2,7 +2,10 @@
 //!
 //! Actions may use one name for different types, and a schema may have alternatives; clients see one property.
 
-use crate::model::shape::{ShapeMember, ValueShape};
+use crate::model::{
+    shape::{ShapeMember, ValueShape},
+    value_texts::ValueText,
+};
 
 impl ValueShape {
     /// Returns the narrowest shape that covers both.
@@ -95,6 +98,7 @@ fn merge_members(
                 if known.brief.is_empty() {
                     known.brief = member.brief;
                 }
+                ValueText::merge(&mut known.values, member.values);
                 if known.text.is_empty() {
                     known.text = member.text;
                 } else if !member.text.is_empty() && !known.text.contains(&member.text) {

@@ -25,7 +25,9 @@
 //! | `signature` | an action and its parameters in one line |
 //! | `simplify` | rewrites equivalent alternatives into one form |
 //! | `surface_limits` | limits of a surface, by its origin |
+//! | `text_flags` | texts that look like instructions, or are hidden |
 //! | `uri_template` | templates of URIs |
+//! | `value_texts` | what the values of an `enum` mean |
 //! | `view` | the actions that one tool offers to one caller |
 //! | `work` | the step budget of the current thread |
 
@@ -52,7 +54,9 @@ pub(crate) mod shape_reader;
 pub(crate) mod signature;
 pub(crate) mod simplify;
 pub(crate) mod surface_limits;
+pub(crate) mod text_flags;
 pub(crate) mod uri_template;
+pub(crate) mod value_texts;
 pub(crate) mod view;
 pub(crate) mod work;
 

@@ -7,6 +7,8 @@
 use loggia_facade::Object;
 use serde_json::{Map, Value};
 
+use crate::model::value_texts::ValueText;
+
 /// The type of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ValueShape {
@@ -36,10 +38,12 @@ pub(crate) struct ShapeMember {
     pub(crate) name: String,
     pub(crate) required: bool,
     pub(crate) shape: ValueShape,
-    /// The author's description, with constraints.
+    /// The author's description, with constraints and the texts of values.
     pub(crate) text: String,
-    /// The part of it that a first call needs. May be empty.
+    /// The part of it that a first call needs, without the texts of values. May be empty.
     pub(crate) brief: String,
+    /// What the values of an `enum` mean.
+    pub(crate) values: Vec<ValueText>,
 }
 
 impl ValueShape {

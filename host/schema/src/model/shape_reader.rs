@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::model::{
     brief, constraints, keywords,
     shape::{ShapeMember, ValueShape},
+    value_texts::ValueText,
 };
 
 impl ValueShape {
@@ -76,12 +77,16 @@ impl ValueShape {
         let members = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         let members = members
             .filter(|(_, schema)| **schema != Value::Bool(false))
-            .map(|(name, member)| ShapeMember {
-                name: name.clone(),
-                required: keywords::lists_name(schema, "required", name),
-                shape: Self::from_schema(member),
-                text: constraints::describe(member),
-                brief: brief::brief(name, member),
+            .map(|(name, member)| {
+                let values = ValueText::of_schema(member);
+                ShapeMember {
+                    name: name.clone(),
+                    required: keywords::lists_name(schema, "required", name),
+                    shape: Self::from_schema(member),
+                    text: ValueText::append(constraints::describe(member), &values),
+                    brief: brief::brief(name, member),
+                    values,
+                }
             })
             .collect();
         let others = match schema.get("additionalProperties").or_else(|| schema.get("unevaluatedProperties"))

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::model::{
     shape::{ShapeMember, ValueShape},
     signature::{KnownShapes, nested_type},
+    value_texts::ValueText,
 };
 
 /// The schema of a property with this text. `known` returns the shapes of the tool's other parameters.
@@ -46,7 +47,10 @@ fn own_schema(shape: &ValueShape, known: KnownShapes<'_>) -> Object {
 
 /// A member of a parameter. Objects in it are described in one line.
 fn member_schema(member: &ShapeMember, known: KnownShapes<'_>) -> Value {
-    let ShapeMember { name, shape, brief, .. } = member;
+    let ShapeMember { name, shape, brief, values, .. } = member;
+    // The tool's parameter of the same name says what the values mean.
+    let is_said = known(name).is_some_and(|known| known.is_same_type(shape));
+    let brief = ValueText::append(brief.clone(), if is_said { &[] } else { values });
     let text = |line: Option<String>| {
         let texts: Vec<String> =
             line.into_iter().chain(Some(brief.clone()).filter(|text| !text.is_empty())).collect();

@@ -99,6 +99,7 @@ fn optional(name: &str, shape: ValueShape, text: &str, brief: &str) -> ShapeMemb
         shape,
         text: text.to_owned(),
         brief: brief.to_owned(),
+        values: Vec::new(),
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `lint` | checks a tool against the table of clients |
 //! | `nested` | the forms `{action, params}`: signatures, names, union |
 //! | `output_schema` | the schema of the envelope |
+//! | `parameter_lint` | checks parameters for what models fill in wrongly |
 //! | `parameters` | parameters of many actions, merged by name |
 //! | `part` | the part of a facade that one tool shows |
 //! | `raw` | the form that passes the author's schema through |
@@ -36,6 +37,7 @@ pub(crate) mod large;
 pub(crate) mod lint;
 pub(crate) mod nested;
 pub(crate) mod output_schema;
+pub(crate) mod parameter_lint;
 pub(crate) mod parameters;
 pub(crate) mod part;
 pub(crate) mod raw;

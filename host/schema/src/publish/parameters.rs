@@ -11,6 +11,7 @@ use crate::{
         brief::{are_alike, repeats},
         limits,
         shape::{ShapeMember, ValueShape},
+        value_texts::ValueText,
     },
     publish::brief_schema::brief_schema,
     text::show,
@@ -30,6 +31,8 @@ struct ParameterEntry<'a> {
     shape: ValueShape,
     /// Brief texts, in the order in which actions give them.
     uses: Vec<ParameterUse<'a>>,
+    /// What values mean, for all actions.
+    values: Vec<ValueText>,
 }
 
 /// The actions that give a parameter the same text, or one that differs in few words: the first one stands for them.
@@ -46,7 +49,7 @@ impl<'a> ParameterTable<'a> {
 
     /// Adds the parameters of an action.
     pub(crate) fn add(&mut self, action: &'a str, members: impl IntoIterator<Item = ShapeMember>) {
-        for ShapeMember { name, shape, brief, .. } in members {
+        for ShapeMember { name, shape, brief, values, .. } in members {
             // `The issue.` of `update_issue` says nothing.
             let text = if repeats(&format!("{name} {action} {}", self.facade), &brief) {
                 String::new()
@@ -58,8 +61,14 @@ impl<'a> ParameterTable<'a> {
                     known.shape = std::mem::replace(&mut known.shape, ValueShape::Any).loosest(shape);
                     known
                 }
-                None => self.entries.push_mut(ParameterEntry { name, shape, uses: Vec::new() }),
+                None => self.entries.push_mut(ParameterEntry {
+                    name,
+                    shape,
+                    uses: Vec::new(),
+                    values: Vec::new(),
+                }),
             };
+            ValueText::merge(&mut known.values, values);
             match known.uses.iter_mut().find(|known| known.text == text || are_alike(&known.text, &text)) {
                 Some(known) => known.actions.push(action),
                 None => known.uses.push(ParameterUse { text, actions: vec![action] }),
@@ -112,6 +121,6 @@ impl ParameterEntry<'_> {
             }
             out.push_str(&text);
         }
-        out
+        show::cut(&ValueText::append(out, &self.values), limits::DESCRIPTION)
     }
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `page.rs` | a page, composed of the parts below and the views that a caller may see |
 //! | `shell.html`, `shell.css`, `shell.js` | the outer document |
+//! | `approvals.js` | in it, the approvals for which a run waits |
 //! | `frame.html`, `frame.css`, `frame.js` | what is in front of a view in the inner one |
 
 mod page;

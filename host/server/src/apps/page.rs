@@ -38,8 +38,8 @@ pub(crate) struct ToolPage<'a> {
 impl ToolPage<'_> {
     /// Writes the page.
     pub(crate) fn to_html(&self) -> String {
-        let (shell, css, js) =
-            (include_str!("shell.html"), include_str!("shell.css"), include_str!("shell.js"));
+        let (shell, css) = (include_str!("shell.html"), include_str!("shell.css"));
+        let js = concat!(include_str!("approvals.js"), include_str!("shell.js"));
         let config = to_script_text(&self.config());
         fill(shell, &[("{csp}", CONTENT_POLICY), ("{css}", css), ("{config}", &config), ("{js}", js)])
     }
@@ -76,6 +76,8 @@ impl ToolPage<'_> {
             "version": env!("CARGO_PKG_VERSION"),
             "meant": self.actions.iter().find(|action| action.is_meant).map(|action| action.name),
             "actions": actions,
+            // Without views, it is there for approvals: other results take one line.
+            "folds": views.is_empty(),
             "views": views,
             "frame": fill(html, &[("{csp}", CONTENT_POLICY), ("{css}", css), ("{js}", js)]),
         })

@@ -14,6 +14,7 @@
   if (client === window) return;
   const config = JSON.parse(document.getElementById("config").textContent);
   const root = document.getElementById("result");
+  const approvals = new ApprovalCards(document.getElementById("approvals"), request, show);
   const waiting = new Map();
   let nextId = 1, calls = 0;
   let theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", variables = {};
@@ -54,7 +55,7 @@
     } else if (message.method === "ui/notifications/tool-input") {
       input = isObject(params.arguments) ? params.arguments : {};
     } else if (message.method === "ui/notifications/tool-result") {
-      show(params);
+      showFirst(params);
     } else if (message.method === "ui/notifications/tool-cancelled") {
       replace(line("p", "The call was cancelled.", "quiet"));
     } else if (message.method === "ui/notifications/host-context-changed") {
@@ -74,17 +75,6 @@
     if (framed?.ready) tell({ loggia: "context", theme, variables });
   }
 
-  /** The envelope in a result. Clients of which Loggia knows that they read text get it as text alone. */
-  function envelopeOf(result) {
-    if (isObject(result?.structuredContent)) return result.structuredContent;
-    const text = result?.content?.[0]?.text;
-    try {
-      const parsed = JSON.parse(text);
-      if (isObject(parsed) && typeof parsed.ok === "boolean") return parsed;
-    } catch { /* It is a text. */ }
-    return result?.isError ? { ok: false, error: text ?? "" } : { ok: true, data: text ?? null };
-  }
-
   async function call(action, params) {
     const known = own(config.actions, action);
     if (known === undefined) throw new Error(`the tool has no action ${String(action).slice(0, 80)}`);
@@ -99,7 +89,7 @@
     calls += 1;
     try {
       const args = known.meant ? params : { action, params };
-      return envelopeOf(await request("tools/call", { name: config.tool, arguments: args }));
+      return ApprovalCards.envelopeOf(await request("tools/call", { name: config.tool, arguments: args }));
     } finally {
       calls -= 1;
     }
@@ -128,13 +118,23 @@
 
   // --- Results
 
-  function show(result) {
-    const envelope = envelopeOf(result);
+  /** Shows the result of the call: approvals for which it waits, and what came of it. */
+  function showFirst(result) {
+    const envelope = ApprovalCards.envelopeOf(result);
+    if (!approvals.take(result, envelope)) show(result, envelope, config.folds);
+    else if (approvals.isWaiting()) approvals.look();
+  }
+
+  function show(result, envelope, folds = false) {
     const action = envelope.action ?? envelope.cmd ?? config.meant;
     // The result of a chain is that of its last call.
     const name = envelope.trail === undefined ? own(config.actions, action)?.view : undefined;
     const view = own(config.views, name);
-    if (envelope.ok !== true || view === undefined) {
+    if (folds && envelope.ok === true) {
+      const folded = document.createElement("details");
+      folded.append(line("summary", `${config.title}: ${action ?? "done"}`), ...render(envelope, result));
+      replace(folded);
+    } else if (envelope.ok !== true || view === undefined) {
       replace(...render(envelope, result));
     } else if (framed?.name === name) {
       framed.envelope = envelope;
@@ -249,6 +249,7 @@
   const appCapabilities = { availableDisplayModes: ["inline"] };
   request("ui/initialize", { protocolVersion: VERSION, appInfo, appCapabilities }).then((result) => {
     if (isObject(result?.hostContext)) adopt(result.hostContext);
+    approvals.links = isObject(result?.hostCapabilities?.openLinks);
     send({ method: "ui/notifications/initialized", params: {} });
     let last = "";
     const report = () => {

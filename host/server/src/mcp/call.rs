@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use loggia_facade::{Answer, Command, Envelope, Failure, code};
+use loggia_facade::{Answer, Command, Envelope, Failure, code, trace::ParentSpan};
 use loggia_gate::{
     access::{CallOrigin, CallerRights, ListId},
     call::Exec,
-    catalog::CatalogSnapshot,
+    catalog::{CatalogSlot, CatalogSnapshot},
     run::{CallEvent, RunHandle, RunId},
 };
 use loggia_schema::explain_unknown_tool;
@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
+    approvals::add_approvals,
     call_reference::CallReference,
     elicitation::{self, CallBinding, ElicitationSupport, ParkedCall},
     forwarded::to_call_response,
@@ -60,12 +61,13 @@ enum Resumption {
 }
 
 impl McpHandler {
-    /// Handles a `tools/call`.
+    /// Handles a `tools/call`, whose span this is.
     pub(super) async fn handle_call(
         &self,
         request: CallToolRequestParams,
         begun: Option<BegunCall>,
         context: &McpContext,
+        span: &ParentSpan,
     ) -> Result<CallToolResponse, ErrorData> {
         let _counted = self.shared.calls.token();
         let support = ElicitationSupport::of_client(context);
@@ -74,6 +76,7 @@ impl McpHandler {
             .with_elicitation(support.forms)
             .with_links(support.links)
             .with_request_ids(request_ids(context))
+            .with_span(span)
             .with_roots(self.root_source());
         let tool = request.name.clone();
         // Only state that may pass through the client needs a binding.
@@ -108,9 +111,25 @@ impl McpHandler {
         self.follow_call(exec, None, request).await
     }
 
-    fn to_result(&self, envelope: Envelope, tool: &str, context: &McpContext) -> CallToolResult {
+    fn to_result(&self, mut envelope: Envelope, tool: &str, context: &McpContext) -> CallToolResult {
         let render = if self.shares_text { to_shared_result } else { to_result };
-        render(envelope, &self.shared.gate.catalog().snapshot(), tool, self.view(context))
+        let catalog = self.shared.gate.catalog();
+        let snapshot = catalog.snapshot();
+        if !catalog.notices.is_empty() {
+            let published = snapshot.list(self.view(context).list).tools.get(tool);
+            let facade = published.map_or(tool, |published| &published.facade);
+            envelope.notice = catalog.notices.find(facade).map(|notice| match snapshot.slots.get(facade) {
+                Some(CatalogSlot::Serving(_)) => format!("{notice}; an older version answered"),
+                _ => notice,
+            });
+        }
+        let approvals = envelope.run.clone().and_then(|run| {
+            let pages = self.shown_pages(context.client_capabilities().as_ref());
+            self.run_approvals(&run, &self.origin(context), (&snapshot, pages))
+        });
+        let mut result = render(envelope, &snapshot, tool, self.view(context));
+        add_approvals(&mut result, approvals);
+        result
     }
 
     /// Answers with the run that a call becomes, or with its status.
@@ -145,7 +164,10 @@ impl McpHandler {
     pub(super) fn missing_tool(&self, name: &str, list: ListId, rights: &CallerRights) -> ErrorData {
         let catalog = self.shared.gate.catalog();
         match catalog.is_admitted() {
-            true => unknown_tool(name, &catalog.snapshot(), list, rights),
+            true => match catalog.notices.find(name).filter(|_| rights.reaches(name)) {
+                Some(notice) => ErrorData::invalid_params(format!("No tool {name:?}: {notice}"), None),
+                None => unknown_tool(name, &catalog.snapshot(), list, rights),
+            },
             false => no_tool_yet(name),
         }
     }
@@ -333,97 +355,4 @@ fn no_tool_yet(name: &str) -> ErrorData {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{collections::BTreeMap, sync::Arc};
-
-    use loggia_facade::Reply;
-    use loggia_gate::{
-        call::Gate,
-        catalog::{Catalog, CatalogSlot},
-        schedule::{Executor, InlinePolicy},
-        testing::{entry, lanes, puppet},
-    };
-    use loggia_policy::model::FacadeRules;
-    use rmcp::ServiceExt;
-    use serde_json::{Value, json};
-    use tokio_util::sync::CancellationToken;
-
-    use super::*;
-
-    /// A facade whose calls take this long.
-    fn slow(takes: Duration) -> Gate {
-        let puppet = puppet("a", move |_| async move {
-            tokio::time::sleep(takes).await;
-            Ok(Reply::data("done"))
-        });
-        let catalog = Arc::new(Catalog::default());
-        let slot = CatalogSlot::Serving(Arc::new(entry(puppet, FacadeRules::default())));
-        catalog.swap(BTreeMap::from([("a".to_owned(), slot)]));
-        catalog.mark_admitted();
-        Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(1)))
-    }
-
-    /// Returns a client's result of a call of `a`, and the seconds it took.
-    async fn called(gate: Gate, arguments: Value) -> (Result<CallToolResult, rmcp::ServiceError>, u64) {
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
-        let serving = tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await });
-        let client = ().serve(theirs).await.unwrap();
-        let Value::Object(arguments) = arguments else { unreachable!() };
-        let begun = Instant::now();
-        let request = CallToolRequestParams::new("a").with_arguments(arguments);
-        let result = client.call_tool(request).await;
-        let took = begun.elapsed().as_secs();
-        client.cancel().await.unwrap();
-        let _ = serving.await;
-        (result, took)
-    }
-
-    /// Returns the data of the envelope, and the seconds it took.
-    async fn call_envelope(gate: Gate, arguments: Value) -> (Value, u64) {
-        let (result, took) = called(gate, arguments).await;
-        (result.unwrap().structured_content.unwrap(), took)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn calls_during_loading_are_told_to_retry() {
-        let executor = || Executor::new(lanes(), InlinePolicy::Slots(1));
-        let (refused, took) = called(Gate::new(Arc::default(), executor()), json!({})).await;
-        let message = "No tool \"a\" yet: plugins are still being loaded. Try again in some seconds.";
-        assert!(refused.unwrap_err().to_string().contains(message));
-        assert_eq!(took, 8);
-
-        let catalog = Arc::new(Catalog::default());
-        catalog.mark_admitted();
-        let (refused, took) = called(Gate::new(catalog, executor()), json!({})).await;
-        assert!(refused.unwrap_err().to_string().contains("Unknown tool: \"a\". Available tools: none."));
-        assert_eq!(took, 0);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn long_calls_become_runs_after_forty_seconds() {
-        let minute = || slow(Duration::from_secs(60));
-        let (run, took) = call_envelope(minute(), json!({"action": "dig"})).await;
-        assert_eq!((run["data"]["run"]["status"].clone(), took), (json!("running"), 40));
-        assert_eq!(run["next"]["arguments"]["action"], "run_status");
-        let (soon, took) = call_envelope(slow(Duration::from_secs(20)), json!({"action": "dig"})).await;
-        assert_eq!((soon["data"].clone(), took), (json!("done"), 20));
-        let (late, took) = call_envelope(minute(), json!({"action": "look"})).await;
-        assert_eq!((late["code"].clone(), took), (json!("timed_out"), 30), "its own clock");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn waiting_for_a_run_returns_after_forty_seconds() {
-        let gate = slow(Duration::from_secs(100));
-        let (begun, took) = call_envelope(gate.clone(), json!({"action": "dig", "wait": false})).await;
-        assert_eq!(took, 0);
-        let id = begun["data"]["run"]["id"].clone();
-        let request = json!({"action": "run_status", "run_id": id, "wait": true});
-        let mut ends = Vec::new();
-        for _ in 0..3 {
-            let (status, took) = call_envelope(gate.clone(), request.clone()).await;
-            ends.push((status["data"]["run"]["status"].clone(), took));
-        }
-        assert_eq!(ends, [(json!("running"), 40), (json!("running"), 40), (json!("succeeded"), 20)]);
-    }
-}
+mod tests;

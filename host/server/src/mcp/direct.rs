@@ -28,12 +28,14 @@ use rmcp::{
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
+    approvals::add_approvals,
     call_reference::CallReference,
     elicitation::ElicitationSupport,
     handler::{McpContext, McpHandler},
     operation::OperationTimer,
+    request_span::{self, CALL, SpanRequest},
     result::to_shared_result,
-    view::ClientView,
+    view::{ClientView, ShownPages},
     wire::response_text,
 };
 use crate::jsonrpc::{ids::error_answer, tool_call::PlainToolCall};
@@ -91,13 +93,25 @@ impl McpHandler {
         request: CallToolRequestParams,
         context: &McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (operation, begun) = match StartedCallSlot::take(&context.extensions) {
+        let (gate, list) = (&self.shared.gate, self.view(context).list);
+        let mut early = None;
+        let (mut operation, begun) = match StartedCallSlot::take(&context.extensions) {
             Some(StartedCall { exec, event, operation, counted }) => {
                 (operation, Some((exec, event, counted)))
             }
-            None => (self.time_tool_call(&request.name, self.view(context).list), None),
+            None => {
+                let begin = |tool: Option<&str>| {
+                    early = tool.is_none().then(|| request.name.clone());
+                    request_span::begin_for(gate, (CALL, tool), context)
+                };
+                (self.time_tool_call(&request.name, list, begin), None)
+            }
         };
-        let answer = self.handle_call(request, begun, context).await;
+        let answer = self.handle_call(request, begun, context, operation.span()).await;
+        // The call may have waited for its tool to be loaded.
+        if let Some(name) = early {
+            operation.name_tool(gate, &name, list);
+        }
         operation.finish(&answer);
         answer
     }
@@ -133,14 +147,22 @@ impl McpHandler {
             false => RequestIds::default(),
         };
         let origin = origin.unwrap_or(&self.origin).clone();
+        let operation = self.time_tool_call(&params.name, view.list, |tool| {
+            let revision = Some(&client.protocol_version);
+            let is_http = origin.address.is_some();
+            let request = SpanRequest { method: CALL, tool, id: &*id, revision, is_http };
+            request_span::begin(gate, &request, || request_span::remote_context(meta.as_ref(), &header))
+        });
         let origin = origin
+            .with_span(operation.span())
             .with_elicitation(support.forms)
             .with_links(support.links)
             .with_request_ids(request_ids)
             .with_list(view.list, view.client.answer_budget())
             .with_roots(self.root_source());
-        let operation = self.time_tool_call(&params.name, view.list);
         let rights = origin.rights.clone();
+        let pages = self.shown_pages(Some(&client.capabilities));
+        let asker = (pages == ShownPages::Approvals).then(|| origin.clone());
         let arguments = params.arguments.take().unwrap_or_default();
         let Some(mut exec) = gate.call_tool(origin, &params.name, arguments) else {
             let error = self.missing_tool(&params.name, view.list, &rights);
@@ -162,7 +184,12 @@ impl McpHandler {
         };
         match event {
             Some(CallEvent::Done(envelope)) => {
-                let mut result = to_shared_result(*envelope, &gate.catalog().snapshot(), &params.name, view);
+                let snapshot = gate.catalog().snapshot();
+                let run = envelope.run.as_deref().zip(asker.as_ref());
+                let approvals =
+                    run.and_then(|(run, asker)| self.run_approvals(run, asker, (&snapshot, pages)));
+                let mut result = to_shared_result(*envelope, &snapshot, &params.name, view);
+                add_approvals(&mut result, approvals);
                 operation.finish_result(&result);
                 // Sessions are of older revisions, which do not know it.
                 result.result_type = None;

@@ -8,9 +8,9 @@ use loggia_gate::{access::Caller, run::RunId};
 use rmcp::{
     Peer, RoleServer, ServiceError,
     model::{
-        CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
-        ElicitationAction, ElicitationCapability, InitializeRequestParams, InputRequest, InputRequiredResult,
-        InputResponses, ProtocolVersion, ServerRequest,
+        CancelledNotificationParam, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams,
+        ElicitResult, ElicitationAction, ElicitationCapability, InitializeRequestParams, InputRequest,
+        InputRequiredResult, InputResponses, ProtocolVersion, ServerRequest,
     },
     service::{PeerRequestOptions, RequestContext},
 };
@@ -48,11 +48,21 @@ impl ElicitationSupport {
         Self::declared(client.capabilities.elicitation.clone(), false)
     }
 
+    /// Returns true if a client with these capabilities shows forms.
+    pub fn has_forms(client: &ClientCapabilities) -> bool {
+        Self::declared(client.elicitation.clone(), false).forms
+    }
+
     fn declared(elicits: Option<ElicitationCapability>, is_stateless: bool) -> Self {
         let links = elicits.as_ref().is_some_and(|elicits| elicits.url.is_some());
         // `elicitation: {}` means forms.
         let forms = elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none());
         Self { forms, links, by_retry: is_stateless && (forms || links) }
+    }
+
+    /// Returns true if a result can ask by a form.
+    pub fn shows_form_by_retry(self) -> bool {
+        self.by_retry && self.forms
     }
 
     /// Returns true if the client can show the question.

@@ -10,7 +10,9 @@ use loggia_gate::{
 use loggia_policy::settings::{CardSettings, Revision};
 use rmcp::{
     RoleServer,
-    model::{CacheScope, Implementation, ProtocolVersion, ServerCapabilities, ServerConfig},
+    model::{
+        CacheScope, ClientCapabilities, Implementation, ProtocolVersion, ServerCapabilities, ServerConfig,
+    },
     service::RequestContext,
 };
 use tokio::sync::watch;
@@ -23,7 +25,7 @@ use super::{
     list_changes::SubscribedPeers,
     roots::SessionRoots,
     subscriptions::{ResourceSubscriptions, StateObserver},
-    view::{ClientView, ServedEndpoint},
+    view::{ClientView, ServedEndpoint, ShownPages},
 };
 use crate::{
     fleet::{FleetLink, FleetMember, receive_mail},
@@ -213,6 +215,11 @@ impl McpHandler {
     /// Returns how the client of a request is served.
     pub(super) fn view(&self, context: &McpContext) -> ClientView {
         self.served_endpoint(context).view_of(context)
+    }
+
+    /// Returns the pages that a client with these capabilities shows.
+    pub(super) fn shown_pages(&self, client: Option<&ClientCapabilities>) -> ShownPages {
+        ShownPages::of_client(client, self.shared.gate.approvals().is_some())
     }
 
     /// Returns how the client of a session is served.

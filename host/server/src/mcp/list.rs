@@ -13,7 +13,11 @@ use loggia_gate::{
 use loggia_schema::PublishedTool;
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 
-use super::{search_hint::to_meta, tool_pages::add_page, view::ClientView};
+use super::{
+    search_hint::to_meta,
+    tool_pages::add_page,
+    view::{ClientView, ShownPages},
+};
 
 /// Converts the listed tools of a list, sorted by name.
 pub fn published_tools(snapshot: &CatalogSnapshot, list: ListId) -> Vec<Tool> {
@@ -45,15 +49,13 @@ pub fn to_tool(published: &PublishedTool) -> Tool {
 fn visible_tools(snapshot: &CatalogSnapshot, view: ClientView, rights: &CallerRights) -> Vec<Tool> {
     let convert = |facade: &str, published: &PublishedTool| {
         let tool = to_tool(published);
-        match snapshot.slots.get(facade).filter(|_| view.client.meta || view.has_pages) {
+        match snapshot.slots.get(facade).filter(|_| view.client.meta || view.pages != ShownPages::None) {
             Some(CatalogSlot::Serving(entry)) => {
                 let mut meta = match view.client.meta {
                     true => to_meta(entry, published, view.client),
                     false => MetaObject::new(),
                 };
-                if view.has_pages {
-                    add_page(&mut meta, entry, &published.name, &published.view);
-                }
+                add_page(&mut meta, entry, &published.name, (&published.view, view.pages));
                 if meta.is_empty() { tool } else { tool.with_meta(meta) }
             }
             _ => tool,
@@ -70,7 +72,7 @@ const MAX_CACHED: usize = 64;
 struct ListKey {
     list: ListId,
     has_meta: bool,
-    has_pages: bool,
+    pages: ShownPages,
     rights: CallerRights,
 }
 
@@ -100,11 +102,15 @@ impl ToolListCache {
         let key = ListKey {
             list: view.list,
             has_meta: view.client.meta,
-            has_pages: view.has_pages,
+            pages: view.pages,
             rights: rights.clone(),
         };
         let build = || Arc::new((snapshot.generation, visible_tools(&snapshot, view, rights)));
-        if key.list != ListId::default() || key.has_meta || key.has_pages || !rights.are_unrestricted() {
+        if key.list != ListId::default()
+            || key.has_meta
+            || key.pages != ShownPages::None
+            || !rights.are_unrestricted()
+        {
             let known = self.take(snapshot.generation, &key);
             // Built without the lock, so that other callers do not wait.
             return self.keep(known.unwrap_or_else(|| CachedList { key, list: build() }));

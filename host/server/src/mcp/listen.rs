@@ -122,7 +122,7 @@ impl McpHandler {
 
     /// Answers `resources/subscribe`.
     pub(super) async fn subscribe_session(&self, uri: String, context: &McpContext) -> Result<(), ErrorData> {
-        let _operation = self.time_operation("resources/subscribe");
+        let _operation = self.time_operation("resources/subscribe", context);
         let (facade, prefix) = self.find_subscribed(&uri, context).await?;
         let hold = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<SessionHold>());
         let subscriber =
@@ -141,7 +141,7 @@ impl McpHandler {
 
     /// Answers `resources/unsubscribe`. Ending a subscription twice is no error.
     pub(super) fn unsubscribe_session(&self, uri: &str, context: &McpContext) {
-        let _operation = self.time_operation("resources/unsubscribe");
+        let _operation = self.time_operation("resources/unsubscribe", context);
         self.shared.subscriptions.remove_of_session(&session_id(context), uri);
     }
 }

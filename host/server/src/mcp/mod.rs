@@ -13,7 +13,9 @@
 //! | `instructions.rs` | the server's instructions, within the length that clients keep |
 //! | `pages.rs` | pagination of lists |
 //! | `prompts.rs` | workflows as prompts |
+//! | `prompt_form.rs` | asks for the arguments that a prompt lacks |
 //! | `tool_pages.rs` | pages of tools, for clients of MCP Apps |
+//! | `approvals.rs` | approvals of a run, for the page that shows them |
 //! | `resources.rs` | results of `read` actions as resources |
 //! | `skills.rs` | instructions that come with plugins |
 //! | `subscriptions.rs` | who hears of which resource |
@@ -22,13 +24,15 @@
 //! | `wire.rs` | messages as text; text and structured content of a result from the same bytes |
 //! | `direct.rs` | calls that end at once, without rmcp's service |
 //! | `elicitation.rs` | elicitation, in both lifecycles |
-//! | `operation.rs` | timing of requests, and their ids in the log |
+//! | `operation.rs` | timing of requests, their spans, and their ids in the log |
+//! | `request_span.rs` | the span of a request, which continues the trace that it names |
 //! | `progress.rs` | progress notifications of a request |
 //! | `roots.rs` | roots of a stdio client |
 //! | `forwarded.rs` | requests about calls of other hosts |
 //! | `tasks.rs` | runs as tasks of the tasks extension |
 //! | `list_changes.rs`, `listen.rs` | list changes, to clients of both lifecycles |
 
+mod approvals;
 mod call;
 mod call_reference;
 mod content;
@@ -43,8 +47,10 @@ mod listen;
 mod operation;
 mod pages;
 mod progress;
+mod prompt_form;
 mod prompts;
 mod protocol;
+mod request_span;
 mod resources;
 mod result;
 mod roots;

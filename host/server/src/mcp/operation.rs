@@ -1,11 +1,12 @@
-//! Timing of requests, and their ids in the log.
+//! Timing of requests, their spans, and their ids in the log.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, mem::take, sync::Arc};
 
 use axum::http::request::Parts;
+use loggia_facade::trace::{ActiveSpan, ParentSpan, names};
 use loggia_gate::{
     access::{ListId, RequestIds},
-    call::is_enabled as is_audited,
+    call::{Gate, is_enabled as is_audited},
     flow::{self, OTHER_NAME},
 };
 use rmcp::{
@@ -14,7 +15,10 @@ use rmcp::{
 };
 use tokio::time::Instant;
 
-use super::handler::{McpContext, McpHandler};
+use super::{
+    handler::{McpContext, McpHandler},
+    request_span,
+};
 
 /// Measures a request until it is dropped.
 pub(super) struct OperationTimer {
@@ -22,25 +26,48 @@ pub(super) struct OperationTimer {
     began: Instant,
     /// Error label of the response; empty for success.
     error: Cow<'static, str>,
+    span: ActiveSpan,
 }
 
 impl McpHandler {
     /// Times a request of this method; it counts as successful.
-    pub(super) fn time_operation(&self, method: &str) -> OperationTimer {
-        let meter = self.shared.gate.meters().operations.get_or_insert(method);
-        OperationTimer { meter, began: Instant::now(), error: "".into() }
+    pub(super) fn time_operation(&self, method: &str, context: &McpContext) -> OperationTimer {
+        let gate = &self.shared.gate;
+        let meter = gate.meters().operations.get_or_insert(method);
+        let span = request_span::begin_for(gate, (method, None), context);
+        OperationTimer { meter, began: Instant::now(), error: "".into(), span }
     }
 
-    /// Times a call of a tool. Unpublished names share one label, since a client may invent any number of them.
-    pub(super) fn time_tool_call(&self, name: &str, list: ListId) -> OperationTimer {
+    /// Times a call of a tool. Unpublished names share one label, since a client may invent any number of them; the span begins
+    /// with the name only if it is published.
+    pub(super) fn time_tool_call(
+        &self,
+        name: &str,
+        list: ListId,
+        begin_span: impl FnOnce(Option<&str>) -> ActiveSpan,
+    ) -> OperationTimer {
         let gate = &self.shared.gate;
         let known = gate.catalog().snapshot().list(list).tools.contains_key(name);
         let meter = gate.meters().tool_calls.get_or_insert(if known { name } else { OTHER_NAME });
-        OperationTimer { meter, began: Instant::now(), error: "cancelled".into() }
+        let span = begin_span(known.then_some(name));
+        OperationTimer { meter, began: Instant::now(), error: "cancelled".into(), span }
     }
 }
 
 impl OperationTimer {
+    /// Span of the request, under which the call runs.
+    pub(super) fn span(&self) -> &ParentSpan {
+        self.span.as_parent()
+    }
+
+    /// Names the tool of a call that came before its tool was published.
+    pub(super) fn name_tool(&mut self, gate: &Gate, name: &str, list: ListId) {
+        if gate.catalog().snapshot().list(list).tools.contains_key(name) {
+            self.meter = gate.meters().tool_calls.get_or_insert(name);
+            request_span::name_tool(&mut self.span, name);
+        }
+    }
+
     /// Records the outcome of the call.
     pub(super) fn finish(mut self, answer: &Result<CallToolResponse, ErrorData>) {
         match answer {
@@ -59,6 +86,11 @@ impl OperationTimer {
 impl Drop for OperationTimer {
     fn drop(&mut self) {
         self.meter.record(&self.error, self.began.elapsed());
+        let mut span = take(&mut self.span);
+        if let Ok(code) = self.error.parse::<i64>() {
+            span.set(names::STATUS_CODE, code.to_string());
+        }
+        span.finish(Some(&*self.error).filter(|error| !error.is_empty()));
     }
 }
 

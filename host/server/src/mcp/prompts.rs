@@ -1,21 +1,23 @@
 //! Prompts: procedures that a person starts, such as workflows. A prompt asks the model for one call of a tool that the client
 //! sees, so it needs no other right than that call.
 
-use loggia_facade::{Failure, Next, Object};
+use loggia_facade::{Failure, Next, Object, trace::ParentSpan};
 use loggia_gate::{access::CallOrigin, catalog::CatalogPrompt};
-use loggia_schema::nearest;
+use loggia_schema::{UriTemplate, nearest};
 use rmcp::{
     ErrorData,
     model::{
-        CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResult,
-        ListPromptsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, Reference, Role,
+        CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, GetPromptRequestParams,
+        GetPromptResponse, GetPromptResult, ListPromptsResult, PaginatedRequestParams, Prompt,
+        PromptArgument, PromptMessage, Reference, ResourceContents, Role,
     },
 };
 use serde_json::Value;
 
 use super::{
+    elicitation::ElicitationSupport,
     handler::{McpContext, McpHandler},
-    pages,
+    pages, prompt_form,
 };
 
 impl McpHandler {
@@ -25,7 +27,7 @@ impl McpHandler {
         request: Option<PaginatedRequestParams>,
         context: &McpContext,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let _operation = self.time_operation("prompts/list");
+        let _operation = self.time_operation("prompts/list", context);
         let (_, prompts) = self.visible_prompts(context).await;
         let prompts: Vec<Prompt> = prompts.iter().map(to_prompt).collect();
         let cursor = request.and_then(|request| request.cursor);
@@ -40,20 +42,57 @@ impl McpHandler {
         &self,
         request: GetPromptRequestParams,
         context: &McpContext,
-    ) -> Result<GetPromptResult, ErrorData> {
-        let _operation = self.time_operation("prompts/get");
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let operation = self.time_operation("prompts/get", context);
         let (origin, prompts) = self.visible_prompts(context).await;
         let prompt = find(&prompts, &request.name)?;
-        let params = prepare(prompt, request.arguments.unwrap_or_default())?;
+        let mut arguments = request.arguments.unwrap_or_default();
+        let missing = missing_arguments(prompt, &arguments);
+        match request.input_responses.map(prompt_form::parse_answer) {
+            Some(answer) => prompt_form::fill_in(&mut arguments, &missing, answer),
+            None if ElicitationSupport::of_client(context).shows_form_by_retry() => {
+                let asked = (prompt.name.as_str(), prompt.action().summary.as_str());
+                if let Some(asks) = prompt_form::ask(asked, &missing) {
+                    return Ok(asks.into());
+                }
+            }
+            None => {}
+        }
+        let params = prepare(prompt, arguments)?;
         let next = Next {
             facade: prompt.entry.surface().name.clone(),
             action: prompt.action().name.clone(),
             params,
             reason: None,
         };
+        let attached = self.read_attached((prompt, &next.params), operation.span(), context).await?;
         let call = self.gate().catalog().snapshot().address_next(origin.list, &next);
         let message = PromptMessage::new_text(Role::User, render(prompt, &call));
-        Ok(GetPromptResult::new(vec![message]).with_description(prompt.action().summary.clone()))
+        let messages = attached.into_iter().chain([message]).collect();
+        Ok(GetPromptResult::new(messages).with_description(prompt.action().summary.clone()).into())
+    }
+
+    /// Reads the resources that a prompt brings with it, with the rights of its caller. One whose template has a parameter that was
+    /// not given is left out.
+    async fn read_attached(
+        &self,
+        (prompt, params): (&CatalogPrompt, &Object),
+        span: &ParentSpan,
+        context: &McpContext,
+    ) -> Result<Vec<PromptMessage>, ErrorData> {
+        let mut messages = Vec::new();
+        for template in prompt.entry.facade.attached(&prompt.action().name) {
+            // It was checked when the workflow was loaded.
+            let Some(uri) = UriTemplate::parse(template).ok().and_then(|template| template.expand(params))
+            else {
+                continue;
+            };
+            let contents = self.read_contents(&uri, span, context).await?;
+            messages.extend(
+                contents.into_iter().map(|contents| PromptMessage::new(Role::User, to_block(contents))),
+            );
+        }
+        Ok(messages)
     }
 
     /// Answers `completion/complete`: the values that an argument of a prompt may have, if its schema names
@@ -63,7 +102,7 @@ impl McpHandler {
         request: CompleteRequestParams,
         context: &McpContext,
     ) -> Result<CompleteResult, ErrorData> {
-        let _operation = self.time_operation("completion/complete");
+        let _operation = self.time_operation("completion/complete", context);
         let reference = match &request.r#ref {
             Reference::Prompt(reference) => reference,
             Reference::Resource(template) => {
@@ -96,6 +135,23 @@ impl McpHandler {
         let origin = self.origin(context);
         let prompts = catalog.snapshot().prompts(origin.list, &origin.rights);
         (origin, prompts)
+    }
+}
+
+/// Converts what a resource contains: pictures and sounds to what models see and hear.
+fn to_block(contents: ResourceContents) -> ContentBlock {
+    match contents {
+        ResourceContents::BlobResourceContents { mime_type: Some(mime_type), blob, .. }
+            if mime_type.starts_with("image/") =>
+        {
+            ContentBlock::image(blob, mime_type)
+        }
+        ResourceContents::BlobResourceContents { mime_type: Some(mime_type), blob, .. }
+            if mime_type.starts_with("audio/") =>
+        {
+            ContentBlock::audio(blob, mime_type)
+        }
+        contents => ContentBlock::resource(contents),
     }
 }
 
@@ -192,10 +248,21 @@ fn cut(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
+/// Lists the required arguments that a person has not given, with their schemas.
+fn missing_arguments<'a>(prompt: &'a CatalogPrompt, given: &Object) -> Vec<(&'a str, &'a Value)> {
+    let is_given = |name: &str| given.get(name).is_some_and(is_set);
+    let missing = Parameter::of(prompt).filter(|own| own.required && own.is_scalar() && !is_given(own.name));
+    missing.map(|own| (own.name, own.schema)).collect()
+}
+
+/// Whether an argument was filled in.
+fn is_set(value: &Value) -> bool {
+    !value.is_null() && value.as_str() != Some("")
+}
+
 /// Checks the arguments of a prompt, and converts them to parameters of its action. An empty text is an argument that was not
 /// filled in. Values are checked if the arguments can make a whole call, else the call itself checks them.
 fn prepare(prompt: &CatalogPrompt, arguments: Object) -> Result<Object, ErrorData> {
-    let is_set = |value: &Value| !value.is_null() && value.as_str() != Some("");
     let given: Object = arguments.into_iter().filter(|(_, value)| is_set(value)).collect();
     let parameters: Vec<Parameter<'_>> = Parameter::of(prompt).collect();
     let is_argument = |name: &str| parameters.iter().any(|own| own.name == name && own.is_scalar());

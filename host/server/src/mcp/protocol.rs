@@ -20,8 +20,7 @@ use rmcp::{
 use super::{
     handler::{McpContext, McpHandler},
     pages,
-    tool_pages::shows_pages,
-    view::ClientView,
+    view::{ClientView, ShownPages},
 };
 
 impl ServerHandler for McpHandler {
@@ -38,7 +37,7 @@ impl ServerHandler for McpHandler {
         request: rmcp::model::InitializeRequestParams,
         context: McpContext,
     ) -> Result<rmcp::model::InitializeResult, ErrorData> {
-        let _operation = self.time_operation("initialize");
+        let _operation = self.time_operation("initialize", &context);
         self.wait_for_catalog(self.served_endpoint(&context).view_in_session(&request)).await;
         context.peer.set_peer_info(request.clone());
         if let Some(roots) = &self.roots {
@@ -49,7 +48,7 @@ impl ServerHandler for McpHandler {
     }
 
     async fn discover(&self, context: McpContext) -> Result<DiscoverResult, ErrorData> {
-        let _operation = self.time_operation("server/discover");
+        let _operation = self.time_operation("server/discover", &context);
         self.wait_for_catalog(self.view(&context)).await;
         let (fresh, scope) = (self.ttl_ms(), self.cache_scope(&context));
         let config = self.server_config().with_instructions(self.instructions(&context));
@@ -62,18 +61,18 @@ impl ServerHandler for McpHandler {
         request: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> Result<ListToolsResult, ErrorData> {
-        let _operation = self.time_operation("tools/list");
+        let _operation = self.time_operation("tools/list", &context);
         let catalog = self.shared.gate.catalog();
         catalog.wait_until_admitted().await;
-        let has_pages = shows_pages(context.client_capabilities().as_ref());
-        let (origin, view) = (self.origin(&context), ClientView { has_pages, ..self.view(&context) });
+        let pages = self.shown_pages(context.client_capabilities().as_ref());
+        let (origin, view) = (self.origin(&context), ClientView { pages, ..self.view(&context) });
         let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, view, &origin.rights));
         let cursor = request.and_then(|request| request.cursor);
         let (tools, next) = pages::page(&listed.1, |tool| &tool.name, cursor.as_deref())?;
         let mut result = ListToolsResult::with_all_items(tools);
         result.next_cursor = next;
         // A list with pages is not that of other clients.
-        let scope = if has_pages { CacheScope::Private } else { self.cache_scope(&context) };
+        let scope = if pages == ShownPages::None { self.cache_scope(&context) } else { CacheScope::Private };
         Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
     }
 
@@ -109,7 +108,7 @@ impl ServerHandler for McpHandler {
         request: GetPromptRequestParams,
         context: McpContext,
     ) -> Result<GetPromptResponse, ErrorData> {
-        Ok(self.answer_prompt(request, &context).await?.into())
+        self.answer_prompt(request, &context).await
     }
 
     async fn complete(

@@ -7,6 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::future::join_all;
 use loggia_facade::{
     Answer, Block, Command, Content, Detail, Envelope, Failure, Input, Object, Request, code,
+    trace::ParentSpan,
 };
 use loggia_gate::{
     access::CallOrigin,
@@ -44,7 +45,7 @@ impl McpHandler {
         request: Option<PaginatedRequestParams>,
         context: &McpContext,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let _operation = self.time_operation("resources/list");
+        let _operation = self.time_operation("resources/list", context);
         let (origin, resources) = self.visible_resources(context).await;
         let listed = resources.iter().map(|resource| self.list_items(resource, &origin, context));
         let mut listed: Vec<Resource> = join_all(listed).await.into_iter().flatten().collect();
@@ -65,7 +66,7 @@ impl McpHandler {
         request: Option<PaginatedRequestParams>,
         context: &McpContext,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let _operation = self.time_operation("resources/templates/list");
+        let _operation = self.time_operation("resources/templates/list", context);
         let (_, resources) = self.visible_resources(context).await;
         let templates = resources.iter().filter(|resource| !resource.template().is_fixed());
         let mut templates: Vec<ResourceTemplate> = templates.filter_map(to_template).collect();
@@ -83,21 +84,34 @@ impl McpHandler {
         request: ReadResourceRequestParams,
         context: &McpContext,
     ) -> Result<ReadResourceResult, ErrorData> {
-        let _operation = self.time_operation("resources/read");
+        let operation = self.time_operation("resources/read", context);
         let _counted = self.shared.calls.token();
         if let Some(file) = self.read_skill_file(&request.uri, context).await {
             return file;
         }
         let (snapshot, origin) = self.resource_origin(context).await;
-        if let Some(page) = read_page(&snapshot, origin.list, &origin.rights, &request.uri) {
+        let pages = self.shown_pages(context.client_capabilities().as_ref());
+        if let Some(page) = read_page(&snapshot, origin.list, &origin.rights, (&request.uri, pages)) {
             return Ok(page.with_ttl_ms(self.ttl_ms()).with_cache_scope(self.cache_scope(context)));
         }
-        let (resource, params) = find(&snapshot, &origin, &request.uri)?;
-        let call = (resource.action().name.clone(), params, Detail::Full);
-        let envelope = self.call_action(&resource, call, &origin, context);
-        let contents = to_contents(envelope.await, &resource, &request.uri)?;
+        let contents = self.read_contents(&request.uri, operation.span(), context).await?;
         // Whether it changes is the plugin's business, so that nothing may be kept.
         Ok(ReadResourceResult::new(contents).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    /// Reads what a facade publishes under a URI, by a call of its action.
+    pub(super) async fn read_contents(
+        &self,
+        uri: &str,
+        span: &ParentSpan,
+        context: &McpContext,
+    ) -> Result<Vec<ResourceContents>, ErrorData> {
+        let (snapshot, origin) = self.resource_origin(context).await;
+        let origin = origin.with_span(span);
+        let (resource, params) = find(&snapshot, &origin, uri)?;
+        let call = (resource.action().name.clone(), params, Detail::Full);
+        let envelope = self.call_action(&resource, call, &origin, context);
+        to_contents(envelope.await, &resource, uri)
     }
 
     /// Answers `completion/complete` for a variable of a template: the values that its list of items has.
@@ -228,7 +242,7 @@ impl McpHandler {
     ) -> Envelope {
         let facade = resource.entry.surface().name.clone();
         let input = Input::Action { action, params, detail };
-        let request = Request { facade, input, timeout: None, idempotency_key: None };
+        let request = Request::new(facade, input);
         let mut exec = self.gate().start(origin.clone(), request);
         loop {
             let event = tokio::select! {

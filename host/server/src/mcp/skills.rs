@@ -31,7 +31,7 @@ impl McpHandler {
         request: Option<PaginatedRequestParams>,
         context: &McpContext,
     ) -> Result<ListSkillsResult, ErrorData> {
-        let _operation = self.time_operation("skills/list");
+        let _operation = self.time_operation("skills/list", context);
         let skills: Vec<Skill> = self.visible_skills(context).await.iter().map(to_skill).collect();
         let cursor = request.and_then(|request| request.cursor);
         let (page, next) = pages::page(&skills, |skill| &skill.uri, cursor.as_deref())?;
@@ -46,7 +46,7 @@ impl McpHandler {
         request: GetSkillRequestParams,
         context: &McpContext,
     ) -> Result<GetSkillResult, ErrorData> {
-        let _operation = self.time_operation("skills/get");
+        let _operation = self.time_operation("skills/get", context);
         let skills = self.visible_skills(context).await;
         let found = skills.iter().find(|skill| skill.uri(SKILL_FILE) == request.uri);
         let unknown = || ErrorData { code: ErrorCode::INVALID_PARAMS, ..unknown_skill(&request.uri) };

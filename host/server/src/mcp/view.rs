@@ -27,14 +27,26 @@ pub struct ClientView {
     pub list: ListId,
     /// What is known of it.
     pub client: &'static ClientTraits,
-    /// It shows pages of tools.
-    pub has_pages: bool,
+    /// The pages of tools that it shows.
+    pub pages: ShownPages,
+}
+
+/// The pages of tools that a client shows to its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ShownPages {
+    /// It shows none.
+    #[default]
+    None,
+    /// Those with views of plugins.
+    Views,
+    /// Those of approvals, too: it cannot ask its user, and the server keeps approvals.
+    Approvals,
 }
 
 impl Default for ClientView {
     /// A client of which nothing is known.
     fn default() -> Self {
-        Self { list: ListId::default(), client: &client_table().unknown, has_pages: false }
+        Self { list: ListId::default(), client: &client_table().unknown, pages: ShownPages::None }
     }
 }
 
@@ -47,7 +59,7 @@ impl ServedEndpoint {
     /// Returns how a client is served that introduces itself by this name.
     pub fn view(&self, name: &str) -> ClientView {
         let client = client_table().identify(name);
-        ClientView { list: self.lists.list_of(client), client, has_pages: false }
+        ClientView { list: self.lists.list_of(client), client, pages: ShownPages::None }
     }
 
     /// Returns how the client of a request is served.

@@ -32,7 +32,7 @@ fn gate() -> Gate {
     });
     let nested = puppet("nested", |call: Call| async move {
         let input = Input::Action { action: "look".into(), params: Object::new(), detail: call.detail };
-        let request = Request { facade: "a".into(), input, timeout: None, idempotency_key: None };
+        let request = Request::new("a", input);
         call.session.invoke(request).await
     });
     let plain = puppet("plain", |_| async { Ok(Reply::data("done")) });

@@ -8,7 +8,12 @@ use serde_json::Value;
 
 use super::show::{load, report_missing};
 use crate::{
-    cli::{common::UsageError, exit, records::RunRecords, term},
+    cli::{
+        common::UsageError,
+        exit,
+        records::{RunRecords, own_name},
+        term,
+    },
     serve::approvals::now_ms,
 };
 
@@ -77,10 +82,4 @@ fn explain(stored: &StoredApproval) -> String {
         ApprovalState::Expired => "it has expired; the call must be made again".to_owned(),
         ApprovalState::Withdrawn => "its call has ended".to_owned(),
     }
-}
-
-/// Who decides: the user of the system, as the environment names them.
-fn own_name() -> String {
-    let user = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    user.map_or_else(|| "command line".to_owned(), |user| format!("command line: {user:.100}"))
 }

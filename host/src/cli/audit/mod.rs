@@ -16,11 +16,8 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use loggia_policy::settings::Level;
 
-use super::{
-    common::{UsageError, env_default},
-    settings,
-};
-use crate::{places, telemetry::logs};
+use super::{common::UsageError, records::RecordPlace};
+use crate::telemetry::logs;
 
 /// Verify, query or follow the audit trail.
 ///
@@ -33,18 +30,8 @@ pub struct AuditCommand {
     /// Audit file [default: `audit.file` of the settings file]
     #[arg(long, value_name = "FILE", global = true)]
     file: Option<PathBuf>,
-    /// State folder [env: LOGGIA_STATE; default: that of the settings file, or the platform's state folder]
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = env_default("LOGGIA_STATE"),
-        hide_default_value = true,
-        global = true
-    )]
-    state: Option<PathBuf>,
-    /// Settings file that names the audit file and the state folder
-    #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG", global = true)]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    place: RecordPlace,
 }
 
 // Help texts are at the commands' structs.
@@ -59,10 +46,9 @@ enum Command {
 impl AuditCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
-        let read = self.config.as_deref().map(settings::read_and_check).transpose()?;
-        let (audit, storage) = read.map(|settings| (settings.audit, settings.state)).unwrap_or_default();
-        let state = self.state.or(storage.folder).map_or_else(places::state, Ok)?;
-        let file = self.file.or(audit.file).map(|file| {
+        let settings = self.place.settings()?;
+        let state = self.place.folder(&settings)?;
+        let file = self.file.or(settings.audit.file).map(|file| {
             std::path::absolute(&file).with_context(|| format!("failed to resolve {}", file.display()))
         });
         let file = || {

@@ -2,24 +2,33 @@
 //!
 //! | file | concept |
 //! |---|---|
+//! | `call_lines.rs` | a log line for each call |
 //! | `sources.rs` | watches plugin sources |
 //! | `out.rs` | builds into the output folder |
 
+mod call_lines;
 mod out;
 mod sources;
 
 use std::{
+    collections::BTreeMap,
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::{Context, bail};
+use loggia_gate::catalog::NoticeMap;
 use loggia_policy::settings::{Http, Level, Publish, Settings};
 use loggia_server::ENDPOINT_PATH;
 
-use self::{out::BuildOutput, sources::SourceWatcher};
+use self::{
+    call_lines::CallLines,
+    out::{BuildEnd, BuildOutput, find_sources},
+    sources::SourceWatcher,
+};
 use super::{
     client::{ServerTarget, TokenOrigin, find_client, render_entry, render_snippet},
     common::{LoadOptions, UsageError, shared_io_runtime},
@@ -29,19 +38,22 @@ use super::{
 };
 use crate::{
     build,
-    build::BuildError,
+    build::{BuildError, PluginSource},
+    load::{LoadStatusReport, file_stem},
     serve::{HostOptions, PluginHost, approvals::ApprovalOptions},
-    telemetry::logs,
+    telemetry::{logs, span_source::SystemRecorder},
 };
 
 /// Build plugin sources, serve them over HTTP, rebuild and reload on save.
 ///
-/// Prints the configuration for common clients. Policy files (<name>.toml in a crate's folder) apply as with `serve`,
-/// and workflow files (<name>.workflow.yaml) beside the crates are served too. A policy cannot grant the plugin folder
+/// Prints the configuration for common clients. Builds crates, Python, JavaScript and TypeScript projects, and what plugin.toml
+/// says; build commands run with your rights. While the newest source does not build or load, results of the older version say
+/// why. Policy files (<name>.toml in a plugin's folder) apply as with `serve`, and workflow files (<name>.workflow.yaml) beside
+/// the plugins are served too. A policy cannot grant the plugin folder
 /// itself, but a directory beside it: ../data is DIR/data, which is created if it is missing.
 #[derive(clap::Args)]
 pub struct DevCommand {
-    /// A plugin crate, or a folder of them
+    /// The folder of a plugin's sources, or a folder of them
     #[arg(value_name = "PATH", default_value = ".")]
     path: PathBuf,
     /// Loopback address to listen on. Port 0 selects a free port
@@ -66,51 +78,58 @@ impl DevCommand {
             )));
         }
         logs::start_plain(Level::Info);
-        build::ensure_target()?;
         let path =
             fs::canonicalize(&self.path).with_context(|| format!("there is no {}", self.path.display()))?;
-        let out = BuildOutput::create(&self.out)
+        // Before anything is written: probably this is the wrong folder.
+        find_or_explain(&path)?;
+        let mut out = BuildOutput::create(&self.out)
             .with_context(|| format!("failed to create {}", self.out.display()))?;
         // Before the first build, so that no save during it is missed.
-        let sources = SourceWatcher::watch(path.clone(), out.folder().to_owned())
+        let watcher = SourceWatcher::watch(path.clone(), out.folder().to_owned())
             .context("failed to watch the sources")?;
-        // Probably the wrong folder, or Rust is missing: no save can fix that.
-        if let Err(error @ (BuildError::Nothing(_) | BuildError::Tool(..))) = out.find_sources(&path) {
-            return Err(error.into());
-        }
-        let (building, shown) = (out.clone(), out.plugins().to_owned());
+        let runtime = shared_io_runtime()?;
+        let file = self.common.settings()?.map_or_else(Publish::default, |settings| settings.publish);
+        let settings = Settings { publish: self.publishing.override_file(file), ..Settings::default() };
+        let PublishPlan { lists, paths } = PublishPlan::new(&settings);
+        let approvals = Some(ApprovalOptions::new(&settings.approvals));
+        let options = HostOptions {
+            journal: true,
+            notifies_callers: true,
+            lists,
+            approvals,
+            spans: Some(Arc::new(SystemRecorder(CallLines::default()))),
+            ..self.common.host_options()?.with_lines()
+        };
+        let host = PluginHost::new(&options)?;
+        let plugins = out.plugins().to_owned();
+        let (catalog, status) = (Arc::clone(host.gate.catalog()), Arc::clone(&host.load_status));
         // Beside the server, which serves each plugin when it is built.
         std::thread::Builder::new().name("loggia-dev".into()).spawn(move || {
             term::note(&format!(
                 "building the plugins under {}; each is served when it is built",
                 path.display()
             ));
-            log_build(building.build(&path), "the first build has ended");
-            while sources.wait() {
-                tracing::info!("building …");
-                log_build(building.build(&path), "built");
+            let mut build = |done| {
+                log_build(out.build(&path), done);
+                catalog.notices.set_builds(build_notices(out.failed(), &status.now()));
+            };
+            build("the first build has ended");
+            while watcher.wait() {
+                build("built");
             }
         })?;
-        let runtime = shared_io_runtime()?;
-        let file = self.common.settings()?.map_or_else(Publish::default, |settings| settings.publish);
-        let settings = Settings { publish: self.publishing.override_file(file), ..Settings::default() };
-        let PublishPlan { lists, paths } = PublishPlan::new(&settings);
-        let approvals = Some(ApprovalOptions::new(&settings.approvals));
-        let options = HostOptions { journal: true, lists, approvals, ..self.common.host_options()? };
-        let host = PluginHost::new(&options)?;
         let door = HttpEndpoint {
             http: Http { listen: self.http, ..Http::default() },
             authenticator: None,
             paths,
             file: None,
         };
-        let served =
-            runtime.block_on(serve_http(&host, out.plugins().to_owned(), door, &settings, move |address| {
-                match client_configs(address, &shown) {
-                    Ok(text) => term::print(&text),
-                    Err(error) => term::print_error(&error),
-                }
-            }));
+        let served = runtime.block_on(serve_http(&host, plugins.clone(), door, &settings, move |address| {
+            match client_configs(address, &plugins) {
+                Ok(text) => term::print(&text),
+                Err(error) => term::print_error(&error),
+            }
+        }));
         // Running calls use timers of this runtime, so drop the host first.
         drop(host);
         runtime.shutdown_background();
@@ -119,15 +138,38 @@ impl DevCommand {
     }
 }
 
+/// Fails if no save could lead to a build: there are no sources, or the tools are missing. Any other mistake may be fixed by a
+/// save.
+fn find_or_explain(path: &Path) -> anyhow::Result<()> {
+    match find_sources(path) {
+        Ok((sources, _)) if sources.iter().any(PluginSource::is_crate) => Ok(build::ensure_target()?),
+        Err(error @ (BuildError::Nothing(_) | BuildError::Tool(..))) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Logs the end of a build. `dev` continues after a failed one, since the next save may fix it.
-fn log_build(built: Result<bool, BuildError>, done: &str) {
+fn log_build(built: Result<BuildEnd, BuildError>, done: &str) {
     match built {
-        Ok(true) => tracing::info!("{done}"),
-        Ok(false) => tracing::error!("not all plugins could be built; earlier builds keep serving"),
+        Ok(BuildEnd::Complete) => tracing::info!("{done}"),
+        Ok(BuildEnd::Unchanged) => tracing::debug!("nothing to build"),
+        Ok(BuildEnd::Partial) => {
+            tracing::error!("not all plugins could be built; earlier builds keep serving");
+        }
         Err(error) => {
             tracing::error!("{:#}; earlier builds keep serving", anyhow::Error::new(error));
         }
     }
+}
+
+/// Builds a sentence for callers of each facade whose newest source does not build.
+fn build_notices(failed: &BTreeMap<String, String>, status: &LoadStatusReport) -> NoticeMap {
+    let notices = failed.iter().map(|(plugin, reason)| {
+        let served = status.files.iter().find(|file| file_stem(&file.file) == plugin);
+        let name = served.and_then(|file| file.facade.as_ref()).unwrap_or(plugin);
+        (name.clone(), format!("the newest source of `{name}` does not build: {reason}"))
+    });
+    notices.collect()
 }
 
 /// Clients whose configuration is printed: one of each form.

@@ -1,19 +1,36 @@
 //! The output of `dev`: built plugins, and the directories beside them that policies grant.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
 };
 
-use crate::build::{self, BuildError, BuiltPlugin, PlacedFile, PluginSource, granted, workflows};
+use crate::build::{
+    self, BuildError, BuildFailure, BuildPurpose, BuiltPlugin, InputSurvey, PlacedFile, PluginSource,
+    granted, workflows,
+};
 
 /// Output folder of `dev`. Plugins are in a subfolder, since no plugin may be granted the plugin folder or anything in
 /// it.
-#[derive(Clone)]
 pub struct BuildOutput {
     folder: PathBuf,
     plugins: PathBuf,
+    /// Inputs of the last builds.
+    built: InputSurvey,
+    /// Why the newest sources of plugins do not build, by name.
+    failed: BTreeMap<String, String>,
+}
+
+/// What became of a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildEnd {
+    /// No input had changed.
+    Unchanged,
+    /// Everything is built.
+    Complete,
+    /// Some plugins do not build.
+    Partial,
 }
 
 impl BuildOutput {
@@ -26,7 +43,7 @@ impl BuildOutput {
         fs::create_dir_all(folder.join("plugins"))?;
         let folder = fs::canonicalize(folder)?;
         let plugins = folder.join("plugins");
-        Ok(Self { folder, plugins })
+        Ok(Self { folder, plugins, built: InputSurvey::default(), failed: BTreeMap::new() })
     }
 
     pub fn folder(&self) -> &Path {
@@ -38,42 +55,38 @@ impl BuildOutput {
         &self.plugins
     }
 
-    /// Finds the plugin crates and the workflow files under a path.
-    ///
-    /// # Errors
-    ///
-    /// If there are none, or cargo cannot list the crates.
-    pub fn find_sources(&self, path: &Path) -> Result<(Vec<PluginSource>, Vec<PathBuf>), BuildError> {
-        let workflows = workflows::find_workflows(path);
-        match build::find_sources(path) {
-            Err(BuildError::Nothing(_)) if !workflows.is_empty() => Ok((Vec::new(), workflows)),
-            found => Ok((found?, workflows)),
-        }
+    /// Why the newest sources of plugins do not build, by name.
+    pub fn failed(&self) -> &BTreeMap<String, String> {
+        &self.failed
     }
 
-    /// Builds every plugin crate under a path, whether others fail or not, copies workflows, and removes outputs of removed sources.
-    /// Returns whether all builds succeeded.
+    /// Builds every plugin under a path whose inputs have changed, whether others fail or not, copies workflows and policies, and
+    /// removes outputs of removed sources.
     ///
     /// # Errors
     ///
-    /// If the crates cannot be found.
-    pub fn build(&self, path: &Path) -> Result<bool, BuildError> {
-        let found = self.find_sources(path);
+    /// If the sources cannot be found.
+    pub fn build(&mut self, path: &Path) -> Result<BuildEnd, BuildError> {
+        let found = find_sources(path);
         let (sources, workflows) = match &found {
             Ok((sources, workflows)) => (sources.as_slice(), workflows.as_slice()),
             Err(BuildError::Nothing(_)) => Default::default(),
-            Err(_) => return found.map(|_| false),
+            Err(_) => return found.map(|_| BuildEnd::Partial),
         };
+        self.failed.retain(|name, _| sources.iter().any(|source| source.name == *name));
         self.remove_stale(sources, workflows).map_err(|e| BuildError::Write(self.plugins.clone(), e))?;
         let (sources, workflows) = found?;
-        let mut all = true;
+        let mut end = BuildEnd::Unchanged;
         for file in &workflows {
             let name = file.file_name().unwrap_or_default().display();
             match workflows::place_workflow(file, &self.plugins) {
-                Ok(PlacedFile { is_new: true, .. }) => tracing::info!("copied {name}"),
+                Ok(PlacedFile { is_new: true, .. }) => {
+                    end = BuildEnd::Complete;
+                    tracing::info!("copied {name}");
+                }
                 Ok(_) => {}
                 Err(error) => {
-                    all = false;
+                    end = BuildEnd::Partial;
                     tracing::error!("{name}: {:#}", anyhow::Error::new(error));
                 }
             }
@@ -85,18 +98,39 @@ impl BuildOutput {
                     tracing::info!("created {}, granted by a policy", path.display());
                 }
             }
+            build::place_policy(source, &self.plugins)?;
         }
-        let failed = build::build_sources(&sources, &self.plugins, |BuiltPlugin { name, bytes, .. }| {
-            tracing::info!("built {name} ({} KB)", bytes.div_ceil(1000));
-        })?;
-        if !failed.is_empty() {
-            all = false;
-            tracing::error!("{}", BuildError::Compile(failed));
+        // Before the build, so that a save during it leads to another one.
+        let inputs = InputSurvey::read(&sources, path, &self.folder);
+        let due: Vec<&PluginSource> =
+            sources.iter().filter(|source| !inputs.has_same(source, &self.built)).collect();
+        self.built = inputs;
+        if due.is_empty() {
+            return Ok(end);
         }
-        Ok(all)
+        tracing::info!(
+            "building {} …",
+            due.iter().map(|source| &*source.name).collect::<Vec<_>>().join(", ")
+        );
+        let result = build::build_sources(
+            &due,
+            &self.plugins,
+            BuildPurpose::Debug,
+            |BuiltPlugin { name, bytes, .. }| {
+                tracing::info!("built {name} ({} KB)", bytes.div_ceil(1000));
+            },
+        );
+        let failed = result.inspect_err(|_| self.built = InputSurvey::default())?;
+        due.iter().for_each(|source| drop(self.failed.remove(&source.name)));
+        self.failed.extend(failed.into_iter().map(|BuildFailure { name, reason }| (name, reason)));
+        if self.failed.is_empty() {
+            return Ok(if end == BuildEnd::Partial { end } else { BuildEnd::Complete });
+        }
+        tracing::error!("{}", BuildError::Compile(self.failed.keys().cloned().collect()));
+        Ok(BuildEnd::Partial)
     }
 
-    /// Removes outputs of removed crates, workflows and policies. A list of our outputs protects files of others.
+    /// Removes outputs of removed sources, workflows and policies. A list of our outputs protects files of others.
     fn remove_stale(&self, sources: &[PluginSource], workflows: &[PathBuf]) -> io::Result<()> {
         let list = self.folder.join("built.txt");
         let before = fs::read_to_string(&list).unwrap_or_default();
@@ -113,7 +147,20 @@ impl BuildOutput {
     }
 }
 
-/// File names that a crate produces.
+/// Finds the plugin sources and the workflow files under a path.
+///
+/// # Errors
+///
+/// If there are none, or a manifest is invalid.
+pub fn find_sources(path: &Path) -> Result<(Vec<PluginSource>, Vec<PathBuf>), BuildError> {
+    let workflows = workflows::find_workflows(path);
+    match build::find_sources(path) {
+        Err(BuildError::Nothing(_)) if !workflows.is_empty() => Ok((Vec::new(), workflows)),
+        found => Ok((found?, workflows)),
+    }
+}
+
+/// File names that sources produce.
 fn output_names(source: &PluginSource) -> impl Iterator<Item = String> {
     let policy = source.policy().map(|_| format!("{}.toml", source.name));
     [format!("{}.wasm", source.name)].into_iter().chain(policy)
@@ -164,21 +211,23 @@ mod tests {
     #[test]
     fn workflows_are_copied_and_removed_with_their_source() {
         let root = tempfile::tempdir().unwrap();
-        let out = BuildOutput::create(&root.path().join("out")).unwrap();
+        let mut out = BuildOutput::create(&root.path().join("out")).unwrap();
         let sources = root.path().join("plugins");
         fs::create_dir(&sources).unwrap();
         for name in ["deploy.workflow.yaml", "deploy.toml", "other.toml", "notes.txt"] {
             fs::write(sources.join(name), name).unwrap();
         }
-        assert!(out.build(&sources).unwrap());
-        let there = |name: &str| fs::read_to_string(out.plugins().join(name)).ok();
+        assert_eq!(out.build(&sources).unwrap(), BuildEnd::Complete);
+        let plugins = out.plugins().to_owned();
+        let there = |name: &str| fs::read_to_string(plugins.join(name)).ok();
         for name in ["deploy.workflow.yaml", "deploy.toml"] {
             assert_eq!(there(name).as_deref(), Some(name));
         }
         assert_eq!((there("other.toml"), there("notes.txt")), (None, None));
         fs::remove_file(sources.join("deploy.toml")).unwrap();
         fs::write(sources.join("deploy.workflow.yaml"), "2").unwrap();
-        assert!(out.build(&sources).unwrap());
+        assert_eq!(out.build(&sources).unwrap(), BuildEnd::Complete);
+        assert_eq!(out.build(&sources).unwrap(), BuildEnd::Unchanged);
         assert_eq!((there("deploy.workflow.yaml").as_deref(), there("deploy.toml")), (Some("2"), None));
         fs::remove_file(sources.join("deploy.workflow.yaml")).unwrap();
         assert!(matches!(out.build(&sources), Err(BuildError::Nothing(_))));

@@ -8,8 +8,10 @@ use std::{
 
 use notify::{
     Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher,
-    event::{AccessKind, AccessMode, CreateKind, ModifyKind, RemoveKind},
+    event::{AccessKind, AccessMode},
 };
+
+use crate::build::is_input_path;
 
 /// Editors save in several steps; one build covers them all.
 const SETTLE_TIME: Duration = Duration::from_millis(150);
@@ -47,35 +49,22 @@ impl SourceWatcher {
     }
 }
 
+/// Whether an event may have changed an input of a build. The build finds out whether it did.
 fn is_save(event: &Event, root: &Path, out: &Path) -> bool {
-    // Creating or removing a folder affects the sources in it.
-    let folder = matches!(
-        event.kind,
-        EventKind::Create(CreateKind::Folder)
-            | EventKind::Remove(RemoveKind::Folder)
-            | EventKind::Modify(ModifyKind::Name(_))
-    );
     let written = match event.kind {
         EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
         EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
         _ => false,
     };
-    let is_source = |path: &PathBuf| {
-        let source = match path.extension() {
-            Some(ending) => ending == "rs" || ending == "toml" || ending == "yaml",
-            None => folder,
-        };
-        // Components above the root are ignored, even one called `target`.
-        let below = path.strip_prefix(root).unwrap_or(path);
-        let made = below.iter().any(|name| name == "target" || name.to_string_lossy().starts_with('.'));
-        source && !made && !path.starts_with(out)
-    };
+    // Components above the root are ignored, even one called `target`.
+    let is_source =
+        |path: &PathBuf| is_input_path(path.strip_prefix(root).unwrap_or(path)) && !path.starts_with(out);
     written && event.paths.iter().any(is_source)
 }
 
 #[cfg(test)]
 mod tests {
-    use notify::event::{DataChange, RenameMode};
+    use notify::event::{CreateKind, DataChange, ModifyKind, RemoveKind, RenameMode};
 
     use super::*;
 
@@ -91,7 +80,9 @@ mod tests {
         check(written, "notes/src/lib.rs", true);
         check(written, "notes/notes.toml", true);
         check(written, "deploy.workflow.yaml", true);
-        check(written, "notes/README.md", false);
+        check(written, "notes/prompt.md", true);
+        check(written, "quote/node_modules/a/index.js", false);
+        check(written, "weather/.loggia/venv/bin/python", false);
         check(written, "target/debug/build/x/out/gen.rs", false);
         check(written, "notes/target/gen.rs", false);
         check(written, ".git/config.toml", false);
@@ -101,6 +92,6 @@ mod tests {
         check(EventKind::Remove(RemoveKind::Folder), "notes", true);
         check(EventKind::Modify(ModifyKind::Name(RenameMode::From)), "notes", true);
         check(EventKind::Create(CreateKind::Folder), "target", false);
-        check(EventKind::Create(CreateKind::File), "4913", false);
+        check(EventKind::Create(CreateKind::File), "notes/src/new.rs", true);
     }
 }

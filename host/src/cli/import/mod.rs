@@ -8,6 +8,8 @@
 mod fetch;
 mod openapi;
 
+pub use openapi::read_api;
+
 use std::process::ExitCode;
 
 /// Import the description of an API, to serve it as a facade.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
-use loggia_api::{ImportOptions, ImportedApi, import_openapi};
+use loggia_api::{ApiDescription, ImportOptions, ImportedApi, import_openapi};
 use loggia_system::file::{FileReaders, temporary_in};
 use loggia_text::{printable, units::format_bytes};
 
@@ -43,27 +43,12 @@ pub struct OpenapiCommand {
 
 impl OpenapiCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let location = &self.location;
-        let shown = || printable(location).into_owned();
-        let is_url = ["http://", "https://"].iter().any(|scheme| location.starts_with(scheme));
-        let bytes = if is_url {
-            io_runtime()?
-                .block_on(fetch(location, MAX_BYTES))
-                .with_context(|| format!("failed to fetch {}", shown()))?
-        } else {
-            read_document(Path::new(location)).with_context(|| format!("failed to read {}", shown()))?
-        };
-        let options = ImportOptions {
+        let description = read_api(&ImportOptions {
             name: self.name.clone(),
-            location: location.clone(),
+            location: self.location.clone(),
             server: self.server,
             tags: self.tags,
-        };
-        let ImportedApi { description, problems } =
-            import_openapi(&bytes, &options).map_err(|error| anyhow!("{}: {error}", shown()))?;
-        for problem in &problems {
-            term::note(&format!("warning: {}", printable(problem)));
-        }
+        })?;
         fs::create_dir_all(&self.out).with_context(|| format!("failed to create {}", self.out.display()))?;
         let file = self.out.join(format!("{}.api.toml", self.name));
         write_file(&self.out, &file, &description.render())
@@ -71,6 +56,30 @@ impl OpenapiCommand {
         term::note(&format!("wrote {}: {} operations", file.display(), description.operations.len()));
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Reads the document at the location of the options, and describes its API. Prints its problems.
+///
+/// # Errors
+///
+/// If it cannot be read, or is no OpenAPI document.
+pub fn read_api(options: &ImportOptions) -> anyhow::Result<ApiDescription> {
+    let location = &options.location;
+    let shown = || printable(location).into_owned();
+    let is_url = ["http://", "https://"].iter().any(|scheme| location.starts_with(scheme));
+    let bytes = if is_url {
+        io_runtime()?
+            .block_on(fetch(location, MAX_BYTES))
+            .with_context(|| format!("failed to fetch {}", shown()))?
+    } else {
+        read_document(Path::new(location)).with_context(|| format!("failed to read {}", shown()))?
+    };
+    let ImportedApi { description, problems } =
+        import_openapi(&bytes, options).map_err(|error| anyhow!("{}: {error}", shown()))?;
+    for problem in &problems {
+        term::note(&format!("warning: {}", printable(problem)));
+    }
+    Ok(description)
 }
 
 fn read_document(file: &Path) -> anyhow::Result<Vec<u8>> {

@@ -12,7 +12,7 @@ use loggia_schema::nearest;
 use loggia_text::printable;
 
 use super::{
-    explanation::{PolicyExplanation, PolicySubject, SubjectOrigin, explain},
+    explanation::{PolicyExplanation, PolicySubject, SubjectOrigin, explain, explain_guards},
     render,
     render::OutputStyle,
 };
@@ -23,7 +23,7 @@ use crate::{
         loaded::{LoadedPlugin, load_path},
         term,
     },
-    load::{FacadeKind, file_stem},
+    load::{FacadeKind, file_stem, to_roster},
     places,
     telemetry::logs,
 };
@@ -66,7 +66,8 @@ impl ExplainCommand {
             None => &self.common.plugin_folder(self.plugins.clone())?,
         };
         ensure!(folder.is_dir(), "there is no folder {}", folder.display());
-        let plugins = load_path(folder, &self.common.host_options()?)?;
+        let options = self.common.host_options()?;
+        let plugins = load_path(folder, &options)?;
         let wanted = match file {
             Some(file) => {
                 let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -102,7 +103,8 @@ impl ExplainCommand {
                 }
             }
         };
-        let explanation = explanation.context("there is nothing to explain")?;
+        let mut explanation = explanation.context("there is nothing to explain")?;
+        explanation.guards = explain_guards(&to_roster(&options.guards), &explanation.facade);
         if self.json {
             term::print(&serde_json::to_string_pretty(&explanation)?);
         } else {

@@ -13,6 +13,7 @@ use loggia_text::printable;
 
 use super::draft::draft_policy;
 use crate::{
+    build::{self, BuildError, BuildPurpose, PluginSource},
     cli::{
         common::{LoadOptions, UsageError, io_runtime},
         exit, term,
@@ -26,11 +27,14 @@ use crate::{
 ///
 /// The policy grants nothing until you uncomment what you grant. Does not replace an existing policy without --force.
 ///
+/// For the folder of a plugin's sources, builds the plugin and writes the policy beside its manifest, from where `build` and `dev`
+/// copy it.
+///
 /// Exits with 10 if the plugin does not load.
 #[derive(clap::Args)]
 pub struct InitCommand {
-    /// Plugin file; its policy is written beside it, as <name>.toml
-    #[arg(value_name = "FILE.wasm")]
+    /// Plugin file, or the folder of its sources; the policy is written there, as <name>.toml
+    #[arg(value_name = "FILE.wasm|DIR")]
     file: PathBuf,
     /// Replace an existing policy
     #[arg(long)]
@@ -45,16 +49,31 @@ pub struct InitCommand {
 impl InitCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Error);
-        if self.file.extension().is_none_or(|ending| ending != "wasm") {
-            bail!(UsageError(format!("{} is not a plugin: pass a .wasm file", self.file.display())));
-        }
-        let path = self.file.with_extension("toml");
+        let source = match self.file.is_dir() {
+            true => Some(find_source(&self.file)?),
+            false if self.file.extension().is_none_or(|ending| ending != "wasm") => {
+                let file = self.file.display();
+                bail!(UsageError(format!(
+                    "{file} is not a plugin: pass a .wasm file, or the folder of its sources"
+                )));
+            }
+            false => None,
+        };
+        let path = match &source {
+            Some(source) => source.folder.join(format!("{}.toml", source.name)),
+            None => self.file.with_extension("toml"),
+        };
         // Checked before the plugin is compiled, which may take a while.
         if !self.stdout && !self.force && path.symlink_metadata().is_ok() {
             bail!(exists_message(&path));
         }
-        let mut found =
-            find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
+        // Removed at the end.
+        let built = tempfile::tempdir()?;
+        let file = match &source {
+            Some(source) => build_alone(source, built.path())?,
+            None => self.file.clone(),
+        };
+        let mut found = find_plugin(&file).with_context(|| format!("failed to read {}", file.display()))?;
         // An existing policy has no influence, even if it is invalid.
         found.policy = None;
         let host = PluginHost::new(&self.common.host_options()?)?;
@@ -66,7 +85,7 @@ impl InitCommand {
                 return Ok(ExitCode::from(exit::REFUSED));
             }
         };
-        let name = self.file.file_stem().unwrap_or_default().to_string_lossy();
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let text = draft_policy(admitted.entry.surface(), &name);
         if self.stdout {
             term::print(text.trim_end());
@@ -76,6 +95,32 @@ impl InitCommand {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Finds the only plugin whose sources are in a folder.
+fn find_source(folder: &Path) -> anyhow::Result<PluginSource> {
+    let mut sources = build::find_sources(folder)?;
+    match (sources.pop(), sources.is_empty()) {
+        (Some(source), true) => Ok(source),
+        (last, _) => {
+            let names: Vec<String> = sources.into_iter().chain(last).map(|source| source.name).collect();
+            let folder = folder.display();
+            bail!(UsageError(format!(
+                "{folder} has several plugins, {}: pass the folder of one",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// Builds a plugin into a folder; returns its file.
+fn build_alone(source: &PluginSource, out: &Path) -> anyhow::Result<PathBuf> {
+    if source.is_crate() {
+        build::ensure_target()?;
+    }
+    let mut file = None;
+    build::build_sources(&[source], out, BuildPurpose::Serve, |built| file = Some(built.file.clone()))?;
+    Ok(file.ok_or_else(|| BuildError::Compile(vec![source.name.clone()]))?)
 }
 
 fn exists_message(path: &Path) -> String {

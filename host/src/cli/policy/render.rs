@@ -40,6 +40,18 @@ pub fn render_text(explanation: &PolicyExplanation, style: OutputStyle) -> Strin
         page.line(2, "use nothing but its input");
     }
     render_actions(explanation, &mut page);
+    if !explanation.guards.is_empty() {
+        page.heading(&format!("guards that look at calls of {name}"));
+        let rows = explanation.guards.iter().map(|guard| {
+            let looks = match (guard.before, guard.after) {
+                (true, false) => "looks at calls",
+                (false, true) => "looks at results",
+                _ => "looks at calls and results",
+            };
+            (guard.guard.clone(), looks.to_owned())
+        });
+        page.rows(2, &rows.collect::<Vec<_>>());
+    }
     if !explanation.limits.is_empty() {
         page.heading("changed limits");
         let rows = explanation

@@ -176,7 +176,7 @@ impl RunCommand {
         arguments.insert("action".into(), tool.into());
         arguments.insert("params".into(), params.into());
         let input = Input::Arguments(arguments);
-        let request = Request { facade, input, timeout: None, idempotency_key: None };
+        let request = Request::new(facade, input);
         Ok(Ok(PreparedRun { progress, request, upstreams }))
     }
 }

@@ -2,8 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use loggia_facade::Effect;
 use loggia_gate::catalog::{CatalogEntry, PluginSkill};
+use loggia_policy::{
+    grants::{self, LackingGrant},
+    model::Policy,
+};
 use loggia_sandbox::ArtifactDigest;
+use loggia_schema::TextFlag;
 
 use crate::load::{fence::VersionGrants, workflow_bundle::WorkflowBundle};
 
@@ -39,6 +45,20 @@ pub struct AdmissionFacts {
     pub method: LoadMethod,
     /// Duration of the admission.
     pub took: Duration,
+    /// Digest of the policy file; `None` without one.
+    pub policy: Option<ArtifactDigest>,
+    /// What the policy grants, explained.
+    pub grants: Vec<String>,
+    /// Grants that the plugin needs and the policy lacks.
+    pub lacking: Vec<LackingGrant>,
+    /// Texts that look like instructions or are hidden. Empty if the surface was known before.
+    pub flags: Vec<TextFlag>,
+}
+
+/// Explains what a policy grants, a line for each.
+pub(super) fn explain_grants(policy: &Policy) -> Vec<String> {
+    let explained = grants::explain(policy, Effect::Destructive).into_iter();
+    explained.map(|(key, text)| format!("{key}: {text}")).collect()
 }
 
 /// Work that an admission took.

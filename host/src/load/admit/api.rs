@@ -6,17 +6,17 @@ use std::{
 };
 
 use loggia_api::{ApiDescription, ApiFacade, CursorKey, adapt_api, api_grants};
-use loggia_egress::{EgressClient, EgressLimits};
+use loggia_egress::{EgressClient, EgressLimits, HttpTapes};
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
 use loggia_policy::{grants::GRANTS, model::Policy};
 use loggia_sandbox::ArtifactDigest;
-use loggia_schema::{Contract, SurfaceLimits};
+use loggia_schema::{Contract, SurfaceLimits, flag_texts};
 
 use super::{
-    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod},
+    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod, explain_grants},
     error::AdmitError,
     facade_state::{FacadeState, FacadeStates},
-    files::{load_policy, read_file},
+    files::{PolicyFile, load_policy, read_file},
     naming::with_name,
     redaction::redact_secrets,
 };
@@ -35,7 +35,7 @@ static KEY: LazyLock<CursorKey> = LazyLock::new(|| {
     CursorKey::new(random)
 });
 
-/// Reads and checks the description of an API.
+/// Reads and checks the description of an API. Tapes answer or keep its requests.
 ///
 /// # Errors
 ///
@@ -44,9 +44,10 @@ pub(super) fn admit_api(
     found: &PluginFiles,
     begun: Instant,
     states: &FacadeStates,
+    tapes: Option<Arc<dyn HttpTapes>>,
 ) -> Result<AdmittedPlugin, AdmitError> {
-    let text = read_file(&found.path, MAX_BYTES)?;
-    let policy = load_policy(found)?;
+    let text = read_file(found.content(), MAX_BYTES)?;
+    let PolicyFile { policy, digest: policy_digest } = load_policy(found)?;
     if let Some(grant) = needless_grant(&policy) {
         return Err(AdmitError::ApiGrant(grant));
     }
@@ -54,13 +55,14 @@ pub(super) fn admit_api(
     let description = ApiDescription::parse(&String::from_utf8_lossy(&text))?;
     let grants = api_grants(&description, &policy.grants.http).map_err(AdmitError::ApiServer)?;
     let mut api = adapt_api(Arc::new(description));
+    let flags = flag_texts(&api.surface);
     let contract =
         Contract::within(with_name(&api.surface, policy.expose.name.as_deref()), &SurfaceLimits::HOSTED)?
             .with_policy(policy.terms.clone())?;
     // Compiled here, not on the path of a call: the word index of `describe`, too.
     contract.compile()?;
     api.surface = Arc::clone(contract.surface());
-    let granted = VersionGrants::from_policy(&policy);
+    let (granted, explained) = (VersionGrants::from_policy(&policy), explain_grants(&policy));
     // A redirect would leave the operation that was called.
     let limits = EgressLimits { redirects: 0, ..policy.limits.http };
     let state = states.open(&api.surface.name, &policy.grants)?;
@@ -71,7 +73,7 @@ pub(super) fn admit_api(
     if let Some(credentials) = credentials {
         client = client.credentials(credentials);
     }
-    let facade = ApiFacade::new(api, client.build(), KEY.clone(), policy.limits.result);
+    let facade = ApiFacade::new(api, client.build(), KEY.clone(), policy.limits.result).with_tapes(tapes);
     let digest = ArtifactDigest::of(&text);
     let exposure = FacadeExposure::new(&policy.expose).with_own_names();
     let origin = format!("sha256:{digest}");
@@ -84,6 +86,10 @@ pub(super) fn admit_api(
         imports: Vec::new(),
         method: LoadMethod::Read,
         took: begun.elapsed(),
+        policy: policy_digest,
+        grants: explained,
+        lacking: Vec::new(),
+        flags,
     };
     Ok(AdmittedPlugin { entry, workflow_file: None, grants: granted, facts })
 }
@@ -113,7 +119,7 @@ mod tests {
         fs::write(folder.join("shop.toml"), policy).unwrap();
         let found = PluginFiles::from_path(&folder.join("shop.api.toml")).unwrap();
         let states = FacadeStates::new(folder.join("state"), None, None, BTreeMap::new());
-        admit_api(&found, Instant::now(), &states).map_err(|error| error.to_string())
+        admit_api(&found, Instant::now(), &states, None).map_err(|error| error.to_string())
     }
 
     #[test]

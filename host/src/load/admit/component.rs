@@ -7,25 +7,26 @@ use std::{
     time::Instant,
 };
 
-use loggia_facade::Surface;
+use loggia_facade::{Facade, Surface};
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
 use loggia_policy::{
-    grants::unmet_needs,
-    model::{Policy, limit_names::ARTIFACT},
+    grants::{lacking_grants, unmet_needs},
+    model::{CompileLimits, Policy, limit_names::ARTIFACT},
 };
 use loggia_sandbox::{
-    ArtifactDigest, CodeCache, LazyComponent, LoadError, PluginArtifact, SandboxConfig, SandboxEngine,
-    WasmFacade, cache::LoadedComponent, compile::CompilerCommand,
+    ArtifactDigest, CallProbes, CodeCache, LazyComponent, LoadError, PluginArtifact, PluginComponent,
+    SandboxConfig, SandboxEngine, WasmFacade, cache::LoadedComponent, compile::CompilerCommand,
+    component::BoundComponent,
 };
-use loggia_schema::{ActionPolicy, Contract};
+use loggia_schema::{ActionPolicy, Contract, TextFlag, flag_texts};
 use loggia_state::{StateError, StateFolder};
 
 use super::{
-    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod},
+    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod, explain_grants},
     api,
     error::AdmitError,
     facade_state::{FacadeState, FacadeStates},
-    files::{load_policy, load_skill, read_file},
+    files::{PolicyFile, load_policy, load_skill, read_file},
     indexed::{IndexedComponent, StaleFiles},
     naming::with_name,
     redaction::redact_secrets,
@@ -39,6 +40,7 @@ use crate::{
         names::{NameClaim, NameFile, NameRecord, SharedNames},
         plugin_files::{FacadeKind, PluginFiles},
     },
+    recording::{CallTapes, TapedFacade},
 };
 
 /// Admits plugins: turns their files into catalog entries.
@@ -52,11 +54,19 @@ pub struct PluginAdmitter {
     /// Owners of names, if servers share them.
     shared_names: SharedNames,
     stale: Arc<StaleFiles>,
+    /// Files of guards.
+    guards: Vec<PathBuf>,
+    /// What stands beside calls.
+    probes: CallProbes,
+    /// Tapes of calls, if any are recorded or played.
+    tapes: Option<Arc<CallTapes>>,
 }
 
 /// A policy, with what it grants.
 struct GrantedPolicy {
     policy: Policy,
+    /// Digest of its file; `None` without one.
+    digest: Option<ArtifactDigest>,
     /// The folder of the plugin.
     folder: PathBuf,
     grants: VersionGrants,
@@ -71,6 +81,8 @@ struct CheckedComponent {
     component: LazyComponent,
     surface: Arc<Surface>,
     contract: Contract,
+    /// Texts that look like instructions, unless the surface was known.
+    flags: Vec<TextFlag>,
 }
 
 impl PluginAdmitter {
@@ -83,6 +95,7 @@ impl PluginAdmitter {
         states: FacadeStates,
     ) -> Self {
         let index = Arc::new(SurfaceIndex::new(cache.clone()));
+        let guards = places.guards.clone();
         Self {
             engine,
             cache,
@@ -92,7 +105,28 @@ impl PluginAdmitter {
             index,
             shared_names: SharedNames::default(),
             stale: Arc::default(),
+            guards,
+            probes: CallProbes::default(),
+            tapes: None,
         }
+    }
+
+    /// Sets what stands beside the calls of components, and the requests of APIs.
+    #[must_use]
+    pub fn with_probes(mut self, probes: CallProbes) -> Self {
+        self.probes = probes;
+        self
+    }
+
+    /// Records or plays the calls of components.
+    #[must_use]
+    pub fn with_tapes(mut self, tapes: Option<Arc<CallTapes>>) -> Self {
+        if let Some(tapes) = &tapes {
+            self.probes.http = Some(Arc::clone(tapes) as _);
+            self.probes.guests = Some(Arc::clone(tapes) as _);
+        }
+        self.tapes = tapes;
+        self
     }
 
     /// Reads the name record.
@@ -109,6 +143,11 @@ impl PluginAdmitter {
             true => self.shared_names.record(&state, claims),
             false => NameFile::in_folder(state.path()).record(claims),
         })
+    }
+
+    /// Whether a file is a guard, which is no plugin.
+    pub fn is_guard(&self, file: &Path) -> bool {
+        self.guards.iter().any(|guard| is_same_file(guard, file))
     }
 
     /// Returns what locates the directories that no plugin may have.
@@ -131,7 +170,7 @@ impl PluginAdmitter {
         match found.kind {
             FacadeKind::Workflows => return workflow::admit_workflows(found, begun, skill),
             FacadeKind::Api => {
-                let admitted = api::admit_api(found, begun, &self.states)?;
+                let admitted = api::admit_api(found, begun, &self.states, self.probes.http.clone())?;
                 return Ok(admitted.with_skill(skill));
             }
             FacadeKind::Component => {}
@@ -172,11 +211,11 @@ impl PluginAdmitter {
 
     /// Reads the policy and checks its directories.
     fn read_grants(&self, found: &PluginFiles) -> Result<GrantedPolicy, AdmitError> {
-        let policy = load_policy(found)?;
+        let PolicyFile { policy, digest } = load_policy(found)?;
         redact_secrets(&policy.grants);
         let folder = plugin_folder(&found.path)?;
         let grants = self.check_grants(&folder, &policy)?;
-        Ok(GrantedPolicy { policy, folder, grants })
+        Ok(GrantedPolicy { policy, digest, folder, grants })
     }
 
     /// Reads and loads a component, and checks its surface.
@@ -186,26 +225,26 @@ impl PluginAdmitter {
         policy: &Policy,
         known: Option<(ArtifactDigest, Arc<Surface>)>,
     ) -> Result<CheckedComponent, AdmitError> {
-        let bytes = read_file(&found.path, policy.limits.artifact).map_err(|error| match error {
+        let bytes = read_file(found.content(), policy.limits.artifact).map_err(|error| match error {
             AdmitError::TooLarge(most, _) => AdmitError::TooLarge(most, Some(ARTIFACT)),
             other => other,
         })?;
         let artifact = PluginArtifact::new(bytes)?;
-        let compiler = self.compiler.with_limits(policy.limits.compile);
         let LoadedComponent { component, compiled } =
-            self.cache.load(&self.engine, &artifact, &compiler).await?;
-        let (surface, contract) = match known {
+            self.load_code::<PluginComponent>(&artifact, policy.limits.compile).await?;
+        let (surface, contract, flags) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
                 let contract = Contract::from_checked(with_name(&surface, policy.expose.name.as_deref()))?;
                 // Compiled here, not on the path of a call.
                 contract.compile()?;
-                (surface, contract)
+                (surface, contract, Vec::new())
             }
             _ => {
                 let surface = component.read_surface(&policy.limits).await?;
+                let flags = flag_texts(&surface);
                 let surface = Arc::new(loggia_schema::sanitise_surface(surface));
                 let contract = Contract::new(with_name(&surface, policy.expose.name.as_deref()))?;
-                (surface, contract)
+                (surface, contract, flags)
             }
         };
         Ok(CheckedComponent {
@@ -216,7 +255,17 @@ impl PluginAdmitter {
             component: LazyComponent::Loaded(component),
             surface,
             contract,
+            flags,
         })
+    }
+
+    /// Loads the code of a component from the cache, or compiles it.
+    pub(super) async fn load_code<C: BoundComponent>(
+        &self,
+        artifact: &PluginArtifact,
+        limits: CompileLimits,
+    ) -> Result<LoadedComponent<C>, LoadError> {
+        self.cache.load(&self.engine, artifact, &self.compiler.with_limits(limits)).await
     }
 
     /// Defers a component to its first call; `None` if it has to be checked after all.
@@ -252,6 +301,7 @@ impl PluginAdmitter {
             component: LazyComponent::deferred(self.engine.clone(), Arc::new(loader)),
             surface,
             contract,
+            flags: Vec::new(),
         })
     }
 
@@ -262,9 +312,20 @@ impl PluginAdmitter {
         granted: GrantedPolicy,
         begun: Instant,
     ) -> Result<AdmittedPlugin, AdmitError> {
-        let CheckedComponent { digest, bytes, imports, method, component, surface, contract } = checked;
-        let GrantedPolicy { policy, folder, grants } = granted;
-        let facts = AdmissionFacts { digest, bytes, imports, method, took: begun.elapsed() };
+        let CheckedComponent { digest, bytes, imports, method, component, surface, contract, flags } =
+            checked;
+        let GrantedPolicy { policy, digest: policy_digest, folder, grants } = granted;
+        let facts = AdmissionFacts {
+            digest,
+            bytes,
+            imports,
+            method,
+            took: begun.elapsed(),
+            policy: policy_digest,
+            grants: explain_grants(&policy),
+            lacking: lacking_grants(&surface, &policy),
+            flags,
+        };
         let terms = ActionPolicy { unmet: unmet_needs(&surface, &policy), ..policy.terms.clone() };
         let contract = contract.with_policy(terms)?;
         let state = self.states.open(&contract.surface().name, &policy.grants)?;
@@ -278,6 +339,7 @@ impl PluginAdmitter {
             limits: policy.limits,
             store,
             credentials: credentials.map(|found| found as _),
+            probes: self.probes.clone(),
             root_fence: Arc::new(ClientRootFence::new(&self.surveyor, folder, grants.paths.clone())),
         };
         let facade = WasmFacade::new(component, surface, confines)?;
@@ -287,7 +349,14 @@ impl PluginAdmitter {
         }
         let origin = format!("sha256:{}", facts.digest);
         let exposure = FacadeExposure::new(&policy.expose);
-        let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
+        let facade: Arc<dyn Facade> = match &self.tapes {
+            None => Arc::new(facade),
+            Some(tapes) => {
+                let allowed = &contract.policy().record;
+                Arc::new(TapedFacade::new(Arc::new(facade), Arc::clone(tapes), name, &origin, allowed))
+            }
+        };
+        let entry = CatalogEntry::new(facade, contract, policy.rules, exposure, origin)
             .with_caller_keys(caller_keys)
             .with_logins(logins);
         Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
@@ -345,6 +414,14 @@ impl PluginAdmitter {
             granted.dirs.push(dir);
         }
         Ok(granted)
+    }
+}
+
+/// Whether two paths lead to one file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
     }
 }
 

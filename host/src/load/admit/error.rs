@@ -116,6 +116,8 @@ impl AdmitError {
                 LoadError::Unstable(_) => "its description changes each time",
                 LoadError::Schema { .. } => "it describes an action with an invalid schema",
                 LoadError::Directory { .. } => "a directory that its policy grants cannot be opened",
+                LoadError::IsGuard => "its file is a guard, not a plugin",
+                LoadError::NoGuard(_) => "it is no guard",
                 LoadError::Io(..) | LoadError::Code(_) => "the host failed to load it",
             },
         };

@@ -20,6 +20,8 @@ use crate::{
 /// The state folder, opened at first use.
 pub struct FacadeStates {
     path: PathBuf,
+    /// Whether the folder does not outlive the process.
+    is_temporary: bool,
     /// Database that keeps the stores instead of the folder.
     database: Option<DatabaseOptions>,
     /// Key of credentials; `None`: the folder's own.
@@ -68,7 +70,15 @@ impl FacadeStates {
         vault_key: Option<VaultKey>,
         clients: LoginClients,
     ) -> Self {
-        Self { path, database, vault_key, clients, logins: Arc::default(), folder: Mutex::default() }
+        let (logins, folder) = (Arc::default(), Mutex::default());
+        Self { path, is_temporary: false, database, vault_key, clients, logins, folder }
+    }
+
+    /// Sets whether the folder does not outlive the process: then commits do not wait for the disk.
+    #[must_use]
+    pub fn temporary(mut self, is_temporary: bool) -> Self {
+        self.is_temporary = is_temporary;
+        self
     }
 
     /// Logins of the callers of all facades.
@@ -85,6 +95,7 @@ impl FacadeStates {
         let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
         match &*folder {
             Some(folder) => Ok(folder.clone()),
+            None if self.is_temporary => Ok(folder.insert(StateFolder::open_temporary(&self.path)?).clone()),
             None => Ok(folder.insert(open_folder(&self.path, self.database.as_ref())?).clone()),
         }
     }

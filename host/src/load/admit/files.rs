@@ -24,9 +24,19 @@ use crate::{
 /// Maximum size of a policy.
 const MAX_POLICY_BYTES: u64 = 1 << 20;
 
-/// Reads the policy beside a plugin; without one, nothing is granted.
-pub(super) fn load_policy(found: &PluginFiles) -> Result<Policy, AdmitError> {
-    found.policy.as_deref().map_or_else(|| Ok(Policy::default()), read_policy)
+/// A policy, with the digest of its file.
+#[derive(Default)]
+pub struct PolicyFile {
+    pub policy: Policy,
+    /// `None` without a file.
+    pub digest: Option<ArtifactDigest>,
+}
+
+/// Reads the policy of a plugin; without one, nothing is granted.
+pub(super) fn load_policy(found: &PluginFiles) -> Result<PolicyFile, AdmitError> {
+    found
+        .policy_content()
+        .map_or_else(|| Ok(PolicyFile::default()), |(content, path)| parse_policy(content, &path))
 }
 
 /// Reads the skill beside a plugin, if it has one.
@@ -41,22 +51,23 @@ pub(super) fn load_skill(found: &PluginFiles) -> Result<Option<Arc<PluginSkill>>
     }
 }
 
-/// Digests the policy beside a plugin, if it can be read.
-pub(in crate::load) fn policy_digest(policy: Option<&Path>) -> Option<ArtifactDigest> {
-    read_file(policy?, MAX_POLICY_BYTES).ok().map(|text| ArtifactDigest::of(&text))
+/// Reads a policy file.
+pub(in crate::load) fn read_policy(path: &Path) -> Result<PolicyFile, AdmitError> {
+    parse_policy(path, path)
 }
 
-/// Reads a policy file.
-pub(in crate::load) fn read_policy(path: &Path) -> Result<Policy, AdmitError> {
-    if let (Ok(to), Err(error)) = (std::fs::read_link(path), std::fs::metadata(path)) {
+/// Reads the content of a policy, which may be a copy of that at `path`.
+fn parse_policy(content: &Path, path: &Path) -> Result<PolicyFile, AdmitError> {
+    if let (Ok(to), Err(error)) = (std::fs::read_link(content), std::fs::metadata(content)) {
         return Err(AdmitError::PolicyLink(path.to_owned(), format!("to {}: {error}", to.display())));
     }
-    let text = read_file(path, MAX_POLICY_BYTES)?;
-    let text = String::from_utf8_lossy(&text);
+    let bytes = read_file(content, MAX_POLICY_BYTES)?;
+    let text = String::from_utf8_lossy(&bytes);
     // Relative paths start at the policy's own folder, even if it is a link.
     let folder = std::path::absolute(path)?.parent().map(Path::to_owned).unwrap_or_default();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Policy::parse(&text, &places::setting(&folder)).map_err(|e| AdmitError::Policy(name, e))
+    let policy = Policy::parse(&text, &places::setting(&folder)).map_err(|e| AdmitError::Policy(name, e))?;
+    Ok(PolicyFile { policy, digest: Some(ArtifactDigest::of(&bytes)) })
 }
 
 /// Reads a regular file; fails if it changes meanwhile.

@@ -11,6 +11,7 @@
 //! | `api.rs` | the description of an API: read, check, grant its servers |
 //! | `upstream.rs` | an upstream's tools, under its policy |
 //! | `component.rs` | a component: read, compile, check, describe, sanitise |
+//! | `guard.rs` | a guard: read, compile, check |
 //! | `surface_index.rs` | surfaces of unchanged files, kept over restarts |
 //! | `indexed.rs` | a component whose surface came from there: loaded at its first call |
 
@@ -20,6 +21,7 @@ mod component;
 mod error;
 mod facade_state;
 mod files;
+mod guard;
 mod indexed;
 mod naming;
 mod redaction;
@@ -31,6 +33,6 @@ pub use admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod};
 pub use component::PluginAdmitter;
 pub use error::AdmitError;
 pub use facade_state::{FacadeStates, open_folder};
-pub(super) use files::{policy_digest, read_policy};
+pub(super) use files::{PolicyFile, read_policy};
 pub(super) use upstream::admit_upstream;
 pub use workflow::admit_workflows;

@@ -8,19 +8,18 @@ use loggia_egress::{CallerCredentials, CallerKey, MissingCredential};
 use loggia_facade::{Call, Facade, Failure, Reply, ScopeKey, Stop, Surface, Usage, code};
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
 use loggia_policy::{
-    grants::needless_for_workflows,
-    limits::needless_for_upstreams,
-    model::{Policy, limit_names::RESULT},
+    grants::needless_for_workflows, limits::needless_for_upstreams, model::limit_names::RESULT,
 };
 use loggia_sandbox::ArtifactDigest;
-use loggia_schema::{Contract, SurfaceLimits};
+use loggia_schema::{Contract, SurfaceLimits, flag_texts};
 use loggia_text::units::format_bytes;
 use loggia_upstream::{CallerCredential, UpstreamFacade};
 
 use super::{
-    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod},
+    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod, explain_grants},
     error::AdmitError,
     facade_state::{FacadeState, FacadeStates},
+    files::PolicyFile,
     naming::with_name,
 };
 use crate::load::fence::VersionGrants;
@@ -34,7 +33,7 @@ use crate::load::fence::VersionGrants;
 pub fn admit_upstream(
     key: &str,
     facade: Arc<UpstreamFacade>,
-    policy: Policy,
+    PolicyFile { policy, digest: policy_digest }: PolicyFile,
     states: &FacadeStates,
 ) -> Result<AdmittedPlugin, AdmitError> {
     let begun = Instant::now();
@@ -46,12 +45,14 @@ pub fn admit_upstream(
         tracing::warn!(file = key, "`{limit}` has no effect: an upstream runs outside of the sandbox");
     }
     let described = facade.surface();
+    let flags = flag_texts(described);
     let bytes = format!("{described:?}").into_bytes();
     let surface = with_name(described, policy.expose.name.as_deref());
     let contract = Contract::within(surface, &SurfaceLimits::HOSTED)?.with_policy(policy.terms.clone())?;
     // Compiled here, not on the path of a call: the word index of `describe`, too.
     contract.compile()?;
     let mut grants = VersionGrants::from_policy(&policy);
+    let explained = explain_grants(&policy);
     // The operator's settings name it.
     grants.name_given = true;
     let exposure = FacadeExposure::new(&policy.expose).with_own_names();
@@ -75,6 +76,10 @@ pub fn admit_upstream(
         imports: Vec::new(),
         method: LoadMethod::Read,
         took: begun.elapsed(),
+        policy: policy_digest,
+        grants: explained,
+        lacking: Vec::new(),
+        flags,
     };
     Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })
 }

@@ -5,15 +5,16 @@ use std::{sync::Arc, time::Instant};
 use loggia_gate::catalog::{CatalogSnapshot, PluginSkill};
 use loggia_policy::grants::needless_for_workflows;
 use loggia_sandbox::ArtifactDigest;
+use loggia_schema::flag_texts;
 use loggia_workflow::{
     WorkflowFile,
     definition::{self, FileForm},
 };
 
 use super::{
-    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod},
+    admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod, explain_grants},
     error::AdmitError,
-    files::{load_policy, read_file},
+    files::{PolicyFile, load_policy, read_file},
 };
 use crate::load::{
     fence::VersionGrants,
@@ -34,8 +35,8 @@ pub fn admit_workflows(
     begun: Instant,
     skill: Option<Arc<PluginSkill>>,
 ) -> Result<AdmittedPlugin, AdmitError> {
-    let text = read_file(&found.path, MAX_BYTES)?;
-    let policy = load_policy(found)?;
+    let text = read_file(found.content(), MAX_BYTES)?;
+    let PolicyFile { policy, digest: policy_digest } = load_policy(found)?;
     if let Some(grant) = needless_for_workflows(&policy) {
         return Err(AdmitError::NeedlessGrant(grant));
     }
@@ -48,6 +49,7 @@ pub fn admit_workflows(
     let own = definition.facade.clone().unwrap_or_else(|| file_stem(&file).to_owned());
     let name = policy.expose.name.clone().unwrap_or(own);
     let (digest, grants) = (ArtifactDigest::of(&text), VersionGrants::from_policy(&policy));
+    let granted = explain_grants(&policy);
     let workflow_file = WorkflowBundle::new(name, definition, policy, digest, refers).with_skill(skill);
     // Without other facades: finds the problems of the file itself.
     let entry = workflow_file.entry(&CatalogSnapshot::default())?;
@@ -58,6 +60,10 @@ pub fn admit_workflows(
         imports: Vec::new(),
         method: LoadMethod::Read,
         took: begun.elapsed(),
+        policy: policy_digest,
+        grants: granted,
+        lacking: Vec::new(),
+        flags: flag_texts(entry.surface()),
     };
     Ok(AdmittedPlugin { entry, workflow_file: Some(Arc::new(workflow_file)), grants, facts })
 }

@@ -71,8 +71,12 @@ pub enum FenceRole {
     Settings,
     /// Holds the keys that verify callers' tokens. They are public.
     Keys,
+    /// Holds a guard, which decides what passes. It holds no secret.
+    Guard,
     /// Holds the audit trail.
     Audit,
+    /// Holds recordings of calls.
+    Recordings,
     /// Kernel files: processes, devices, settings of the machine.
     System,
 }
@@ -93,10 +97,10 @@ enum FenceReach {
 impl FenceRole {
     fn reach(self) -> FenceReach {
         match self {
-            Self::Plugins | Self::Cache | Self::State => FenceReach::Around,
+            Self::Plugins | Self::Cache | Self::State | Self::Recordings => FenceReach::Around,
             Self::System => FenceReach::AroundDevice,
             Self::Secret | Self::Settings | Self::Audit => FenceReach::Above,
-            Self::Link | Self::Keys => FenceReach::AboveToWrite,
+            Self::Link | Self::Keys | Self::Guard => FenceReach::AboveToWrite,
         }
     }
 
@@ -117,7 +121,9 @@ impl FenceRole {
             Self::Secret => "the folder of a secret",
             Self::Settings => "the folder of the settings file",
             Self::Keys => "the folder of the keys that check callers' tokens",
+            Self::Guard => "the folder of a guard",
             Self::Audit => "the folder of the audit trail",
+            Self::Recordings => "the folder of recordings",
             Self::System => "the system folder",
         }
     }
@@ -129,7 +135,9 @@ impl FenceRole {
             Self::Secret => "the plugin could read or replace a secret",
             Self::Settings => "the plugin could read or change who may call",
             Self::Keys => "the plugin could change who may call",
+            Self::Guard => "the plugin could change what guards let pass",
             Self::Audit => "the plugin could read or change who called what",
+            Self::Recordings => "the plugin could read or change what others were called with",
             Self::System => "it exposes processes, their memory and environment, and devices",
         }
     }
@@ -208,7 +216,9 @@ mod tests {
 
     #[test]
     fn each_role_refuses_its_grants() {
-        use FenceRole::{Audit, Cache, Keys, Link, Plugins, Secret, Settings, State, System};
+        use FenceRole::{
+            Audit, Cache, Guard, Keys, Link, Plugins, Recordings, Secret, Settings, State, System,
+        };
         // The fenced directory; then whether read and write grants are refused of the directory itself, one above, one
         // in it and one beside it.
         let (all, writes, none) = ((true, true), (false, true), (false, false));
@@ -220,8 +230,10 @@ mod tests {
             (Secret, all, all, none),
             (Settings, all, all, none),
             (Audit, all, all, none),
+            (Recordings, all, all, all),
             (Link, writes, writes, none),
             (Keys, writes, writes, none),
+            (Guard, writes, writes, none),
         ] {
             let fence: TrustFence =
                 [FencePath { role, path: "/srv/a".into(), chain: chain("/srv/a") }].into_iter().collect();

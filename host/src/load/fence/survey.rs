@@ -35,8 +35,12 @@ pub struct TrustPlaces {
     pub keys: Option<PathBuf>,
     /// The file of the audit trail.
     pub audit: Option<PathBuf>,
+    /// The folder of recordings of calls.
+    pub recordings: Option<PathBuf>,
     /// The file with the password of the database.
     pub database_password: Option<PathBuf>,
+    /// The components of guards.
+    pub guards: Vec<PathBuf>,
 }
 
 /// Paths of a folder's policies. Rereads only changed files.
@@ -70,7 +74,10 @@ pub fn survey<'a>(
     fence.folder(FenceRole::Plugins, folder)?;
     fence.folder(FenceRole::Cache, &places.cache)?;
     fence.folder(FenceRole::State, &places.state)?;
-    let TrustPlaces { settings, keys, audit, database_password, .. } = places;
+    if let Some(recordings) = &places.recordings {
+        fence.folder(FenceRole::Recordings, recordings)?;
+    }
+    let TrustPlaces { settings, keys, audit, database_password, guards, .. } = places;
     for (role, file) in [
         (FenceRole::Settings, settings),
         (FenceRole::Keys, keys),
@@ -80,6 +87,9 @@ pub fn survey<'a>(
         if let Some(file) = file {
             fence.file(role, file)?;
         }
+    }
+    for guard in guards {
+        fence.file(FenceRole::Guard, guard)?;
     }
     for link in links(folder)? {
         fence.file(FenceRole::Link, &link)?;

@@ -41,6 +41,12 @@ impl SourceSet {
         offers
     }
 
+    /// Decides again about versions that wait, since the lock was changed; returns whether an offer may have changed.
+    pub fn settle_pins(&mut self) -> bool {
+        let folder = self.folder.settle_pins();
+        self.upstreams.settle_pins() || folder
+    }
+
     /// Waits for the next event of any source. Reports `Complete` once all sources have. Cancel-safe. Requires a
     /// multi-threaded runtime.
     pub async fn next_event(&mut self) -> SourceEvent {

@@ -1,11 +1,16 @@
-//! Logs loaded versions to the audit trail: the digests of a plugin and of its policy, before and after each change.
+//! Logs versions, and records them in the audit trail: the digests of a plugin and of its policy, before and after each change.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use loggia_gate::call::{TARGET as AUDIT, is_enabled as is_audited};
 use loggia_sandbox::ArtifactDigest;
+use loggia_text::printable;
 
-use crate::load::admit::{AdmittedPlugin, policy_digest};
+use crate::load::{
+    offer::{FacadeOffer, NewerVersion, OfferedVersion, PinOutcome},
+    pins::PinKeeper,
+    plugin_files::upstream_name,
+};
 
 /// The last loaded versions, by file or key. Empty unless the audit trail is on.
 #[derive(Default)]
@@ -13,7 +18,7 @@ pub struct AuditedVersions(BTreeMap<String, AuditedVersion>);
 
 /// Digests that identify the behaviour of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuditedVersion {
+struct AuditedVersion {
     facade: String,
     bytes: ArtifactDigest,
     /// `None` without a policy.
@@ -21,19 +26,48 @@ pub struct AuditedVersion {
 }
 
 impl AuditedVersion {
-    /// Describes an admitted version; `None` if the audit trail is off. Reads the policy again.
-    pub fn audited(admitted: &AdmittedPlugin, policy: Option<&Path>) -> Option<Self> {
+    /// Describes a version; `None` if the audit trail is off.
+    fn audited(version: &OfferedVersion) -> Option<Self> {
         is_audited().then(|| Self {
-            facade: admitted.entry.surface().name.clone(),
-            bytes: admitted.facts.digest,
-            policy: policy_digest(policy),
+            facade: version.entry.surface().name.clone(),
+            bytes: version.facts.digest,
+            policy: version.facts.policy,
         })
     }
 }
 
 impl AuditedVersions {
-    /// Records a loaded version.
-    pub fn record_loaded(&mut self, file: &str, now: AuditedVersion) {
+    /// Records and logs what became of a version that was admitted, or that waited.
+    pub fn record_outcome(&mut self, file: &str, offer: &FacadeOffer, outcome: PinOutcome, pins: &PinKeeper) {
+        match (outcome, &offer.version, &offer.newer) {
+            (PinOutcome::Accepted | PinOutcome::Approved, Some(version), _) => {
+                if let Some(pin) = version.pin.as_ref().filter(|_| outcome == PinOutcome::Approved) {
+                    let by = pins.entry(&pin.key()).map(|entry| entry.approved.by).unwrap_or_default();
+                    let (facade, digest) = (&pin.name, pin.digest());
+                    tracing::info!(file, facade, "{} approved it", printable(&by));
+                    tracing::debug!(target: AUDIT, event = "approved", file, facade, version = digest, by, "{file} is approved");
+                }
+                log_loaded(file, version);
+                if let Some(version) = AuditedVersion::audited(version) {
+                    self.record_loaded(file, version);
+                }
+            }
+            (PinOutcome::Held | PinOutcome::Dropped, _, Some(NewerVersion { version, changes })) => {
+                let Some(pin) = &version.pin else { return };
+                let why = offer.error.as_ref().map(|error| error.for_operator.as_str()).unwrap_or_default();
+                tracing::warn!(file, facade = pin.name, "{}", printable(why));
+                let changes = changes.iter().map(|change| change.as_str()).collect::<Vec<_>>().join(", ");
+                let (facade, digest, bytes) = (&pin.name, pin.digest(), &pin.artifact);
+                tracing::debug!(
+                    target: AUDIT,
+                    event = "held", file, facade, version = digest, bytes, changes, "{file} waits for approval"
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn record_loaded(&mut self, file: &str, now: AuditedVersion) {
         let before = self.0.get(file);
         if before == Some(&now) {
             return;
@@ -61,6 +95,24 @@ impl AuditedVersions {
     pub fn record_refused(&self, file: &str, why: &str) {
         let old_bytes = self.0.get(file).map(|old| text(old.bytes));
         tracing::debug!(target: AUDIT, event = "not_loaded", file, old_bytes, why, "{file} is not loaded");
+    }
+}
+
+/// Logs that a version serves.
+fn log_loaded(file: &str, OfferedVersion { entry, workflow_file, facts, .. }: &OfferedVersion) {
+    let (name, actions) = (&entry.surface().name, entry.surface().actions.len());
+    if upstream_name(file).is_some() {
+        tracing::info!(file, facade = name, actions, "loaded (upstream)");
+        return;
+    }
+    let (digest, took) = (facts.digest.to_string(), facts.took.as_millis());
+    let how = facts.method.as_str();
+    tracing::info!(file, facade = name, actions, digest = &digest[..12], "loaded ({how}, {took} ms)");
+    for lacking in &facts.lacking {
+        tracing::warn!(file, facade = name, "{name} {lacking}");
+    }
+    for warning in workflow_file.iter().flat_map(|workflow_file| workflow_file.warnings()) {
+        tracing::warn!(file, "{}", printable(&warning.to_string()));
     }
 }
 

@@ -18,12 +18,11 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use loggia_gate::call::Gate;
 use loggia_server::{
     auth::Authenticator,
     http::{ConnectionBounds, ConnectionConfig, ConnectionTimeouts, accept},
 };
-use tokio::{net::TcpListener, runtime::Handle};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use self::{
@@ -32,16 +31,10 @@ pub use self::{
 };
 use super::{
     PluginHost,
+    metrics_source::MetricsSource,
     page::{self, OperatorPage},
-    readiness::Readiness,
-    vitals,
-    vitals::TaskCounts,
 };
-use crate::{
-    load,
-    load::{LoadStatus, LoadStatusReport},
-    telemetry::{classic, logs, metrics, metrics::MetricsSnapshot, trail},
-};
+use crate::telemetry::{classic, metrics};
 
 /// Maximum number of connections: probes and scrapers.
 const CONNECTIONS: usize = 64;
@@ -57,34 +50,15 @@ const TASK_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct AdminState(Arc<AdminContext>);
 
 struct AdminContext {
-    gate: Gate,
-    standing: Arc<LoadStatus>,
-    /// The I/O runtime, and those of calls.
-    runtimes: Option<[Handle; 3]>,
+    source: MetricsSource,
     /// Allowed host names, besides addresses.
     hosts: Vec<String>,
-    /// `None` if access is unauthenticated.
-    authenticator: Option<Authenticator>,
-}
-
-impl AdminContext {
-    fn readiness(&self, stop: &CancellationToken, report: &LoadStatusReport) -> Readiness {
-        let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
-        Readiness::new(stop.is_cancelled(), self.gate.catalog().is_admitted(), keys, trail::fault(), report)
-    }
 }
 
 impl AdminState {
     /// Creates the state of this host. Must be called on the I/O runtime.
     pub fn new(host: &PluginHost, hosts: Vec<String>, authenticator: Option<Authenticator>) -> Self {
-        let runtimes = host.lanes().map(|lanes| [Handle::current(), lanes.calls, lanes.heavy]);
-        Self(Arc::new(AdminContext {
-            gate: host.gate.clone(),
-            standing: Arc::clone(&host.load_status),
-            runtimes,
-            hosts,
-            authenticator,
-        }))
+        Self(Arc::new(AdminContext { source: MetricsSource::new(host, authenticator), hosts }))
     }
 }
 
@@ -176,7 +150,7 @@ type AdminExtract = Axum<(AdminState, CancellationToken)>;
 
 /// Liveness: this runtime responds, and the others start tasks.
 async fn health(Axum((AdminState(context), _)): AdminExtract) -> Response {
-    for runtime in context.runtimes.iter().flatten() {
+    for runtime in context.source.runtimes() {
         if tokio::time::timeout(TASK_TIMEOUT, runtime.spawn(async {})).await.is_err() {
             return (StatusCode::SERVICE_UNAVAILABLE, "the runtimes of calls do not start tasks\n")
                 .into_response();
@@ -187,7 +161,7 @@ async fn health(Axum((AdminState(context), _)): AdminExtract) -> Response {
 
 /// Readiness, and the state of each file of the folder.
 async fn ready(Axum((AdminState(context), stop)): AdminExtract) -> Response {
-    let readiness = context.readiness(&stop, &context.standing.now());
+    let readiness = context.source.readiness(&stop, &context.source.load_report());
     let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     // Its fields always serialize.
     let body = serde_json::to_string_pretty(&readiness).unwrap_or_default();
@@ -195,38 +169,12 @@ async fn ready(Axum((AdminState(context), stop)): AdminExtract) -> Response {
 }
 
 async fn metrics_page(Axum((AdminState(context), stop)): AdminExtract, headers: HeaderMap) -> Response {
-    let report = context.standing.now();
-    let tasks = context
-        .runtimes
-        .as_ref()
-        .map(|runtimes| ["io", "calls", "heavy"].into_iter().zip(TaskCounts::read(runtimes).0));
-    let figures = MetricsSnapshot {
-        meters: Arc::clone(context.gate.meters()),
-        census: context.gate.snapshot(),
-        plugins: load::LoadState::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
-        upstreams: upstreams_up(&report),
-        reloads: context.standing.version_counts(),
-        ready: context.readiness(&stop, &report).ready,
-        dropped: logs::dropped(),
-        lost: trail::lost(),
-        tasks: tasks.into_iter().flatten().collect(),
-        process: vitals::process_stats().ok(),
-    };
-    let page = metrics::render(figures);
+    let page = metrics::render(context.source.snapshot(&stop));
     let accepts = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
     match accepts.into_iter().any(classic::wants_openmetrics) {
         true => ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response(),
         false => ([(CONTENT_TYPE, classic::CONTENT_TYPE)], classic::to_classic(&page)).into_response(),
     }
-}
-
-/// Lists upstreams, and whether they can be called.
-fn upstreams_up(report: &LoadStatusReport) -> Vec<(String, bool)> {
-    let offers = report.files.iter();
-    let upstreams = offers.filter_map(|offer| {
-        Some((load::upstream_name(&offer.file)?.to_owned(), offer.state == load::LoadState::Serving))
-    });
-    upstreams.collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ pub struct ApprovalOptions {
     pub expires: Duration,
     /// Where opened approvals are announced.
     pub webhook: Option<WebhookTarget>,
+    /// URL of the operator's page, to which callers are referred.
+    pub page: Option<Url>,
     /// Secret that signs messages and decisions.
     pub secret: Option<HiddenText>,
 }
@@ -33,6 +35,7 @@ impl ApprovalOptions {
         Self {
             expires: settings.expires.0,
             webhook: target.map(|(url, secret)| WebhookTarget { url: url.0, secret }),
+            page: settings.page.clone().map(|url| url.0),
             secret,
         }
     }

@@ -191,11 +191,7 @@ pub(super) async fn decide(
         ApprovalContent::Form(schema) if accepted => Some(read_answer(schema, &fields)),
         _ => None,
     };
-    let by = match session.name.as_str() {
-        "" => "operator page".to_owned(),
-        name => format!("operator page: {name}"),
-    };
-    let decision = ApprovalDecision { accepted, answer, by, at_ms: now_ms() };
+    let decision = ApprovalDecision { accepted, answer, by: session.operator(), at_ms: now_ms() };
     match desk.decide(&id, subject, decision).await {
         Ok(Ok(DecisionOutcome::Recorded)) => {
             let done = if accepted { "approved" } else { "denied" };

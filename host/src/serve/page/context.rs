@@ -18,7 +18,7 @@ use super::{
     session::{OperatorSessions, random_text},
 };
 use crate::{
-    load::{LoadStatus, LoadStatusReport},
+    load::{LoadStatus, LoadStatusReport, pins::PinKeeper},
     serve::{PluginHost, readiness::Readiness},
     telemetry::trail,
 };
@@ -30,6 +30,7 @@ const STREAMS: usize = 12;
 pub struct OperatorPage {
     gate: Gate,
     load_status: Arc<LoadStatus>,
+    pins: Arc<PinKeeper>,
     authenticator: Option<Authenticator>,
     token: TokenHash,
 }
@@ -38,7 +39,7 @@ impl OperatorPage {
     /// Creates the page of a host, for those who have the token.
     pub fn new(host: &PluginHost, authenticator: Option<Authenticator>, token: TokenHash) -> Self {
         let (gate, load_status) = (host.gate.clone(), Arc::clone(&host.load_status));
-        Self { gate, load_status, authenticator, token }
+        Self { gate, load_status, pins: Arc::clone(&host.pins), authenticator, token }
     }
 }
 
@@ -46,6 +47,8 @@ impl OperatorPage {
 pub(super) struct PageContext {
     pub(super) gate: Gate,
     load_status: Arc<LoadStatus>,
+    /// The lock of approved versions.
+    pub(super) pins: Arc<PinKeeper>,
     pub(super) authenticator: Option<Authenticator>,
     /// Hash of the token of operators.
     pub(super) token: TokenHash,
@@ -65,10 +68,11 @@ pub(super) type PageExtract = Axum<Arc<PageContext>>;
 
 impl PageContext {
     pub(super) fn new(page: OperatorPage, stop: CancellationToken) -> Self {
-        let OperatorPage { gate, load_status, authenticator, token } = page;
+        let OperatorPage { gate, load_status, pins, authenticator, token } = page;
         Self {
             gate,
             load_status,
+            pins,
             authenticator,
             token,
             stop,

@@ -40,6 +40,7 @@ fn describe(offer: &OfferStatus, status: Option<&FacadeStatus>) -> (Markup, Opti
         }
         (LoadState::Serving, _) => (badge(BadgeTone::Good, state), None),
         (LoadState::Stale, _) => (badge(BadgeTone::Warning, state), Some("the previous version serves")),
+        (LoadState::Pending, _) => (badge(BadgeTone::Warning, state), None),
         (LoadState::Failed | LoadState::Refused, _) => (badge(BadgeTone::Bad, state), None),
     }
 }

@@ -14,10 +14,10 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
-use maud::html;
+use maud::{DOCTYPE, Markup, html};
 use url::Url;
 
-use super::{context::PageContext, layout::render_plain};
+use super::{context::PageContext, layout::render_plain, return_path::ReturnPath};
 
 /// Nothing inline, nothing of another origin, in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -102,11 +102,35 @@ pub(super) async fn require_session(
     let found = session_ids(headers, &name)
         .find_map(|id| Some((id.to_owned(), context.sessions.find(id, Instant::now(), uses)?)));
     let Some((id, session)) = found else {
-        return Redirect::to("/operator/login").into_response();
+        let is_read = *request.method() == Method::GET;
+        let page = ReturnPath::parse(request.uri().path()).filter(|_| is_read);
+        if page.is_some() && comes_from_link(headers) {
+            return again().into_response();
+        }
+        let page = page.unwrap_or_default();
+        return Redirect::to(&page.login()).into_response();
     };
     request.extensions_mut().insert(SessionId(id));
     request.extensions_mut().insert(session);
     next.run(request).await
+}
+
+/// Returns true if a browser follows a link on a page of another site: then it sends no cookie that is `SameSite=Strict`.
+fn comes_from_link(headers: &HeaderMap) -> bool {
+    let is = |name: &HeaderName, expected: &str| headers.get(name).is_some_and(|value| value == expected);
+    is(&FETCH_SITE, "cross-site") && is(&FETCH_MODE, "navigate")
+}
+
+/// A page that loads itself again, now from this site and with the cookie. Reading changes nothing, and what changes something does
+/// not come here.
+fn again() -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head { meta charset="utf-8"; meta http-equiv="refresh" content="0"; title { "Loggia" } }
+            body { p { a href="" { "Open the page" } } }
+        }
+    }
 }
 
 /// Name of the cookie of sessions. Cookies are shared by all ports of a host, so that two servers on one machine, or two tunnels

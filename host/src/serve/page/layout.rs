@@ -8,9 +8,10 @@ use super::session::OperatorSession;
 pub(super) const FORM_TOKEN: &str = "form_token";
 
 /// Pages of the navigation: path, name.
-const PAGES: [(&str, &str); 7] = [
+const PAGES: [(&str, &str); 8] = [
     ("/operator/", "Overview"),
     ("/operator/approvals", "Approvals"),
+    ("/operator/versions", "Versions"),
     ("/operator/facades", "Facades"),
     ("/operator/runs", "Runs"),
     ("/operator/callers", "Callers"),

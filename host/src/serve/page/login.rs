@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Instant};
 
 use axum::{
     Extension,
-    extract::{ConnectInfo, Request, State as Axum},
+    extract::{ConnectInfo, RawQuery, Request, State as Axum},
     http::{
         HeaderMap, StatusCode,
         header::{RETRY_AFTER, SET_COOKIE},
@@ -22,19 +22,21 @@ use super::{
     form::FormFields,
     guard::{SessionId, cookie_name},
     layout::{FORM_TOKEN, render_plain},
+    return_path::ReturnPath,
     session::OperatorSession,
 };
 
 /// Characters of the name that an operator gives.
 const NAME: usize = 64;
 
-fn render_form(context: &PageContext, problem: Option<&str>) -> Markup {
+fn render_form(context: &PageContext, to: &ReturnPath, problem: Option<&str>) -> Markup {
     let content = html! {
         @if let Some(problem) = problem {
             p.notice.bad role="alert" { (problem) }
         }
         form method="post" action="/operator/login" {
             input type="hidden" name=(FORM_TOKEN) value=(context.login_token);
+            @if *to != ReturnPath::default() { input type="hidden" name="to" value=(to.as_str()); }
             label for="token" { "Operator token" }
             input id="token" name="token" type="password" required autocomplete="current-password" autofocus;
             label for="name" { "Your name, for the audit trail (optional)" }
@@ -47,8 +49,9 @@ fn render_form(context: &PageContext, problem: Option<&str>) -> Markup {
 }
 
 /// Shows the form.
-pub(super) async fn show(Axum(context): PageExtract) -> Markup {
-    render_form(&context, None)
+pub(super) async fn show(Axum(context): PageExtract, RawQuery(query): RawQuery) -> Markup {
+    let to = query.as_deref().and_then(|query| ReturnPath::parse(query.strip_prefix("to=")?));
+    render_form(&context, &to.unwrap_or_default(), None)
 }
 
 /// Opens a session for the token.
@@ -60,25 +63,26 @@ pub(super) async fn log_in(
     let (address, headers, now) = (peer.ip(), request.headers().clone(), Instant::now());
     if !context.attempts.may_try(address, now) {
         let problem = "Too many logins have failed. Wait a minute and try again.";
-        let page = render_form(&context, Some(problem));
+        let page = render_form(&context, &ReturnPath::default(), Some(problem));
         return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "60")], page).into_response();
     }
     let fields = match FormFields::read(request, &context.login_token).await {
         Ok(fields) => fields,
         Err(refusal) => return refusal,
     };
+    let to = fields.get("to").and_then(ReturnPath::parse).unwrap_or_default();
     let sent = fields.get("token").unwrap_or_default().trim();
     // Hashes, so that the time of comparing reveals nothing of the token.
     if parse_hash(&token::hash(sent)).is_none_or(|hash| hash != context.token) {
         context.attempts.record_failure(address, now);
         tracing::debug!(target: AUDIT, event = "operator_login", outcome = "denied", %address, "a login to the operator's page failed");
-        let page = render_form(&context, Some("This is not the token of operators."));
+        let page = render_form(&context, &to, Some("This is not the token of operators."));
         return (StatusCode::UNAUTHORIZED, page).into_response();
     }
     let name = shorten(&sanitise_line(fields.get("name").unwrap_or_default().trim(), NAME), NAME);
     tracing::debug!(target: AUDIT, event = "operator_login", outcome = "ok", %address, name, "an operator logged in");
     let id = context.sessions.open(name, now);
-    ([(SET_COOKIE, render_cookie(&headers, &id))], Redirect::to("/operator/")).into_response()
+    ([(SET_COOKIE, render_cookie(&headers, &id))], Redirect::to(to.as_str())).into_response()
 }
 
 /// Ends the session.

@@ -7,9 +7,10 @@
 //! | `guard.rs` | headers, sessions and origins of requests |
 //! | `form.rs` | fields of posted forms |
 //! | `login.rs` | logging in and out |
+//! | `return_path.rs` | pure: the page to which a login leads |
 //! | `session.rs` | sessions of operators |
 //! | `attempts.rs` | limits on failed logins |
-//! | `overview.rs`, `facades.rs`, `runs.rs`, `callers.rs`, `approvals.rs`, `audit.rs` | the pages |
+//! | `overview.rs`, `facades.rs`, `runs.rs`, `callers.rs`, `approvals.rs`, `versions.rs`, `audit.rs` | the pages |
 //! | `question.rs` | pure: fields for the form of a question, and their answer |
 //! | `events.rs` | tells open pages of changes |
 //! | `samples.rs` | counters of the last half hour |
@@ -33,10 +34,12 @@ mod layout;
 mod login;
 mod overview;
 mod question;
+mod return_path;
 mod runs;
 mod samples;
 mod session;
 mod text;
+mod versions;
 
 use std::sync::Arc;
 
@@ -74,6 +77,7 @@ pub(super) fn routes(page: Option<OperatorPage>, stop: &CancellationToken) -> Ro
         .route("/operator/tokens", get(callers::show_tokens))
         .route("/operator/approvals", get(approvals::list))
         .route("/operator/approvals/{id}", get(approvals::show).post(approvals::decide))
+        .route("/operator/versions", get(versions::list).post(versions::decide))
         .route("/operator/events", get(events::stream))
         .route("/operator/logout", post(login::log_out))
         .route_layer(middleware::from_fn_with_state(Arc::clone(&context), guard::require_session));

@@ -4,88 +4,57 @@
 use loggia_facade::Object;
 use loggia_text::printable;
 use maud::{Markup, html};
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::{form::FormFields, text::untrusted};
+use crate::form_fields::{FieldChoice, FieldKind, form_fields};
 
 /// Prefix of the fields' names.
 const PREFIX: &str = "answer.";
 
-/// Properties of a form, in the order of its schema.
-fn properties(schema: &Object) -> impl Iterator<Item = (&String, &Value)> {
-    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
-}
-
-/// Choices of a property: value and text.
-fn choices(property: &Value) -> Vec<(&str, &str)> {
-    let titled = property["oneOf"].as_array().or_else(|| property["anyOf"].as_array());
-    if let Some(titled) = titled {
-        let choices = titled.iter().filter_map(|choice| {
-            let value = choice["const"].as_str()?;
-            Some((value, choice["title"].as_str().unwrap_or(value)))
-        });
-        return choices.collect();
-    }
-    let names = property["enumNames"].as_array();
-    let values = property["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).enumerate();
-    values
-        .map(|(at, value)| (value, names.and_then(|names| names.get(at)?.as_str()).unwrap_or(value)))
-        .collect()
-}
-
 /// Renders the fields; `id` keeps those of several forms on a page apart.
 pub(super) fn render_fields(schema: &Object, id: &str) -> Markup {
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
     html! {
-        @for (at, (name, property)) in properties(schema).enumerate() {
-            @let field = format!("{PREFIX}{name}");
-            @let label = property["title"].as_str().unwrap_or(name);
-            @let is_required = required.contains(&name.as_str());
+        @for (at, field) in form_fields(schema).iter().enumerate() {
+            @let name = format!("{PREFIX}{}", field.name);
             @let anchor = format!("{id}-{at}");
-            @let hint = property["description"].as_str();
-            @match property["type"].as_str() {
-                Some("boolean") => {
-                    label.check { input type="checkbox" name=(field) checked[property["default"] == true]; span { (printable(label)) } }
+            @let label = html! { (printable(field.label)) @if field.is_required { " (required)" } };
+            @match &field.kind {
+                FieldKind::Flag => {
+                    label.check { input type="checkbox" name=(name) checked[field.default == Some(&Value::Bool(true))]; span { (printable(field.label)) } }
                 }
-                Some("array") => {
-                    fieldset { legend { (printable(label)) }
-                        @for (value, text) in choices(&property["items"]) {
-                            label.check { input type="checkbox" name=(field) value=(value); span { (printable(text)) } }
+                FieldKind::Choices(choices) => {
+                    fieldset { legend { (printable(field.label)) }
+                        @for FieldChoice { value, text } in choices {
+                            label.check { input type="checkbox" name=(name) value=(value); span { (printable(text)) } }
                         }
                     }
                 }
-                kind => {
-                    label for=(anchor) { (printable(label)) @if is_required { " (required)" } }
-                    @let given = property["default"].as_str().map(str::to_owned).or_else(|| property["default"].as_number().map(Number::to_string));
-                    @let choices = choices(property);
-                    @if choices.is_empty() {
-                        input id=(anchor) name=(field) type=(input_type(kind, property)) step=[(kind == Some("number")).then_some("any")] value=[given];
-                    } @else {
-                        select id=(anchor) name=(field) {
-                            @if !is_required { option value="" { "–" } }
-                            @for (value, text) in choices {
-                                option value=(value) selected[given.as_deref() == Some(value)] { (printable(text)) }
-                            }
+                FieldKind::Choice(choices) => {
+                    label for=(anchor) { (label) }
+                    select id=(anchor) name=(name) {
+                        @if !field.is_required { option value="" { "–" } }
+                        @for FieldChoice { value, text } in choices {
+                            option value=(value) selected[field.default_text().as_deref() == Some(value)] { (printable(text)) }
                         }
                     }
+                }
+                kind @ (FieldKind::Number { .. } | FieldKind::Text { .. }) => {
+                    label for=(anchor) { (label) }
+                    @let step = matches!(kind, FieldKind::Number { is_integer: false }).then_some("any");
+                    input id=(anchor) name=(name) type=(input_type(kind)) step=[step] value=[field.default_text()];
                 }
             }
-            @if let Some(hint) = hint { p.faint { (untrusted(hint)) } }
+            @if let Some(hint) = field.hint { p.faint { (untrusted(hint)) } }
         }
     }
 }
 
-fn input_type(kind: Option<&str>, property: &Value) -> &'static str {
-    match (kind, property["format"].as_str()) {
-        (Some("number" | "integer"), _) => "number",
-        (_, Some("email")) => "email",
-        (_, Some("date")) => "date",
+fn input_type(kind: &FieldKind<'_>) -> &'static str {
+    match kind {
+        FieldKind::Number { .. } => "number",
+        FieldKind::Text { format: Some("email") } => "email",
+        FieldKind::Text { format: Some("date") } => "date",
         _ => "text",
     }
 }
@@ -93,19 +62,16 @@ fn input_type(kind: Option<&str>, property: &Value) -> &'static str {
 /// Reads the answer from the fields.
 pub(super) fn read_answer(schema: &Object, fields: &FormFields) -> Value {
     let mut answer = Object::new();
-    for (name, property) in properties(schema) {
-        let field = format!("{PREFIX}{name}");
-        let text = fields.get(&field).filter(|text| !text.is_empty());
-        let value = match property["type"].as_str() {
-            Some("boolean") => Some(Value::Bool(fields.get(&field).is_some())),
-            Some("array") => Some(fields.all(&field).map(Value::from).collect()),
-            Some("number" | "integer") => {
-                text.map(|text| text.parse().map_or_else(|_| text.into(), Value::Number))
-            }
-            _ => text.map(Value::from),
+    for field in form_fields(schema) {
+        let name = format!("{PREFIX}{}", field.name);
+        let value = match &field.kind {
+            // A box that is not checked is not sent.
+            FieldKind::Flag => Some(Value::Bool(fields.get(&name).is_some())),
+            FieldKind::Choices(_) => Some(fields.all(&name).map(Value::from).collect()),
+            _ => fields.get(&name).filter(|text| !text.is_empty()).map(|text| field.parse_value(text)),
         };
         if let Some(value) = value {
-            answer.insert(name.clone(), value);
+            answer.insert(field.name.to_owned(), value);
         }
     }
     Value::Object(answer)

@@ -39,6 +39,16 @@ pub(super) struct OperatorSession {
     pub(super) ended: CancellationToken,
 }
 
+impl OperatorSession {
+    /// Who decides, for the audit trail.
+    pub(super) fn operator(&self) -> String {
+        match self.name.as_str() {
+            "" => "operator page".to_owned(),
+            name => format!("operator page: {name}"),
+        }
+    }
+}
+
 /// Returns 256 random bits as text.
 pub(super) fn random_text() -> String {
     let mut bits = [0; 32];

@@ -8,7 +8,7 @@ use sha2::Sha256;
 /// Creates the request of a start. Its key is that of its cause.
 pub fn to_request(facade: &str, action: &str, params: Object, key: String) -> Request {
     let input = Input::Action { action: action.to_owned(), params, detail: Detail::Standard };
-    Request { facade: facade.to_owned(), input, timeout: None, idempotency_key: Some(key) }
+    Request { idempotency_key: Some(key), ..Request::new(facade, input) }
 }
 
 /// Derives the handle of a run from its cause: the same on every host, and unknown to others.

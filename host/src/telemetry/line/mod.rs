@@ -37,14 +37,24 @@ pub struct LineLayer<W> {
     pub format: Format,
     /// Adds ANSI colours, for a terminal.
     pub colours: bool,
-    /// Receives each line, including its line feed.
+    /// Receives each event, on the thread where it happened.
     pub write: W,
+}
+
+/// An event that is not rendered yet. Redacting its texts takes the longest, and need not be done by the thread of a call.
+pub struct CapturedEvent {
+    time: SystemTime,
+    level: Level,
+    target: Cow<'static, str>,
+    fields: EventFields,
+    format: Format,
+    colours: bool,
 }
 
 /// Fields of an event or a span.
 #[derive(Default)]
 struct EventFields {
-    message: String,
+    message: BoundedText,
     /// Target of a record of the crate `log`, which carries it as a field.
     target: Option<String>,
     others: Vec<(&'static str, FieldValue)>,
@@ -52,9 +62,9 @@ struct EventFields {
 
 enum FieldValue {
     /// Text, written in quotes.
-    Text(String),
+    Text(BoundedText),
     /// Output of `Debug` or `Display`.
-    Printed(String),
+    Printed(BoundedText),
     /// A number or a boolean, the same in JSON.
     Literal(String),
 }
@@ -62,7 +72,7 @@ enum FieldValue {
 impl<S, W> Layer<S> for LineLayer<W>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
-    W: Fn(&str) + 'static,
+    W: Fn(CapturedEvent) + 'static,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         if let Some(span) = context.span(id) {
@@ -83,7 +93,7 @@ where
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = EventFields::default();
         event.record(&mut fields);
-        if client_disconnects::is_disconnect(event.metadata().target(), &fields.message) {
+        if client_disconnects::is_disconnect(event.metadata().target(), &fields.message.text) {
             return;
         }
         // The event's own fields win over those of its spans, and inner spans over outer ones.
@@ -95,13 +105,30 @@ where
             }
         }
         let metadata = event.metadata();
-        let now = now();
-        let target = fields.target.as_deref().unwrap_or(metadata.target());
-        let line = match self.format {
-            Format::Human => render_human(&now, *metadata.level(), &fields, self.colours),
-            Format::Json => render_json(&now, *metadata.level(), target, &fields),
-        };
-        (self.write)(&line);
+        let target = fields.target.take().map_or(Cow::Borrowed(metadata.target()), Cow::Owned);
+        let (level, format, colours) = (*metadata.level(), self.format, self.colours);
+        (self.write)(CapturedEvent { time: SystemTime::now(), level, target, fields, format, colours });
+    }
+}
+
+impl CapturedEvent {
+    /// Counts the bytes of its texts.
+    pub fn size(&self) -> usize {
+        let others = self.fields.others.iter().map(|(_, value)| match value {
+            FieldValue::Text(text) | FieldValue::Printed(text) => text.text.len(),
+            FieldValue::Literal(text) => text.len(),
+        });
+        self.fields.message.text.len() + others.sum::<usize>()
+    }
+
+    /// Renders its line, including the line feed.
+    pub fn render(mut self) -> String {
+        self.fields.redact();
+        let now = format_time(self.time);
+        match self.format {
+            Format::Human => render_human(&now, self.level, &self.fields, self.colours),
+            Format::Json => render_json(&now, self.level, &self.target, &self.fields),
+        }
     }
 }
 
@@ -123,12 +150,23 @@ impl EventFields {
         }
     }
 
-    fn text(&mut self, field: &Field, text: String, quoted: bool) {
+    /// Removes credentials from the texts.
+    fn redact(&mut self) {
+        self.message.redact();
+        for (_, value) in &mut self.others {
+            match value {
+                FieldValue::Text(text) | FieldValue::Printed(text) => text.redact(),
+                FieldValue::Literal(_) => {}
+            }
+        }
+    }
+
+    fn text(&mut self, field: &Field, text: BoundedText, quoted: bool) {
         match field.name() {
             "message" => self.message = text,
-            "log.target" => self.target = Some(text),
+            "log.target" => self.target = Some(text.text),
             name if name.starts_with("log.") => {}
-            name if is_credential(name) => self.add(name, FieldValue::Text(REDACTED.to_owned())),
+            name if is_credential(name) => self.add(name, FieldValue::Text(BoundedText::whole(REDACTED))),
             name if quoted => self.add(name, FieldValue::Text(text)),
             name => self.add(name, FieldValue::Printed(text)),
         }
@@ -153,13 +191,13 @@ impl Visit for EventFields {
         let mut seen = BoundedText::default();
         // The error means that the rest was truncated on purpose.
         let _ = seen.write_str(value);
-        self.text(field, seen.redacted(), true);
+        self.text(field, seen, true);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let mut seen = BoundedText::default();
         let _ = write!(seen, "{value:?}");
-        self.text(field, seen.redacted(), false);
+        self.text(field, seen, false);
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
@@ -188,7 +226,7 @@ impl Visit for EventFields {
 }
 
 /// Beginning of a text. Formatting stops once it is full: a result may be megabytes long.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct BoundedText {
     text: String,
     cut: bool,
@@ -204,28 +242,32 @@ impl Write for BoundedText {
 }
 
 impl BoundedText {
-    /// Returns the text without credentials. A truncated one at the end is removed, too.
-    fn redacted(self) -> String {
+    /// A text that is short.
+    fn whole(text: &str) -> Self {
+        Self { text: text.to_owned(), cut: false }
+    }
+
+    /// Removes credentials. A truncated one at the end is removed, too.
+    fn redact(&mut self) {
         let redacted = if self.cut { redact_beginning(&self.text) } else { redact(&self.text) };
-        let mut text = match redacted {
-            Cow::Borrowed(_) => self.text,
-            Cow::Owned(text) => text,
-        };
-        if self.cut {
-            text.push('…');
+        if let Cow::Owned(text) = redacted {
+            self.text = text;
         }
-        text
+        if std::mem::take(&mut self.cut) {
+            self.text.push('…');
+        }
     }
 }
 
 /// Renders a line of JSON for messages that bypass the log level, or come before the log is set up.
 pub fn render_announcement(level: Level, message: &str) -> String {
-    let fields = EventFields { message: redact(message).into_owned(), ..EventFields::default() };
-    render_json(&now(), level, env!("CARGO_PKG_NAME"), &fields)
+    let message = BoundedText { text: redact(message).into_owned(), cut: false };
+    let fields = EventFields { message, ..EventFields::default() };
+    render_json(&format_time(SystemTime::now()), level, env!("CARGO_PKG_NAME"), &fields)
 }
 
-fn now() -> String {
-    DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Micros, true)
+fn format_time(time: SystemTime) -> String {
+    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
 /// `time LEVEL message name=value …`
@@ -242,7 +284,7 @@ fn render_human(now: &str, level: Level, fields: &EventFields, colours: bool) ->
     let paint = |colour: &'static str| if colours { colour } else { "" };
     let (dim, plain, colour) = (paint(DIM), paint(PLAIN), paint(colour));
     let mut line = format!("{dim}{now}{plain} {colour}{level:>5}{plain} ");
-    push_bounded(&mut line, &fields.message, MAX_MESSAGE, escape);
+    push_bounded(&mut line, &fields.message.text, MAX_MESSAGE, escape);
     for (name, value) in &fields.others {
         let Some(most) = value_room(&line, name) else {
             line.push('…');
@@ -253,10 +295,10 @@ fn render_human(now: &str, level: Level, fields: &EventFields, colours: bool) ->
         match value {
             FieldValue::Text(text) => {
                 line.push('"');
-                push_bounded(&mut line, text, most, quote);
+                push_bounded(&mut line, &text.text, most, quote);
                 line.push('"');
             }
-            FieldValue::Printed(text) | FieldValue::Literal(text) => {
+            FieldValue::Printed(BoundedText { text, .. }) | FieldValue::Literal(text) => {
                 push_bounded(&mut line, text, most, escape)
             }
         }
@@ -271,7 +313,7 @@ fn render_json(now: &str, level: Level, target: &str, fields: &EventFields) -> S
     let mut line = format!(r#"{{"timestamp":"{now}","level":"{level}","target":""#);
     push_bounded(&mut line, target, MAX_VALUE, json_escape);
     line.push_str(r#"","message":""#);
-    push_bounded(&mut line, &fields.message, MAX_MESSAGE, json_escape);
+    push_bounded(&mut line, &fields.message.text, MAX_MESSAGE, json_escape);
     line.push('"');
     for (name, value) in &fields.others {
         let Some(most) = value_room(&line, name) else {
@@ -286,7 +328,7 @@ fn render_json(now: &str, level: Level, target: &str, fields: &EventFields) -> S
             FieldValue::Literal(text) => line.push_str(text),
             FieldValue::Text(text) | FieldValue::Printed(text) => {
                 line.push('"');
-                push_bounded(&mut line, text, most, json_escape);
+                push_bounded(&mut line, &text.text, most, json_escape);
                 line.push('"');
             }
         }

@@ -12,7 +12,10 @@ use futures_util::{
     FutureExt,
     future::{BoxFuture, FusedFuture},
 };
-use loggia_facade::{Call, Detail, Failure, Input, JournalWriter, Object, Question, Request, Session};
+use loggia_facade::{
+    Call, Detail, Failure, Input, JournalWriter, Object, Question, Request, Session,
+    trace::{ActiveSpan, SpanKind, names},
+};
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep_until};
 
@@ -188,8 +191,8 @@ impl<'a> RunDriver<'a> {
     fn carry_out(&mut self, effect: RunEffect) {
         match effect {
             RunEffect::Call { task, facade, action, params, idempotency_key } => {
-                let ends = self.call_end(task);
-                self.tasks.call(task, to_request(facade, action, params, idempotency_key), ends);
+                let (ends, span) = (self.call_end(task), self.step_span(task));
+                self.tasks.call(task, to_request(facade, action, params, idempotency_key), ends, span);
             }
             RunEffect::Cancel(task) => self.tasks.cancel(task),
             RunEffect::Ask { task, message, schema, timeout } => {
@@ -263,6 +266,21 @@ impl<'a> RunDriver<'a> {
         }
     }
 
+    /// Begins the span of a step.
+    fn step_span(&self, task: TaskId) -> ActiveSpan {
+        let step = self.plan.workflow.steps.get(task.step).map_or("", |step| step.id.as_str());
+        let mut span = self.session.span().begin(SpanKind::Internal, || names::step_span(step));
+        span.set(names::STEP, step);
+        span.set(names::ATTEMPT, task.attempt.saturating_add(1));
+        if let Some(item) = task.item {
+            span.set(names::ITEM, item);
+        }
+        if task.undoes {
+            span.set(names::UNDOES, true);
+        }
+        span
+    }
+
     fn target(&self, task: TaskId) -> Option<&StepTarget> {
         self.plan.target(task)
     }
@@ -301,15 +319,16 @@ impl<'a> RunDriver<'a> {
     /// Asks a person whether an interrupted call is made again.
     fn ask_about(&mut self, effect: RunEffect) {
         if let RunEffect::Call { task, facade, action, params, idempotency_key } = effect {
-            let ends = self.call_end(task);
-            self.tasks.ask_and_call(task, to_request(facade, action, params, idempotency_key), ends);
+            let (ends, span) = (self.call_end(task), self.step_span(task));
+            let request = to_request(facade, action, params, idempotency_key);
+            self.tasks.ask_and_call(task, request, ends, span);
         }
     }
 }
 
 fn to_request(facade: String, action: String, params: Object, idempotency_key: String) -> Request {
     let input = Input::Action { action, params, detail: Detail::Standard };
-    Request { facade, input, timeout: None, idempotency_key: Some(idempotency_key) }
+    Request { idempotency_key: Some(idempotency_key), ..Request::new(facade, input) }
 }
 
 /// Formats the time of day for `.workflow.start_time`.

@@ -10,7 +10,7 @@ use futures_util::{
     future::{AbortHandle, Abortable, BoxFuture, select},
     stream::FuturesUnordered,
 };
-use loggia_facade::{Answer, Failure, Input, Question, Reply, Request, Session, Stop};
+use loggia_facade::{Answer, Failure, Input, Question, Reply, Request, Session, Stop, trace::ActiveSpan};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -72,15 +72,15 @@ impl RunTasks {
         self.running.push(event.boxed());
     }
 
-    pub(super) fn call(&mut self, task: TaskId, request: Request, end: CallEnding) {
-        let (cancel, call) = self.prepare(request, end);
+    pub(super) fn call(&mut self, task: TaskId, request: Request, end: CallEnding, span: ActiveSpan) {
+        let (cancel, call) = self.prepare(request, end, span);
         self.begin(task, cancel, async move { to_event(task, call.await) });
     }
 
     /// Asks a person whether an interrupted call is made again, and makes it if so.
-    pub(super) fn ask_and_call(&mut self, task: TaskId, request: Request, end: CallEnding) {
+    pub(super) fn ask_and_call(&mut self, task: TaskId, request: Request, end: CallEnding, span: ActiveSpan) {
         let (session, question) = (self.session.clone(), repetition_question(&request));
-        let (cancel, call) = self.prepare(request, end);
+        let (cancel, call) = self.prepare(request, end, span);
         self.begin(task, cancel, async move {
             match session.elicit(question).await {
                 Ok(answer) if says_again(&answer) => to_event(task, call.await),
@@ -89,15 +89,17 @@ impl RunTasks {
         });
     }
 
-    /// Prepares a call that ends in this way, with what cancels it.
+    /// Prepares a call that ends in this way, with what cancels it. The call runs under the span, and ends it.
     fn prepare(
         &self,
         request: Request,
         end: CallEnding,
+        span: ActiveSpan,
     ) -> (Option<oneshot::Sender<()>>, impl Future<Output = Result<Reply, Stop>> + Send + 'static) {
         let (cancel, cancelled) = oneshot::channel();
         let cancel = matches!(end, CallEnding::WithCaller | CallEnding::WhenCancelled).then_some(cancel);
-        let session = self.session.clone();
+        let (session, request) =
+            (self.session.clone(), Request { span: span.as_parent().clone(), ..request });
         let call = async move {
             let caller = session.clone();
             let cancelled = async move {
@@ -112,10 +114,12 @@ impl RunTasks {
                     _ => asked.await,
                 }
             };
-            match end {
+            let outcome = match end {
                 CallEnding::AtOnce => session.invoke(request).await,
                 _ => session.invoke_apart(request, cancelled.boxed()).await,
-            }
+            };
+            span.finish_call(&outcome);
+            outcome
         };
         (cancel, call)
     }

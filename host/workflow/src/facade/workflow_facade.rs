@@ -48,6 +48,11 @@ impl Facade for WorkflowFacade {
         true
     }
 
+    fn attached(&self, action: &str) -> &[String] {
+        let own = self.workflows.iter().find(|workflow| workflow.name == action);
+        own.map_or(&[], |workflow| &workflow.attach)
+    }
+
     fn start_rules(&self) -> &[StartRule] {
         &self.start_rules
     }

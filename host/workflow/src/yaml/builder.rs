@@ -32,6 +32,7 @@ struct OpenNode {
 struct PendingKey {
     text: String,
     line: usize,
+    column: usize,
     /// A plain `<<`.
     merges: bool,
 }
@@ -122,11 +123,11 @@ impl TreeBuilder {
 
     pub(super) fn begin(
         &mut self,
-        value: YamlValue,
-        line: usize,
+        node: YamlNode,
         anchor: usize,
         tag: Option<&Tag>,
     ) -> Result<(), FileProblem> {
+        let line = node.line;
         self.check_depth(1, line)?;
         let before = self.size;
         self.add_size(TreeSize { nodes: 1, bytes: 0 }, line)?;
@@ -140,7 +141,6 @@ impl TreeBuilder {
             let problem = FileProblem::new(line, "", "a key must be a text, not a list or an object");
             return Err(problem.hint("quote a template: '{{…}}'"));
         }
-        let node = YamlNode { line, value };
         self.open.push(OpenNode {
             node,
             key: None,
@@ -197,14 +197,19 @@ impl TreeBuilder {
         }
         match self.open.last_mut() {
             Some(open) if open.expects_key() => {
-                open.key = Some(PendingKey { text: text.to_owned(), line, merges: plain && text == "<<" });
+                open.key = Some(PendingKey {
+                    text: text.to_owned(),
+                    line,
+                    column: node.column,
+                    merges: plain && text == "<<",
+                });
                 Ok(())
             }
             _ => self.attach(node),
         }
     }
 
-    pub(super) fn alias(&mut self, anchor: usize, line: usize) -> Result<(), FileProblem> {
+    pub(super) fn alias(&mut self, anchor: usize, line: usize, column: usize) -> Result<(), FileProblem> {
         let Some(AnchoredNode { size, depth, .. }) = self.anchors.get(&anchor) else {
             return Err(FileProblem::new(line, "", "an alias refers to a node that contains it"));
         };
@@ -216,7 +221,7 @@ impl TreeBuilder {
                 let (YamlValue::Text(text) | YamlValue::Plain(_, text)) = &node.value else {
                     return Err(FileProblem::new(line, "", "a key must be a text, not a list or an object"));
                 };
-                open.key = Some(PendingKey { text: text.clone(), line, merges: false });
+                open.key = Some(PendingKey { text: text.clone(), line, column, merges: false });
                 Ok(())
             }
             _ => {
@@ -241,7 +246,7 @@ impl TreeBuilder {
                     return Ok(());
                 }
                 if !key.merges {
-                    entries.push(MapEntry { key: key.text, line: key.line, node });
+                    entries.push(MapEntry { key: key.text, line: key.line, column: key.column, node });
                     return Ok(());
                 }
                 match merge_entries(node) {

@@ -9,6 +9,8 @@ use crate::FileProblem;
 pub struct YamlNode {
     /// Line, from 1.
     pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
     /// Value.
     pub value: YamlValue,
 }
@@ -35,6 +37,8 @@ pub struct MapEntry {
     pub key: String,
     /// Line of the key.
     pub line: usize,
+    /// Column of the key, from 1.
+    pub column: usize,
     /// Value.
     pub node: YamlNode,
 }

@@ -30,7 +30,7 @@ fn build(text: &str) -> Result<YamlTree, FileProblem> {
     let mut documents = 0;
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| syntax_error(text, &error))?;
-        let line = span.start.line().max(1);
+        let (line, column) = (span.start.line().max(1), span.start.col() + 1);
         match event {
             Event::DocumentStart(_) => {
                 documents += 1;
@@ -45,16 +45,18 @@ fn build(text: &str) -> Result<YamlTree, FileProblem> {
             Event::Scalar(text, style, anchor, tag) => {
                 let value = builder.scalar(&text, style, tag.as_deref(), line);
                 let plain = style == ScalarStyle::Plain && tag.is_none();
-                builder.leaf(YamlNode { line, value }, &text, plain, anchor)?;
+                builder.leaf(YamlNode { line, column, value }, &text, plain, anchor)?;
             }
             Event::SequenceStart(anchor, tag) => {
-                builder.begin(YamlValue::List(Vec::new()), line, anchor, tag.as_deref())?;
+                let value = YamlValue::List(Vec::new());
+                builder.begin(YamlNode { line, column, value }, anchor, tag.as_deref())?;
             }
             Event::MappingStart(anchor, tag) => {
-                builder.begin(YamlValue::Map(Vec::new()), line, anchor, tag.as_deref())?;
+                let value = YamlValue::Map(Vec::new());
+                builder.begin(YamlNode { line, column, value }, anchor, tag.as_deref())?;
             }
             Event::SequenceEnd | Event::MappingEnd => builder.end()?,
-            Event::Alias(anchor) => builder.alias(anchor, line)?,
+            Event::Alias(anchor) => builder.alias(anchor, line, column)?,
             Event::StreamEnd => break,
             Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
         }

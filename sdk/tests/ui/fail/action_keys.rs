@@ -77,6 +77,12 @@ impl Notes {
     fn fancy(&self) -> Result<()> {
         Ok(())
     }
+
+    /// A name of another case.
+    #[action(read)]
+    fn addNote(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 struct Blind;

@@ -7,8 +7,8 @@ use loggia_state::{ChangeCondition, ChangeOperation, StateChange};
 
 use super::bindings::{host, state, types};
 use crate::{
-    capability::SpaceChoice,
     contract::{RawContent, RawFailure, RawNext, RawReply, RawRequest, RawSchema},
+    space::SpaceChoice,
 };
 
 pub(super) fn effect(effect: types::Effect) -> Effect {

@@ -38,7 +38,8 @@ impl Host for GuestState {
 
     async fn invoke(&mut self, requests: Vec<Request>) -> Vec<Result<Reply, Failure>> {
         let requests = requests.into_iter().map(from_guest::request).collect();
-        let answers = invoke::call_all(self.capabilities.session(), requests).await;
+        let capabilities = &self.capabilities;
+        let answers = invoke::call_all(capabilities.session(), requests, capabilities.span()).await;
         answers.into_iter().map(|answer| answer.map(to_guest::reply).map_err(to_guest::failure)).collect()
     }
 

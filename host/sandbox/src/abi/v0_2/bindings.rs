@@ -18,3 +18,19 @@ pub(crate) use generated::{
     Plugin, PluginPre,
     loggia::plugin::{host, state, types},
 };
+
+/// Generated bindings of the world `guard`, which shares the interfaces of `plugin`.
+#[allow(missing_docs, clippy::all)]
+mod generated_guard {
+    wasmtime::component::bindgen!({
+        path: "wit",
+        world: "guard",
+        with: {
+            "loggia:plugin/host": super::generated::loggia::plugin::host,
+            "loggia:plugin/types": super::generated::loggia::plugin::types,
+        },
+        exports: { default: async },
+    });
+}
+
+pub(crate) use generated_guard::{GuardPre, exports::loggia::plugin::guarding};

@@ -8,6 +8,7 @@ mod description;
 mod exports;
 #[path = "../shared/from_guest.rs"]
 mod from_guest;
+mod guard;
 #[path = "../shared/host.rs"]
 mod host;
 #[path = "../shared/instance.rs"]
@@ -19,7 +20,8 @@ mod state;
 #[path = "../shared/to_guest.rs"]
 mod to_guest;
 
-pub(super) use bindings::{Plugin, PluginPre};
+pub(super) use bindings::{GuardPre, Plugin, PluginPre};
 pub(super) use exports::FUNCTIONS;
+pub(super) use guard::{GUARD_FUNCTIONS, after, before};
 pub(super) use instance::{describe, dispatch, schema};
 pub(super) use link::link;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use loggia_egress::{CallerKey, EgressClient, EgressMode};
-use loggia_facade::Effect;
+use loggia_egress::{CallerKey, EgressClient, EgressMode, HttpTapes};
+use loggia_facade::{Effect, trace::ParentSpan};
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView};
 
@@ -21,6 +21,8 @@ const FIELDS: usize = 64 << 10;
 /// The client that all calls of a facade send through.
 pub(crate) struct HttpCapability {
     client: EgressClient,
+    /// Answers or keeps the requests of calls, if anything does.
+    tapes: Option<Arc<dyn HttpTapes>>,
     /// Name of the facade, for messages.
     facade: Arc<str>,
 }
@@ -44,23 +46,34 @@ impl Capability for HttpCapability {
         if let Some(credentials) = &context.credentials {
             client = client.credentials(Arc::clone(credentials));
         }
-        Ok(Some(Self { client: client.build(), facade: context.name.into() }))
+        Ok(Some(Self {
+            client: client.build(),
+            tapes: context.probes.http.clone(),
+            facade: context.name.into(),
+        }))
     }
 
     fn prepare(&self, context: &mut PrepareContext<'_>) -> HttpAccess {
         let mode = if context.effect == Effect::Read { EgressMode::Reads } else { EgressMode::Writes };
         let caller = context.scope.as_ref().map(|scope| CallerKey(scope.0));
-        let egress = CallSource { client: self.client.clone(), caller, mode, facade: self.facade.clone() };
-        HttpAccess::new(Some(egress), context.log, context.usage)
+        let tape = self.tapes.as_ref().and_then(|tapes| tapes.tape(&context.call.0));
+        let egress =
+            CallSource { client: self.client.clone(), caller, mode, tape, facade: self.facade.clone() };
+        HttpAccess::new(Some(egress), context.log, context.usage, context.span)
     }
 }
 
 impl HttpAccess {
     /// Refuses all requests without an egress; logs and counts refusals.
-    pub(crate) fn new(egress: Option<CallSource>, log: &CallLog, usage: &Arc<UsageCounters>) -> Self {
+    pub(crate) fn new(
+        egress: Option<CallSource>,
+        log: &CallLog,
+        usage: &Arc<UsageCounters>,
+        span: &ParentSpan,
+    ) -> Self {
         let mut wasi = WasiHttpCtx::new();
         wasi.set_field_size_limit(FIELDS);
-        Self { wasi, hooks: SendHooks::new(egress, log, usage) }
+        Self { wasi, hooks: SendHooks::new(egress, log, usage, span) }
     }
 
     pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> WasiHttpCtxView<'a> {

@@ -4,9 +4,10 @@ use std::{future::Future, sync::Arc};
 
 use http_body_util::BodyExt;
 use loggia_egress::{
-    CallEgress, CallerKey, EgressClient, EgressMode, RequestRefusal, RequestTarget, SendError, SendTicket,
-    SendTimeouts,
+    CallEgress, CallerKey, EgressClient, EgressMode, HttpTape, RequestRefusal, RequestTarget, SendError,
+    SendTicket, SendTimeouts,
 };
+use loggia_facade::trace::{ActiveSpan, ParentSpan, RequestPeer, begin_http, end_http};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 use super::report::FailureReporter;
@@ -21,6 +22,8 @@ pub(crate) struct CallSource {
     pub client: EgressClient,
     pub caller: Option<CallerKey>,
     pub mode: EgressMode,
+    /// Answers or keeps its requests, if anything does.
+    pub tape: Option<Arc<dyn HttpTape>>,
     /// Name of the facade, for messages.
     pub facade: Arc<str>,
 }
@@ -35,15 +38,22 @@ pub(super) struct SendHooks {
     reporter: FailureReporter,
     /// Counters of the facade's requests.
     usage: Option<Arc<UsageCounters>>,
+    /// Span of the guest.
+    span: ParentSpan,
 }
 
 /// A response, and a future that drives its connection: an empty one, since the egress drives connections itself.
 type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
 
 impl SendHooks {
-    pub(super) fn new(egress: Option<CallSource>, log: &CallLog, usage: &Arc<UsageCounters>) -> Self {
+    pub(super) fn new(
+        egress: Option<CallSource>,
+        log: &CallLog,
+        usage: &Arc<UsageCounters>,
+        span: &ParentSpan,
+    ) -> Self {
         let reporter = FailureReporter::new(log, egress.as_ref().map(|source| source.facade.clone()));
-        Self { egress, call: None, reporter, usage: Some(Arc::clone(usage)) }
+        Self { egress, call: None, reporter, usage: Some(Arc::clone(usage)), span: span.clone() }
     }
 
     pub(super) fn explain_failure(&self, code: &str) -> Option<String> {
@@ -53,14 +63,23 @@ impl SendHooks {
     fn admit(&mut self, parts: &http::request::Parts) -> Result<SendTicket, Error> {
         self.reporter.enable_hints();
         let admitted = match &self.egress {
-            Some(CallSource { client, caller, mode, .. }) => {
-                self.call.get_or_insert_with(|| client.call_for(*caller, *mode)).admit(parts)
+            Some(CallSource { client, caller, mode, tape, .. }) => {
+                self.call.get_or_insert_with(|| client.call_for(*caller, *mode, tape.clone())).admit(parts)
             }
             None => Err(refuse(parts)),
         };
         admitted.map_err(|error| {
             self.usage.iter().for_each(|usage| usage.count_request::<()>(&Err(error.clone())));
+            end_http(begin_http(&self.span, parts.method.as_str(), || None), Err(error.kind()));
             self.reporter.report(&error)
+        })
+    }
+
+    /// Begins the span of an admitted request.
+    fn begin_span(&self, parts: &http::request::Parts) -> ActiveSpan {
+        begin_http(&self.span, parts.method.as_str(), || {
+            let RequestTarget { scheme, host, port } = RequestTarget::parse(&parts.uri).ok()?;
+            Some(RequestPeer { scheme: scheme.to_string(), host: host.to_string(), port })
         })
     }
 }
@@ -104,11 +123,12 @@ impl WasiHttpHooks for SendHooks {
             first_byte: options.first_byte_timeout,
             between_bytes: options.between_bytes_timeout,
         };
-        let (reporter, usage) = (self.reporter.clone(), self.usage.clone());
+        let (reporter, usage, span) = (self.reporter.clone(), self.usage.clone(), self.begin_span(&parts));
         let sending = ticket.send(http::Request::from_parts(parts, body), timeouts);
         Box::new(async move {
             let sent = sending.await;
             usage.iter().for_each(|usage| usage.count_request(&sent));
+            end_http(span, sent.as_ref().map(|response| response.status().as_u16()).map_err(SendError::kind));
             let response = sent.map_err(|error| reporter.report(&error))?;
             let body = move |body: loggia_egress::BodyOut| {
                 body.map_err(move |error| reporter.report(&error)).boxed_unsync()

@@ -1,7 +1,7 @@
 //! Calls to other facades.
 
 use futures_util::future::join_all;
-use loggia_facade::{Failure, PeerAction, Reply, Request, Session, Surface, code};
+use loggia_facade::{Failure, PeerAction, Reply, Request, Session, Surface, code, trace::ParentSpan};
 
 use super::denied::denied;
 use crate::contract::RawRequest;
@@ -9,10 +9,11 @@ use crate::contract::RawRequest;
 /// Calls that one `invoke` may make at once.
 const CALLS: usize = 32;
 
-/// Makes all of these calls at once and returns their answers in order.
+/// Makes all of these calls at once, under this span, and returns their answers in order.
 pub(crate) async fn call_all(
     session: Option<&Session>,
     requests: Vec<RawRequest>,
+    span: &ParentSpan,
 ) -> Vec<Result<Reply, Failure>> {
     let session = match permitted(session) {
         Ok(session) => session,
@@ -25,7 +26,7 @@ pub(crate) async fn call_all(
     }
     let calls = requests.into_iter().map(|request| async move {
         let request = parse_permitted(session, request)?;
-        session.invoke(request).await.map_err(Failure::from)
+        session.invoke(Request { span: span.clone(), ..request }).await.map_err(Failure::from)
     });
     join_all(calls).await
 }

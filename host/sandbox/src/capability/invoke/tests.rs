@@ -60,7 +60,7 @@ async fn calls_are_answered_in_order_and_refused_one_by_one() {
     let port = Arc::new(CountingPort::default());
     let session = Session::new(Arc::clone(&port) as Arc<dyn Port>);
     let requests = vec![request("notes", "{}"), request("other", "not even JSON"), request("notes", "[]")];
-    let answers = call_all(Some(&session), requests).await;
+    let answers = call_all(Some(&session), requests, &ParentSpan::default()).await;
     let codes: Vec<_> = answers.iter().map(|answer| answer.as_ref().err().map(|f| f.code.as_str())).collect();
     assert_eq!(codes, [None, Some(code::DENIED), Some(code::INVALID_PARAMS)]);
     assert_eq!(port.calls.load(Ordering::Relaxed), 1);
@@ -72,7 +72,7 @@ async fn too_many_calls_at_once_are_all_refused() {
     let session = Session::new(Arc::clone(&port) as Arc<dyn Port>);
     for (count, fine) in [(CALLS, true), (CALLS + 1, false)] {
         let requests = (0..count).map(|_| request("notes", "{}")).collect();
-        let answers = call_all(Some(&session), requests).await;
+        let answers = call_all(Some(&session), requests, &ParentSpan::default()).await;
         assert!(answers.len() == count && answers.iter().all(|answer| answer.is_ok() == fine), "{count}");
     }
     assert_eq!(port.calls.load(Ordering::Relaxed), CALLS);
@@ -80,7 +80,7 @@ async fn too_many_calls_at_once_are_all_refused() {
 
 #[tokio::test]
 async fn without_a_session_everything_is_denied() {
-    let answers = call_all(None, vec![request("notes", "{}")]).await;
+    let answers = call_all(None, vec![request("notes", "{}")], &ParentSpan::default()).await;
     assert!(answers.iter().all(|answer| answer.as_ref().is_err_and(|failure| failure.code == code::DENIED)));
     assert!(facades(None).is_err() && check(None, request("notes", "{}")).is_err());
 }

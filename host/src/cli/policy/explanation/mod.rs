@@ -6,6 +6,7 @@ mod reach;
 pub mod tests;
 
 use loggia_facade::Effect;
+use loggia_gate::guard::{GuardRoster, GuardRule};
 use loggia_policy::{
     grants,
     grants::wanted,
@@ -15,9 +16,19 @@ use loggia_policy::{
 use loggia_schema::ConsentSource;
 
 pub use self::model::{
-    ActionRule, ChangedLimit, ExfiltrationWarning, ExplainedAction, GrantedRight, MissingGrant,
-    PolicyExplanation, PolicySubject, ReachedFacade, SubjectOrigin,
+    ActionRule, ChangedLimit, ExfiltrationWarning, ExplainedAction, ExplainedGuard, GrantedRight,
+    MissingGrant, PolicyExplanation, PolicySubject, ReachedFacade, SubjectOrigin,
 };
+
+/// Explains which guards look at the calls of a facade.
+pub fn explain_guards(guards: &GuardRoster, facade: &str) -> Vec<ExplainedGuard> {
+    let explained = guards.of_facade(facade);
+    let explained = explained.iter().map(|post| {
+        let GuardRule { name, before, after, .. } = &post.rule;
+        ExplainedGuard { guard: name.clone(), before: *before, after: *after }
+    });
+    explained.collect()
+}
 
 /// Explains the first subject; the others are the facades that it can call.
 pub fn explain(subjects: &[PolicySubject<'_>]) -> Option<PolicyExplanation> {
@@ -27,6 +38,7 @@ pub fn explain(subjects: &[PolicySubject<'_>]) -> Option<PolicyExplanation> {
         facade: subject.name.to_owned(),
         may: model::explain_rights(subject, subject.worst_effect()),
         actions: explain_actions(subject),
+        guards: Vec::new(),
         limits: changed_limits(subject.policy),
         lacks: missing_grants(subject),
         warning: exfiltration_warning(subject, subjects, &reaches),

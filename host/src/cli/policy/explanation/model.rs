@@ -66,6 +66,9 @@ pub struct PolicyExplanation {
     pub may: Vec<GrantedRight>,
     /// Actions and their rules.
     pub actions: Vec<ExplainedAction>,
+    /// Guards that look at its calls, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<ExplainedGuard>,
     /// Limits that differ from the defaults.
     pub limits: Vec<ChangedLimit>,
     /// Requested grants that the policy lacks, needed ones first.
@@ -113,6 +116,17 @@ pub enum ActionRule {
     Denied,
     /// Neither listed nor callable, because the policy lacks a grant that it needs.
     Unmet,
+}
+
+/// A guard of the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExplainedGuard {
+    /// Its name.
+    pub guard: String,
+    /// Whether it looks at calls.
+    pub before: bool,
+    /// Whether it looks at results.
+    pub after: bool,
 }
 
 /// A limit that the policy changes.

@@ -37,11 +37,11 @@ mod tests {
     use std::{fs, io, path::Path, time::Duration};
 
     use super::{super::scan::scan_folder, *};
-    use crate::load::admit::AdmitError;
+    use crate::load::{admit::AdmitError, pins::PinKeeper};
 
     fn tried(found: &PluginFiles, error: AdmitError, took: Duration) -> FileState {
         let mut held = FileState::default();
-        held.record_attempt("x", found, Err(error), took);
+        held.record_attempt("x", found, Err(error), took, &PinKeeper::unpinned());
         held
     }
 

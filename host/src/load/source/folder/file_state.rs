@@ -6,8 +6,9 @@ use loggia_text::printable;
 use tokio::time::Instant;
 
 use crate::load::{
-    admit::{AdmitError, AdmittedPlugin},
-    offer::FacadeOffer,
+    admit::AdmitError,
+    offer::{FacadeOffer, OfferedVersion, PinOutcome},
+    pins::{LockEntry, PinKeeper, PinnedVersion, pin_key},
     plugin_files::PluginFiles,
 };
 
@@ -43,20 +44,21 @@ impl FileState {
         self.tried.is_some()
     }
 
-    /// Records the result of an admission and its duration, and logs it.
+    /// Records the result of an admission and its duration. Logs errors; returns what became of a version.
     pub fn record_attempt(
         &mut self,
         file: &str,
         found: &PluginFiles,
-        admitted: Result<AdmittedPlugin, AdmitError>,
+        admitted: Result<OfferedVersion, AdmitError>,
         took: Duration,
-    ) {
+        pins: &PinKeeper,
+    ) -> PinOutcome {
         self.tried = Some(found.clone());
         self.retry = None;
         match admitted {
-            Ok(admitted) => {
-                log_loaded(file, &admitted);
-                self.offer.accept(admitted);
+            Ok(version) => {
+                self.offer.arrive(version);
+                self.offer.settle(pins)
             }
             Err(error) => {
                 let before = self.offer.error.take();
@@ -68,8 +70,21 @@ impl FileState {
                 }
                 self.retry =
                     error.is_transient().then(|| Instant::now() + RESCAN_INTERVAL.max(took * RETRY_FACTOR));
+                PinOutcome::Same
             }
         }
+    }
+
+    /// Returns the files of the approved version if none is served, and its copies exist.
+    pub fn find_approved(&self, pins: &PinKeeper) -> Option<(PinnedVersion, PluginFiles)> {
+        let tried = self.tried.as_ref().filter(|_| self.offer.version.is_none() && pins.is_active())?;
+        let newer = self.offer.newer.as_ref().and_then(|newer| newer.version.pin.as_ref());
+        let LockEntry { version, .. } = pins.entry(&pin_key(&tried.path))?;
+        // A newer policy alone may wait.
+        let stored = pins.stored_files(&version).filter(|_| newer != Some(&version))?;
+        let has_same_skill = newer.is_some_and(|newer| newer.skill == version.skill);
+        let files = tried.with_stored(stored, has_same_skill);
+        Some((version, files))
     }
 
     /// Has the file admitted again by the next scan. The version keeps serving.
@@ -82,15 +97,5 @@ impl FileState {
         self.tried = None;
         self.retry = None;
         self.offer.withdraw();
-    }
-}
-
-fn log_loaded(file: &str, AdmittedPlugin { entry, workflow_file, facts, .. }: &AdmittedPlugin) {
-    let (name, actions) = (&entry.surface().name, entry.surface().actions.len());
-    let (digest, took) = (facts.digest.to_string(), facts.took.as_millis());
-    let how = facts.method.as_str();
-    tracing::info!(file, facade = name, actions, digest = &digest[..12], "loaded ({how}, {took} ms)");
-    for warning in workflow_file.iter().flat_map(|workflow_file| workflow_file.warnings()) {
-        tracing::warn!(file, "{}", printable(&warning.to_string()));
     }
 }

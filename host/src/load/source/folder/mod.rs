@@ -32,6 +32,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
+use loggia_text::printable;
 use tokio::{
     runtime::Handle,
     task::{JoinHandle, JoinSet, block_in_place},
@@ -47,12 +48,10 @@ use self::{
 use crate::load::{
     admit::{AdmitError, AdmittedPlugin, PluginAdmitter},
     load_status::LoadStatus,
-    offer::{FacadeOffer, OfferMap},
+    offer::{FacadeOffer, OfferMap, OfferedVersion, PinOutcome},
+    pins::{PinDecision, PinKeeper, PinnedVersion, describe},
     plugin_files::PluginFiles,
-    source::{
-        event::SourceEvent,
-        versions::{AuditedVersion, AuditedVersions},
-    },
+    source::{event::SourceEvent, versions::AuditedVersions},
 };
 
 /// Maximum number of concurrent admissions.
@@ -64,6 +63,7 @@ const SCAN_FACTOR: u32 = 10;
 pub struct FolderSource {
     folder: PathBuf,
     admitter: Arc<PluginAdmitter>,
+    pins: Arc<PinKeeper>,
     /// Runtime of admissions: that of calls, not the one that serves clients. Multi-threaded.
     runtime: Handle,
     load_status: Arc<LoadStatus>,
@@ -90,8 +90,9 @@ pub struct FolderSource {
 struct AdmissionAttempt {
     file: String,
     found: PluginFiles,
-    admitted: Result<AdmittedPlugin, AdmitError>,
-    version: Option<AuditedVersion>,
+    admitted: Result<OfferedVersion, AdmitError>,
+    /// The approved version, if it is admitted from its copies.
+    approved: Option<PinnedVersion>,
     took: Duration,
 }
 
@@ -100,6 +101,7 @@ impl FolderSource {
     pub fn new(
         folder: PathBuf,
         admitter: Arc<PluginAdmitter>,
+        pins: Arc<PinKeeper>,
         runtime: Handle,
         load_status: Arc<LoadStatus>,
     ) -> Self {
@@ -107,6 +109,7 @@ impl FolderSource {
             watch: FolderWatch::new(folder.clone()),
             folder,
             admitter,
+            pins,
             runtime,
             load_status,
             next_scan: Instant::now(),
@@ -189,7 +192,10 @@ impl FolderSource {
     /// Compares a scan with the known files and starts what has to be done.
     fn apply_scan(&mut self, found: io::Result<BTreeMap<String, PluginFiles>>) -> SourceEvent {
         let found = match found {
-            Ok(found) => found,
+            Ok(mut found) => {
+                found.retain(|_, found| !self.admitter.is_guard(&found.path));
+                found
+            }
             // A missing folder is empty, and so is one that is being replaced.
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => {
@@ -233,37 +239,121 @@ impl FolderSource {
         while self.tasks.len() < MAX_ADMISSIONS
             && let Some((file, found)) = self.waiting.pop()
         {
-            let admitter = Arc::clone(&self.admitter);
+            let (admitter, pins) = (Arc::clone(&self.admitter), Arc::clone(&self.pins));
             let known = self.files.get(&file).and_then(|state| state.offer.known_surface());
             let attempt = async move {
                 let begun = Instant::now();
                 let admitted = run_admission(admitter.admit_indexed(&found, known)).await;
-                let version = admitted
-                    .as_ref()
-                    .ok()
-                    .and_then(|admitted| AuditedVersion::audited(admitted, found.policy.as_deref()));
-                AdmissionAttempt { file, found, admitted, version, took: begun.elapsed() }
+                let admitted =
+                    admitted.map(|admitted| block_in_place(|| keep_version(&pins, &found, admitted)));
+                AdmissionAttempt { file, found, admitted, approved: None, took: begun.elapsed() }
             };
             self.tasks.spawn_on(attempt, &self.runtime);
         }
     }
 
+    /// Decides again about versions that wait, since the lock was changed; returns whether an offer may have changed.
+    pub fn settle_pins(&mut self) -> bool {
+        let mut changed = false;
+        let files: Vec<String> = self.files.keys().cloned().collect();
+        for file in files {
+            let Some(state) = self.files.get_mut(&file) else { continue };
+            let outcome = state.offer.settle(&self.pins);
+            changed |= outcome != PinOutcome::Same;
+            self.versions.record_outcome(&file, &state.offer, outcome, &self.pins);
+            self.restore_approved(&file);
+        }
+        changed
+    }
+
+    /// Admits the approved version of a file, of which none is served, from its copies.
+    fn restore_approved(&mut self, file: &str) {
+        let state = self.files.get(file).filter(|_| !self.busy.contains(file));
+        let Some((approved, found)) = state.and_then(|state| state.find_approved(&self.pins)) else { return };
+        let (admitter, pins) = (Arc::clone(&self.admitter), Arc::clone(&self.pins));
+        let file = file.to_owned();
+        self.busy.insert(file.clone());
+        let attempt = async move {
+            let begun = Instant::now();
+            let admitted = run_admission(admitter.admit(&found, None)).await;
+            let admitted = admitted.map(|admitted| {
+                let pin = describe(&pins, &found.path, &admitted);
+                OfferedVersion::new(admitted, pin)
+            });
+            AdmissionAttempt { file, found, admitted, approved: Some(approved), took: begun.elapsed() }
+        };
+        self.tasks.spawn_on(attempt, &self.runtime);
+    }
+
+    /// Takes the approved version of a file; returns whether it serves.
+    fn finish_restore(
+        &mut self,
+        file: &str,
+        approved: &PinnedVersion,
+        admitted: Result<OfferedVersion, AdmitError>,
+    ) -> bool {
+        let name = &approved.name;
+        let version = match admitted {
+            Ok(version) => version,
+            Err(error) => {
+                let error = error.to_string();
+                tracing::error!(
+                    file,
+                    facade = name,
+                    "the approved version cannot be served: {}",
+                    printable(&error)
+                );
+                return false;
+            }
+        };
+        let is_approved = version.pin.as_ref().is_some_and(|pin| {
+            pin.artifact == approved.artifact
+                && matches!(
+                    self.pins.decide(pin, version.grants.name_given),
+                    PinDecision::Serve | PinDecision::Record
+                )
+        });
+        match self.files.get_mut(file).filter(|state| state.has_file() && state.offer.version.is_none()) {
+            Some(state) if is_approved => {
+                tracing::info!(file, facade = name, "the approved version serves; its file was replaced");
+                state.offer.restore(version);
+                self.versions.record_outcome(file, &state.offer, PinOutcome::Accepted, &self.pins);
+                true
+            }
+            Some(_) => {
+                tracing::error!(
+                    file,
+                    facade = name,
+                    "the copy of the approved version was changed: it is not served"
+                );
+                false
+            }
+            None => false,
+        }
+    }
+
     /// Takes the result of an admission; returns whether the file's offer may have changed.
     fn finish_admission(&mut self, attempt: AdmissionAttempt) -> bool {
-        let AdmissionAttempt { file, found, admitted, version, took } = attempt;
+        let AdmissionAttempt { file, found, admitted, approved, took } = attempt;
         self.busy.remove(&file);
+        if let Some(approved) = approved {
+            let serves = self.finish_restore(&file, &approved, admitted);
+            self.next_scan = self.next_scan.min(self.earliest_scan);
+            return serves;
+        }
         let is_changing = matches!(admitted, Err(AdmitError::Changing));
         if is_changing {
             self.watch.mark_writing(&file);
         } else {
             let count = if admitted.is_ok() { &self.load_status.loaded } else { &self.load_status.failed };
             count.increment();
-            match (&admitted, version) {
-                (Ok(_), Some(version)) => self.versions.record_loaded(&file, version),
-                (Ok(_), None) => {}
-                (Err(error), _) => self.versions.record_refused(&file, &error.to_string()),
+            if let Err(error) = &admitted {
+                self.versions.record_refused(&file, &error.to_string());
             }
-            self.files.entry(file.clone()).or_default().record_attempt(&file, &found, admitted, took);
+            let state = self.files.entry(file.clone()).or_default();
+            let outcome = state.record_attempt(&file, &found, admitted, took, &self.pins);
+            self.versions.record_outcome(&file, &state.offer, outcome, &self.pins);
+            self.restore_approved(&file);
         }
         self.start_admissions();
         if self.busy.is_empty() {
@@ -278,6 +368,15 @@ impl FolderSource {
         }
         !is_changing
     }
+}
+
+/// Describes an admitted version, and keeps its files.
+fn keep_version(pins: &PinKeeper, found: &PluginFiles, admitted: AdmittedPlugin) -> OfferedVersion {
+    let pin = describe(pins, &found.path, &admitted);
+    if let Some(pin) = &pin {
+        pins.keep(pin, Some(found), admitted.entry.facade.surface());
+    }
+    OfferedVersion::new(admitted, pin)
 }
 
 /// Polls an admission as blocking work (it reads, hashes, maps and checks), so that other tasks move to another thread.

@@ -5,16 +5,16 @@ use std::{
     sync::Arc,
 };
 
-use loggia_policy::Policy;
 use loggia_text::printable;
 use loggia_upstream::{UpstreamEvent, UpstreamFacade, UpstreamRuntimes, UpstreamServer, UpstreamSpec};
 use tokio::sync::watch;
 
 use crate::load::{
-    admit::{AdmitError, AdmittedPlugin, FacadeStates, admit_upstream, read_policy},
-    offer::FacadeOffer,
+    admit::{AdmitError, AdmittedPlugin, FacadeStates, PolicyFile, admit_upstream, read_policy},
+    offer::{FacadeOffer, OfferedVersion, PinOutcome},
+    pins::{PinKeeper, describe},
     plugin_files::PolicyStamp,
-    source::versions::{AuditedVersion, AuditedVersions},
+    source::versions::AuditedVersions,
 };
 
 /// One upstream.
@@ -26,6 +26,7 @@ pub struct UpstreamEntry {
     policy: PathBuf,
     /// State of the facade, if its calls carry credentials of callers.
     states: Arc<FacadeStates>,
+    pins: Arc<PinKeeper>,
     /// The policy that was applied last.
     stamp: PolicyStamp,
     /// Whether the server has answered, or failed to.
@@ -41,6 +42,7 @@ impl UpstreamEntry {
         folder: &Path,
         runtimes: &UpstreamRuntimes,
         states: Arc<FacadeStates>,
+        pins: Arc<PinKeeper>,
     ) -> Self {
         let name = spec.name.clone();
         let policy = folder.join(format!("{name}.toml"));
@@ -55,6 +57,7 @@ impl UpstreamEntry {
             facade: None,
             policy,
             states,
+            pins,
             stamp,
             answered: false,
             versions: AuditedVersions::default(),
@@ -118,7 +121,7 @@ impl UpstreamEntry {
     fn admit(&mut self, key: &str) -> bool {
         let Some(facade) = self.facade.clone() else { return false };
         let policy = match self.stamp {
-            PolicyStamp::None => Ok(Policy::default()),
+            PolicyStamp::None => Ok(PolicyFile::default()),
             _ => read_policy(&self.policy),
         };
         match policy.and_then(|policy| admit_upstream(key, facade, policy, &self.states)) {
@@ -134,13 +137,19 @@ impl UpstreamEntry {
     }
 
     fn accept(&mut self, key: &str, admitted: AdmittedPlugin) {
-        let policy = (self.stamp != PolicyStamp::None).then_some(self.policy.as_path());
-        if let Some(version) = AuditedVersion::audited(&admitted, policy) {
-            self.versions.record_loaded(key, version);
+        let pin = describe(&self.pins, Path::new(key), &admitted);
+        if let Some(pin) = &pin {
+            self.pins.keep(pin, None, admitted.entry.facade.surface());
         }
-        let (name, actions) = (&admitted.entry.surface().name, admitted.entry.surface().actions.len());
-        tracing::info!(file = key, facade = name, actions, "loaded (upstream)");
-        self.offer.accept(admitted);
+        self.offer.arrive(OfferedVersion::new(admitted, pin));
+        self.settle_pin(key);
+    }
+
+    /// Decides about the version that arrived, or waits; returns whether the offer changed.
+    pub fn settle_pin(&mut self, key: &str) -> bool {
+        let outcome = self.offer.settle(&self.pins);
+        self.versions.record_outcome(key, &self.offer, outcome, &self.pins);
+        outcome != PinOutcome::Same
     }
 
     /// Keeps the version that serves, if any, since its calls start the upstream again.

@@ -25,6 +25,7 @@ use crate::load::{
     admit::FacadeStates,
     load_status::LoadStatus,
     offer::{FacadeOffer, OfferMap},
+    pins::PinKeeper,
     plugin_files::upstream_key,
 };
 
@@ -50,11 +51,12 @@ impl UpstreamSource {
         folder: &Path,
         runtimes: &UpstreamRuntimes,
         load_status: Arc<LoadStatus>,
-        states: &Arc<FacadeStates>,
+        (states, pins): (&Arc<FacadeStates>, &Arc<PinKeeper>),
         grace: Duration,
     ) -> Self {
         let entry = |spec: UpstreamSpec| {
-            (upstream_key(&spec.name), UpstreamEntry::start(spec, folder, runtimes, Arc::clone(states)))
+            let key = upstream_key(&spec.name);
+            (key, UpstreamEntry::start(spec, folder, runtimes, Arc::clone(states), Arc::clone(pins)))
         };
         let now = Instant::now();
         Self {
@@ -74,6 +76,11 @@ impl UpstreamSource {
     /// Returns its offers for assembly.
     pub fn offers_mut(&mut self) -> OfferMap<'_> {
         self.entries.iter_mut().map(|(key, entry)| (key.as_str(), &mut entry.offer)).collect()
+    }
+
+    /// Decides again about versions that wait, since the lock was changed; returns whether an offer changed.
+    pub fn settle_pins(&mut self) -> bool {
+        self.entries.iter_mut().filter_map(|(key, entry)| entry.settle_pin(key).then_some(())).count() > 0
     }
 
     /// Waits for the next event. Cancel-safe. Requires a multi-threaded runtime.

@@ -25,6 +25,9 @@ pub struct Workflow {
     /// `dryRun: allowed`: a call may ask for a plan instead of a run.
     #[serde(default)]
     pub dry_runs: bool,
+    /// URIs, or templates over the parameters, of the resources that its prompt brings with it.
+    #[serde(default)]
+    pub attach: Vec<String>,
     /// How it starts by itself.
     #[serde(default)]
     pub start: Option<StartSettings>,

@@ -6,7 +6,7 @@ use loggia_facade::{Action, Effect, Object, Surface};
 use loggia_schema::Contract;
 use serde_json::Value as Json;
 
-use super::{output::parse_output, start::parse_start, steps::parse_steps};
+use super::{attach::parse_attach, output::parse_output, start::parse_start, steps::parse_steps};
 use crate::{
     FileProblem,
     definition::{
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Fields of a composite tool.
-pub(crate) const FIELDS: [&str; 15] = [
+pub(crate) const FIELDS: [&str; 16] = [
     "name",
     "description",
     "parameters",
@@ -32,6 +32,7 @@ pub(crate) const FIELDS: [&str; 15] = [
     "transaction",
     "compensationTimeout",
     "dryRun",
+    "attach",
     "runAs",
     "schedule",
     "hook",
@@ -62,6 +63,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
     let saga = parse_transaction(fields, report);
     let start = parse_start(fields, &parameters, report);
     let dry_runs = parse_dry_runs(fields, &parameters, report);
+    let attach = parse_attach(fields, &parameters, report);
     let list = join(&fields.path, "steps");
     let places = fields.get("steps").and_then(|place| place.items(report)).unwrap_or_default();
     if places.is_empty() && fields.get("steps").is_none_or(|place| place.node.kind_name() == "a list") {
@@ -82,6 +84,7 @@ pub(crate) fn parse_workflow(fields: &ObjectFields<'_>, strict: bool, report: &m
         continues,
         strict,
         dry_runs,
+        attach,
         start,
         saga,
         steps,

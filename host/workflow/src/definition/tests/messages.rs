@@ -275,3 +275,26 @@ fn paths_are_those_of_the_form() {
         assert_eq!(problems[0].message, format!("{expected} is required when type is tool"));
     }
 }
+
+#[test]
+fn attached_resources_have_uris_of_parameters() {
+    let with = |attach: &str| {
+        tool(&format!("parameters: {{type: object, properties: {{id: {{type: string}}}}}}\nattach: {attach}"))
+    };
+    assert_eq!(said(&with("['notes://note/{id}', 'notes://all']")), [] as [String; 0]);
+    check(&[
+        (
+            with("['notes://note/{ids}']"),
+            "compositeTools[0].attach[0] names \"ids\", which is no parameter of the workflow",
+        ),
+        (
+            with("[note]"),
+            "compositeTools[0].attach[0] \"note\" has no scheme; write, for example, `notes://note/{id}`",
+        ),
+        (with("notes://all"), "compositeTools[0].attach must be a list, not a text"),
+        (
+            with(&format!("{:?}", ["a://b"; 9])),
+            "compositeTools[0].attach has 9 resources; at most 8 are allowed",
+        ),
+    ]);
+}

@@ -75,6 +75,7 @@ pub(super) fn plan_with(value: Value, tools: Value) -> RunPlan {
         continues: value["failureMode"] == "continue",
         strict: value["strict"] == true,
         dry_runs: false,
+        attach: Vec::new(),
         start: None,
         saga: value.get("saga").map(|limit| SagaRules { timeout: milliseconds(limit, 0) }),
         output: value.get("output").map(output),

@@ -1,0 +1,197 @@
+//! The files from which plugins are built. A build is due when one of them has other contents than at the last build, so that what
+//! a build itself writes leads to one more build at most.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+use ignore::{DirEntry, WalkBuilder, overrides::OverrideBuilder};
+use sha2::{Digest, Sha256};
+
+use super::{
+    find::is_output,
+    source::{MANIFEST, PluginSource},
+};
+
+/// Digest of files, with their names.
+pub type InputDigest = [u8; 32];
+
+/// Digests of the inputs of all sources under a path.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct InputSurvey {
+    /// Of the crates together, since they may share files.
+    pub crates: InputDigest,
+    /// Of the sources that processes build, by name.
+    pub others: BTreeMap<String, InputDigest>,
+}
+
+/// Files above this size count as their length and time.
+const MAX_READ: u64 = 4 << 20;
+
+impl InputSurvey {
+    /// Reads the inputs of sources under a path, except what is in `out`.
+    pub fn read(sources: &[PluginSource], path: &Path, out: &Path) -> Self {
+        let steps = || sources.iter().filter_map(|source| Some((source, source.as_steps()?)));
+        let apart: Vec<&Path> = steps().map(|(source, _)| &*source.folder).chain([out]).collect();
+        let crates = digest_files(path, &[], &apart);
+        let others = steps().map(|(source, steps)| {
+            // A policy is copied without a build.
+            let policy = source.folder.join(format!("{}.toml", source.name));
+            let digest = digest_files(&source.folder, &steps.watch, &[out, &steps.artifact, &policy]);
+            (source.name.clone(), digest)
+        });
+        Self { crates, others: others.collect() }
+    }
+
+    /// Whether the inputs of a source are the same as in another survey.
+    pub fn has_same(&self, source: &PluginSource, other: &Self) -> bool {
+        match source.is_crate() {
+            true => self.crates == other.crates,
+            false => self.others.get(&source.name) == other.others.get(&source.name),
+        }
+    }
+}
+
+/// Digests the files of a folder that are neither hidden nor ignored nor written by tools. Paths of `apart` are left out.
+pub(super) fn digest_folder(folder: &Path, apart: &[&Path]) -> InputDigest {
+    digest_files(folder, &[], apart)
+}
+
+/// Digests the files of a folder that match one of the patterns, and the manifest; without patterns all files that are neither hidden nor
+/// ignored nor written by tools. Paths of `apart` are left out.
+fn digest_files(folder: &Path, patterns: &[String], apart: &[&Path]) -> InputDigest {
+    let apart: Vec<PathBuf> = apart.iter().map(|path| path.to_path_buf()).collect();
+    let mut walk = WalkBuilder::new(folder);
+    // Not those above: a folder in which an author keeps plugins may be ignored as a whole.
+    walk.parents(false).require_git(false).git_global(false).sort_by_file_path(Path::cmp);
+    walk.filter_entry(move |entry| is_input(entry, &apart));
+    if !patterns.is_empty() {
+        let mut overrides = OverrideBuilder::new(folder);
+        // An invalid pattern matches nothing; the others still do.
+        patterns
+            .iter()
+            .map(String::as_str)
+            .chain([MANIFEST])
+            .for_each(|pattern| drop(overrides.add(pattern)));
+        walk.overrides(overrides.build().unwrap_or_else(|_| ignore::overrides::Override::empty()));
+    }
+    let mut digest = Sha256::new();
+    for entry in walk.build().flatten() {
+        let Ok(file) = entry.metadata() else { continue };
+        if !file.is_file() {
+            continue;
+        }
+        let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+        digest.update(name.as_os_str().as_encoded_bytes());
+        digest.update([0]);
+        match fs::read(entry.path()) {
+            Ok(bytes) if file.len() <= MAX_READ => digest.update(Sha256::digest(bytes)),
+            _ => {
+                let time = file.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                digest.update(file.len().to_le_bytes());
+                digest.update(time.unwrap_or_default().as_nanos().to_le_bytes());
+            }
+        }
+    }
+    digest.finalize().into()
+}
+
+fn is_input(entry: &DirEntry, apart: &[PathBuf]) -> bool {
+    if entry.depth() == 0 {
+        return true;
+    }
+    let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+    let path = entry.path();
+    // What cargo and Python mark as their own.
+    let is_marked = || path.join("CACHEDIR.TAG").exists() || path.join("pyvenv.cfg").exists();
+    let is_written = is_folder && (is_output(&entry.file_name().to_string_lossy()) || is_marked());
+    !is_written && !apart.iter().any(|apart| path == apart)
+}
+
+/// Whether a file at this path below a folder can be an input: it is in no folder that is hidden, or that tools write.
+pub fn is_input_path(below: &Path) -> bool {
+    !below.iter().any(|name| is_output(&name.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{find::find_sources, steps::BuildStep};
+
+    #[test]
+    fn inputs_are_what_an_author_writes() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |file: &str, text: &str| {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("src/lib.rs", "1");
+        put(".gitignore", "*.log\n");
+        let digest = |patterns: &[&str]| {
+            let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+            digest_files(root.path(), &patterns, &[&root.path().join("out")])
+        };
+        let (all, rust) = (digest(&[]), digest(&["*.rs"]));
+        for file in [
+            "target/x",
+            "node_modules/a/b.js",
+            "sub/__pycache__/a.pyc",
+            ".git/HEAD",
+            "run.log",
+            "out/plugins/a.toml",
+            "cargo-out/CACHEDIR.TAG",
+            "cargo-out/x",
+            "environment/pyvenv.cfg",
+            "environment/lib/x.py",
+        ] {
+            put(file, "1");
+            assert_eq!(digest(&[]), all, "{file} is no input");
+        }
+        put("src/prompt.md", "1");
+        let with_data = digest(&[]);
+        assert_ne!(with_data, all);
+        assert_eq!(digest(&["*.rs"]), rust, "patterns select");
+        put("src/prompt.md", "1");
+        assert_eq!(digest(&[]), with_data, "only contents count");
+        put("src/prompt.md", "2");
+        assert_ne!(digest(&[]), with_data);
+        put("plugin.toml", "watch = ['*.rs']");
+        assert_ne!(digest(&["*.rs"]), rust, "the manifest always counts");
+        for (file, expected) in
+            [("src/a.md", true), ("target/a", false), ("a/.x/b", false), ("a/venv/b", false)]
+        {
+            assert_eq!(is_input_path(Path::new(file)), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn each_build_has_inputs_of_its_own() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        for name in ["one", "two"] {
+            fs::create_dir(root.join(name)).unwrap();
+            fs::write(root.join(name).join("plugin.toml"), "build = 'make'").unwrap();
+        }
+        let sources = find_sources(&root).unwrap();
+        assert_eq!(sources[0].as_steps().unwrap().steps, [BuildStep::shell("make")]);
+        let read = || InputSurvey::read(&sources, &root, Path::new("/nowhere"));
+        let before = read();
+        let changed = |file: &str| {
+            fs::write(root.join(file), "x").unwrap();
+            let now = read();
+            (
+                sources.iter().map(|source| now.has_same(source, &before)).collect::<Vec<_>>(),
+                now.crates == before.crates,
+            )
+        };
+        for file in ["one/one.wasm", "one/one.toml"] {
+            assert_eq!(changed(file), (vec![true, true], true), "{file}");
+        }
+        assert_eq!(changed("two/a.c"), (vec![true, false], true));
+        assert_eq!(changed("shared.rs"), (vec![true, false], false));
+    }
+}

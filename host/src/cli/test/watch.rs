@@ -1,0 +1,86 @@
+//! Waits for a change of what cases depend on.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, sync_channel},
+    time::Duration,
+};
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::AccessKind};
+
+/// Editors and builds save in several steps; one run covers them all.
+const SETTLE_TIME: Duration = Duration::from_millis(200);
+
+/// Watches the folders of cases, plugins and their sources.
+pub struct CaseWatcher {
+    changed: Receiver<()>,
+    _watcher: RecommendedWatcher,
+}
+
+impl CaseWatcher {
+    /// Starts watching a folder.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be watched.
+    pub fn watch(root: PathBuf) -> notify::Result<Self> {
+        let (sender, changed) = sync_channel(1);
+        let below = root.clone();
+        let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            // A full channel already has a pending run; an error means lost events.
+            if event.map_or(true, |event| is_change(&event, &below)) {
+                let _ = sender.try_send(());
+            }
+        })?;
+        watcher.watch(&root, RecursiveMode::Recursive)?;
+        Ok(Self { changed, _watcher: watcher })
+    }
+
+    /// Waits for a change, then until changes pause. Returns false if the watcher has failed.
+    pub fn wait(&self) -> bool {
+        let changed = self.changed.recv().is_ok();
+        while self.changed.recv_timeout(SETTLE_TIME).is_ok() {}
+        changed
+    }
+
+    /// Forgets the changes that a run has made itself: snapshots, cassettes and builds.
+    pub fn forget(&self) {
+        while self.changed.recv_timeout(SETTLE_TIME).is_ok() {}
+    }
+}
+
+fn is_change(event: &Event, root: &Path) -> bool {
+    let is_written = match event.kind {
+        EventKind::Access(AccessKind::Close(mode)) => mode == notify::event::AccessMode::Write,
+        EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
+        _ => false,
+    };
+    // Hidden files are those of editors, and our own before they are renamed.
+    let is_made = |path: &Path| {
+        let below = path.strip_prefix(root).unwrap_or(path);
+        below.iter().any(|name| name == "target" || name.to_string_lossy().starts_with('.'))
+    };
+    is_written && event.paths.iter().any(|path| !is_made(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{AccessMode, CreateKind};
+
+    use super::*;
+
+    #[test]
+    fn reads_and_outputs_are_no_changes() {
+        let root = Path::new("/home/target/.me/notes");
+        for (kind, path, expected) in [
+            (EventKind::Create(CreateKind::File), "tests/notes.yaml", true),
+            (EventKind::Access(AccessKind::Close(AccessMode::Write)), "notes.wasm", true),
+            (EventKind::Access(AccessKind::Close(AccessMode::Read)), "notes.wasm", false),
+            (EventKind::Create(CreateKind::File), "target/loggia/test/plugins/notes.wasm", false),
+            (EventKind::Create(CreateKind::File), "tests/.notes.yaml.swp", false),
+        ] {
+            let event = Event::new(kind).add_path(root.join(path));
+            assert_eq!(is_change(&event, root), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Describes an admitted plugin as the lock has it.
+
+use std::path::Path;
+
+use loggia_gate::catalog::PluginSkill;
+use loggia_sandbox::ArtifactDigest;
+
+use super::{
+    canonical::surface_digest,
+    keeper::PinKeeper,
+    lock_document::LockEntry,
+    pinned_version::{PinnedVersion, version_key},
+};
+use crate::load::{admit::AdmittedPlugin, plugin_files::upstream_name};
+
+/// Describes a plugin from this file, or an upstream with this key; `None` if nothing waits.
+pub fn describe(pins: &PinKeeper, file: &Path, admitted: &AdmittedPlugin) -> Option<PinnedVersion> {
+    if !pins.is_active() {
+        return None;
+    }
+    let file = absolute_file(file);
+    let approved = pins.entry(&version_key(&file));
+    Some(describe_version(file, admitted, approved.as_ref()))
+}
+
+/// Returns the key in the lock of versions of this file, or upstream.
+pub fn pin_key(file: &Path) -> String {
+    version_key(&absolute_file(file))
+}
+
+fn absolute_file(file: &Path) -> String {
+    let key = file.to_string_lossy().into_owned();
+    match upstream_name(&key) {
+        Some(_) => key,
+        None => std::path::absolute(file).map_or(key, |path| path.to_string_lossy().into_owned()),
+    }
+}
+
+fn describe_version(file: String, admitted: &AdmittedPlugin, approved: Option<&LockEntry>) -> PinnedVersion {
+    let surface = admitted.entry.facade.surface();
+    let digest = format!("sha256:{}", admitted.facts.digest);
+    let is_upstream = upstream_name(&file).is_some();
+    // Of other files, too: then the surface may change although its own file does not.
+    let refers = admitted.workflow_file.as_ref().is_some_and(|bundle| bundle.has_references);
+    // The same file has the same surface, even if another release of Loggia would describe it otherwise.
+    let known = approved.filter(|entry| !is_upstream && !refers && entry.version.artifact == digest);
+    let surface_digest = known.map_or_else(|| surface_digest(surface), |entry| entry.version.surface.clone());
+    PinnedVersion {
+        name: admitted.entry.surface().name.clone(),
+        file,
+        artifact: if is_upstream { surface_digest.clone() } else { digest },
+        surface: surface_digest,
+        policy: admitted.facts.policy.map(|digest| format!("sha256:{digest}")),
+        skill: admitted.entry.skill.as_deref().map(skill_digest),
+        wants: surface.wants.iter().map(|want| want.grant.clone()).collect(),
+        grants: admitted.facts.grants.clone(),
+    }
+}
+
+/// Computes the digest of a skill's files.
+fn skill_digest(skill: &PluginSkill) -> String {
+    let mut files: Vec<_> =
+        skill.files.iter().map(|file| format!("{} {}\n", file.digest, file.path)).collect();
+    files.sort();
+    format!("sha256:{}", ArtifactDigest::of(files.concat().as_bytes()))
+}

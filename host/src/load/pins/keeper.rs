@@ -1,0 +1,382 @@
+//! The lock as a host uses it: looked at often, written when versions are served for the first time or begin to wait.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use loggia_facade::Surface;
+use loggia_policy::settings::PinMode;
+use loggia_text::printable;
+
+use super::{
+    decide::{PinDecision, decide},
+    diff::VersionDiff,
+    lock_document::{LockDocument, LockEntry, OperatorDecision, PendingVersion},
+    lock_file::{LockError, LockFile},
+    pin_change::PinChange,
+    pinned_version::PinnedVersion,
+    version_store::VersionStore,
+};
+use crate::load::{
+    admit::FacadeStates,
+    file_stamp::FileStamp,
+    plugin_files::{PluginFiles, StoredFiles, StoredPolicy},
+};
+
+/// Recorded as the approver of a version that was served without a question, at its first use.
+const FIRST_USE: &str = "first use";
+/// What an operator can do about a lock that cannot be used.
+const REMEDY: &str = "restore a copy that Loggia wrote, or run `loggia approve --new-lock --all PLUGINS` to approve what is in the \
+                      plugin folder now";
+
+/// The lock of a host.
+pub struct PinKeeper {
+    mode: PinMode,
+    /// The state folder; `None` if nothing waits.
+    states: Option<Arc<FacadeStates>>,
+    /// Locked to look at the lock, never across a wait. Files are read and written under it, so that it is read once for each change.
+    known: Mutex<KnownLock>,
+}
+
+/// The lock as it was read last.
+#[derive(Default)]
+struct KnownLock {
+    opened: Option<(LockFile, Arc<VersionStore>)>,
+    document: Arc<LockDocument>,
+    stamps: Option<[Option<FileStamp>; 2]>,
+    /// Why it cannot be used. What it had before still counts.
+    trouble: Option<String>,
+    /// What was recorded last.
+    report: PinReport,
+}
+
+/// A version that waits or was rejected, for an operator.
+pub struct ListedVersion {
+    /// The version.
+    pub pending: PendingVersion,
+    /// Who rejected it, if it was.
+    pub rejected: Option<OperatorDecision>,
+    /// How it differs from the approved one.
+    pub diff: Vec<VersionDiff>,
+}
+
+/// What a host serves and holds, to be recorded.
+#[derive(Debug, Clone, Default)]
+pub struct PinReport {
+    /// Versions that are served.
+    pub served: Vec<PinnedVersion>,
+    /// Versions that wait.
+    pub held: Vec<PendingVersion>,
+    /// Keys of which nothing waits any more.
+    pub settled: Vec<String>,
+}
+
+impl PinKeeper {
+    /// Serves every version; nothing is recorded.
+    pub fn unpinned() -> Self {
+        Self { mode: PinMode::Open, states: None, known: Mutex::default() }
+    }
+
+    /// Uses the lock of a state folder.
+    pub fn new(mode: PinMode, states: Arc<FacadeStates>) -> Self {
+        match mode {
+            PinMode::Open => Self::unpinned(),
+            PinMode::Surface | PinMode::Artifact => {
+                Self { mode, states: Some(states), known: Mutex::default() }
+            }
+        }
+    }
+
+    /// Which changes wait.
+    pub fn mode(&self) -> PinMode {
+        self.mode
+    }
+
+    /// Whether versions can wait at all.
+    pub fn is_active(&self) -> bool {
+        self.states.is_some()
+    }
+
+    /// Returns true if the lock was changed since it was looked at. Reads metadata of two files.
+    pub fn is_outdated(&self) -> bool {
+        self.is_active() && self.known().is_outdated()
+    }
+
+    /// Reads the lock again if it was changed.
+    pub fn look(&self) {
+        let Some(states) = &self.states else { return };
+        let mut known = self.known();
+        let opened = match known.opened.clone() {
+            Some(opened) => Ok(opened),
+            None => open(states).inspect(|opened| known.opened = Some(opened.clone())),
+        };
+        let file = match opened {
+            Ok((file, _)) => file,
+            Err(why) => return known.set_trouble(Some(why)),
+        };
+        if known.is_outdated() {
+            known.read(&file);
+        }
+    }
+
+    /// Decides about a version by the lock as it was last looked at.
+    pub fn decide(&self, version: &PinnedVersion, name_given: bool) -> PinDecision {
+        if !self.is_active() {
+            return PinDecision::Serve;
+        }
+        let known = self.known();
+        match decide(&known.document, version, name_given, self.mode) {
+            // Whether it was approved or rejected is unknown.
+            PinDecision::Record if known.trouble.is_some() => PinDecision::Hold(vec![PinChange::Lock]),
+            PinDecision::Hold(_) if known.trouble.is_some() => PinDecision::Hold(vec![PinChange::Lock]),
+            decision => decision,
+        }
+    }
+
+    /// Whether an operator rejected a version.
+    pub fn is_rejected(&self, version: &PinnedVersion) -> bool {
+        self.is_active() && self.known().document.rejection(&version.digest()).is_some()
+    }
+
+    /// Approved version of what has this key.
+    pub fn entry(&self, key: &str) -> Option<LockEntry> {
+        self.known().document.entry(key).cloned()
+    }
+
+    /// Lists the versions that wait or were rejected, each with its differences from the approved one. Reads the lock.
+    ///
+    /// # Errors
+    ///
+    /// If the lock cannot be used.
+    pub fn list_pending(&self) -> Result<Vec<ListedVersion>, String> {
+        let Some((file, store)) = self.known().opened.clone() else { return Ok(Vec::new()) };
+        let lock = file.read().map_err(|error| explain(&file, &error))?;
+        let listed = lock.pending().map(|pending| ListedVersion {
+            rejected: lock.rejection(&pending.version.digest()).cloned(),
+            diff: store.diff(&lock, pending),
+            pending: pending.clone(),
+        });
+        Ok(listed.collect())
+    }
+
+    /// Approves or rejects the pending version with this digest; returns it, or `None` if another one waits by now. The loader notices
+    /// the changed lock.
+    ///
+    /// # Errors
+    ///
+    /// If the lock cannot be used.
+    pub fn decide_pending(
+        &self,
+        digest: &str,
+        accepted: bool,
+        decision: OperatorDecision,
+    ) -> Result<Option<PendingVersion>, String> {
+        let Some((file, _)) = self.known().opened.clone() else { return Ok(None) };
+        let decided = file.update(|lock| {
+            let pending = lock.pending().find(|pending| pending.version.digest() == digest)?.clone();
+            match accepted {
+                true => lock.approve(pending.version.clone(), decision),
+                false => lock.reject(digest.to_owned(), decision),
+            }
+            Some(pending)
+        });
+        decided.map(|(_, decided)| decided).map_err(|error| explain(&file, &error))
+    }
+
+    /// Why the lock cannot be used.
+    pub fn trouble(&self) -> Option<String> {
+        self.known().trouble.clone()
+    }
+
+    /// Stores the files of a version, so that it can be served or shown later.
+    pub fn keep(&self, version: &PinnedVersion, found: Option<&PluginFiles>, surface: &Surface) {
+        let Some((_, store)) = self.known().opened.clone() else { return };
+        let file = |digest: &str, path: &Path| match store.path(digest) {
+            Some(_) => Ok(()),
+            None => std::fs::read(path).and_then(|bytes| store.put(digest, &bytes)),
+        };
+        let kept = store.put_surface(&version.surface, surface).and_then(|()| {
+            let Some(found) = found else { return Ok(()) };
+            file(&version.artifact, found.content())?;
+            match (&version.policy, &found.policy) {
+                (Some(digest), Some(path)) => file(digest, path),
+                _ => Ok(()),
+            }
+        });
+        if let Err(error) = kept {
+            let file = version.file_name();
+            tracing::warn!(
+                file,
+                "its version is not kept, and cannot be served after a change and a restart: {error}"
+            );
+        }
+    }
+
+    /// Finds the stored files of an approved version: the plugin, and its policy if changes of policies wait, too.
+    pub fn stored_files(&self, version: &PinnedVersion) -> Option<StoredFiles> {
+        let (_, store) = self.known().opened.clone()?;
+        let policy = match (self.mode, &version.policy) {
+            (PinMode::Artifact, None) => Some(StoredPolicy::None),
+            (PinMode::Artifact, Some(digest)) => Some(StoredPolicy::Copy(store.path(digest)?)),
+            (PinMode::Open | PinMode::Surface, _) => None,
+        };
+        Some(StoredFiles { artifact: store.path(&version.artifact)?, policy })
+    }
+
+    /// Records what is served and held. Writes only what is new.
+    pub fn record(&self, report: &PinReport) {
+        let mut known = self.known();
+        known.report = report.clone();
+        let Some((file, store)) = known.opened.clone().filter(|_| known.trouble.is_none()) else { return };
+        let mut after = LockDocument::clone(&known.document);
+        report.apply(&mut after, self.mode);
+        if after == *known.document {
+            return;
+        }
+        match file.update(|lock| report.apply(lock, self.mode)) {
+            Ok((document, ())) => {
+                store.prune(document.digests());
+                // Read, not taken from above: by now, something else may have changed the file.
+                known.read(&file);
+            }
+            Err(error) => known.set_trouble(Some(explain(&file, &error))),
+        }
+    }
+
+    /// What the host served and held when it last recorded it, also if the lock cannot be used.
+    pub fn report(&self) -> PinReport {
+        self.known().report.clone()
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownLock> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PinReport {
+    fn apply(&self, lock: &mut LockDocument, mode: PinMode) {
+        for version in &self.served {
+            let is_known = lock.entry(&version.key()).is_some_and(|entry| entry.version == *version);
+            // Another process may have decided otherwise meanwhile.
+            if !is_known && decide(lock, version, true, mode) == PinDecision::Record {
+                lock.approve(version.clone(), OperatorDecision::now(FIRST_USE.to_owned()));
+            }
+        }
+        self.settled.iter().for_each(|key| lock.forget_pending(key));
+        // What waited for a lock that could not be used is decided about again before it is recorded.
+        let held = self.held.iter().filter(|pending| pending.changes != [PinChange::Lock]);
+        held.for_each(|pending| lock.hold(pending.clone()));
+    }
+}
+
+impl KnownLock {
+    fn is_outdated(&self) -> bool {
+        self.opened.as_ref().is_some_and(|(file, _)| self.stamps != Some(file.stamps()))
+    }
+
+    fn read(&mut self, file: &LockFile) {
+        // Before the content: a later change has other stamps.
+        self.stamps = Some(file.stamps());
+        match file.read() {
+            Ok(document) => {
+                self.document = Arc::new(document);
+                self.set_trouble(None);
+            }
+            Err(error) => self.set_trouble(Some(explain(file, &error))),
+        }
+    }
+
+    fn set_trouble(&mut self, trouble: Option<String>) {
+        if self.trouble == trouble {
+            return;
+        }
+        match &trouble {
+            Some(why) => {
+                tracing::error!("versions that were not approved before are not served: {}", printable(why))
+            }
+            None => tracing::info!("the lock of versions can be used again"),
+        }
+        self.trouble = trouble;
+    }
+}
+
+fn open(states: &FacadeStates) -> Result<(LockFile, Arc<VersionStore>), String> {
+    let opened = states.folder().and_then(|folder| Ok((folder.secret()?, folder)));
+    let (secret, folder) = opened.map_err(|error| error.to_string())?;
+    Ok((LockFile::new(folder.path(), secret), Arc::new(VersionStore::new(folder.path()))))
+}
+
+fn explain(file: &LockFile, error: &LockError) -> String {
+    let remedy = match error {
+        LockError::Read(_) | LockError::Write(_) => String::new(),
+        LockError::Version(_) => "; run that release".to_owned(),
+        LockError::Changed(_) | LockError::Removed | LockError::Older(..) => format!("; {REMEDY}"),
+    };
+    format!("the lock, {}, {error}{remedy}", file.path().display())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::load::pins::fixture::version;
+
+    fn keeper(mode: PinMode, state: &Path) -> PinKeeper {
+        let states = FacadeStates::new(state.to_owned(), None, None, BTreeMap::new());
+        let keeper = PinKeeper::new(mode, Arc::new(states));
+        keeper.look();
+        keeper
+    }
+
+    fn held(version: PinnedVersion) -> PinReport {
+        let held = PendingVersion {
+            version,
+            changes: vec![PinChange::Surface],
+            flags: Vec::new(),
+            since: String::new(),
+        };
+        PinReport { held: vec![held], ..PinReport::default() }
+    }
+
+    #[test]
+    fn a_first_use_is_recorded_once_for_all_processes() {
+        let state = tempfile::tempdir().unwrap();
+        let rug = PinnedVersion { surface: "sha256:2".into(), ..version() };
+        let [one, two] = [(); 2].map(|()| keeper(PinMode::Surface, state.path()));
+        assert_eq!(one.decide(&version(), false), PinDecision::Record);
+        assert_eq!(two.decide(&rug, false), PinDecision::Record, "nobody came first");
+        one.record(&PinReport { served: vec![version()], ..PinReport::default() });
+        // The other one was slower: its version waits.
+        two.record(&PinReport { served: vec![rug.clone()], ..PinReport::default() });
+        for keeper in [&one, &two] {
+            assert!(matches!(keeper.decide(&rug, false), PinDecision::Hold(_)));
+            assert_eq!(keeper.decide(&version(), false), PinDecision::Serve);
+        }
+        assert_eq!(one.entry("/plugins/notes").unwrap().approved.by, FIRST_USE);
+        two.record(&held(rug.clone()));
+        one.look();
+        assert!(one.known().document.pending().any(|pending| pending.version == rug));
+        two.record(&PinReport { settled: vec![rug.key()], ..PinReport::default() });
+        one.look();
+        assert_eq!(one.known().document.pending().count(), 0);
+    }
+
+    #[test]
+    fn only_approved_versions_are_served_without_a_usable_lock() {
+        let state = tempfile::tempdir().unwrap();
+        let keeper = keeper(PinMode::Surface, state.path());
+        keeper.record(&PinReport { served: vec![version()], ..PinReport::default() });
+        std::fs::remove_file(state.path().join("loggia.lock")).unwrap();
+        keeper.look();
+        assert!(keeper.trouble().unwrap().contains("was removed; restore a copy"), "{:?}", keeper.trouble());
+        assert_eq!(keeper.decide(&version(), false), PinDecision::Serve, "it was approved");
+        let other = PinnedVersion { artifact: "sha256:2".into(), ..version() };
+        assert_eq!(keeper.decide(&other, false), PinDecision::Hold(vec![PinChange::Lock]));
+        let started = super::tests::keeper(PinMode::Surface, state.path());
+        assert_eq!(started.decide(&version(), false), PinDecision::Hold(vec![PinChange::Lock]));
+        started.record(&PinReport { served: vec![version()], ..PinReport::default() });
+        assert!(!state.path().join("loggia.lock").exists(), "it is not written anew");
+    }
+}

@@ -1,0 +1,42 @@
+//! Versions that wait for an operator's approval, and `loggia.lock`, the record of those that were approved.
+//!
+//! ```text
+//! admitted version ─▶ describe ─▶ decide (pure, by the lock) ─▶ served, or held until `loggia approve`
+//! ```
+//!
+//! | file | concept |
+//! |---|---|
+//! | `pinned_version.rs` | what identifies a version: digests, wants and grants |
+//! | `canonical.rs` | pure: a surface as the text that its digest covers |
+//! | `pin_change.rs` | how a version differs |
+//! | `lock_document.rs` | the content of the lock, and its changes |
+//! | `decide.rs` | pure: whether a version is served or waits |
+//! | `lock_file.rs` | the lock in the state folder: sealed, shared by processes |
+//! | `version_store.rs` | files and surfaces of versions, by digest |
+//! | `describe.rs` | an admitted plugin as such a version |
+//! | `diff.rs` | pure: how a version differs from the approved one |
+//! | `keeper.rs` | the lock as a host uses it |
+
+mod canonical;
+mod decide;
+mod describe;
+mod diff;
+
+#[cfg(test)]
+mod fixture;
+mod keeper;
+mod lock_document;
+mod lock_file;
+mod pin_change;
+mod pinned_version;
+mod version_store;
+
+pub use decide::PinDecision;
+pub use describe::{describe, pin_key};
+pub use diff::{DiffSign, VersionDiff};
+pub use keeper::{ListedVersion, PinKeeper, PinReport};
+pub use lock_document::{LockDocument, LockEntry, OperatorDecision, PendingVersion, format_now};
+pub use lock_file::{LockError, LockFile};
+pub use pin_change::PinChange;
+pub use pinned_version::PinnedVersion;
+pub use version_store::VersionStore;

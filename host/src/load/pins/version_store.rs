@@ -1,0 +1,178 @@
+//! Files, policies and surfaces of versions, by digest, in the state folder: an approved version is served although its file was
+//! replaced, and a version that waits can be compared with it.
+
+use std::{
+    collections::HashSet,
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use loggia_facade::Surface;
+use loggia_sandbox::ArtifactDigest;
+use loggia_system::folder::ensure_private;
+
+use super::{
+    diff::{ComparedVersion, VersionDiff, diff_versions},
+    lock_document::{LockDocument, PendingVersion},
+};
+
+/// Folder in the state folder.
+const FOLDER: &str = "versions";
+/// Age from which a file that the lock does not name is removed. Another process may be about to name it.
+const UNUSED: Duration = Duration::from_secs(60 * 60);
+
+/// The store of a state folder.
+pub struct VersionStore {
+    folder: PathBuf,
+    /// Digests that are stored, listed at the first look: most versions of a start are. Locked for a look-up.
+    stored: OnceLock<Mutex<HashSet<String>>>,
+}
+
+impl VersionStore {
+    /// Locates the store of a state folder.
+    pub fn new(state: &Path) -> Self {
+        Self { folder: state.join(FOLDER), stored: OnceLock::new() }
+    }
+
+    /// Returns the path of a stored file, `sha256:…`.
+    pub fn path(&self, digest: &str) -> Option<PathBuf> {
+        let name = file_name(digest)?;
+        self.contains(name).then(|| self.folder.join(name))
+    }
+
+    /// Stores bytes under their digest.
+    ///
+    /// # Errors
+    ///
+    /// If they have another digest, or cannot be written.
+    pub fn put(&self, digest: &str, bytes: &[u8]) -> io::Result<()> {
+        let name = file_name(digest).filter(|name| ArtifactDigest::of(bytes).to_string() == *name);
+        let name = name.ok_or_else(|| io::Error::other("the file was replaced meanwhile"))?;
+        if self.contains(name) {
+            return Ok(());
+        }
+        self.write(name, bytes)
+    }
+
+    /// Stores a surface under the digest that the lock has.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn put_surface(&self, digest: &str, surface: &Surface) -> io::Result<()> {
+        let Some(name) = file_name(digest).map(surface_name) else { return Ok(()) };
+        if self.contains(&name) {
+            return Ok(());
+        }
+        self.write(&name, &serde_json::to_vec(surface)?)
+    }
+
+    /// Reads a surface. It is only shown, so its content is not verified.
+    fn surface(&self, digest: &str) -> Option<Surface> {
+        let bytes = fs::read(self.folder.join(surface_name(file_name(digest)?))).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Lists how a pending version differs from the approved one.
+    pub fn diff(&self, lock: &LockDocument, pending: &PendingVersion) -> Vec<VersionDiff> {
+        let approved = lock.entry(&pending.version.key()).map(|entry| &entry.version);
+        let before = approved.and_then(|version| self.surface(&version.surface));
+        let approved = approved.map(|version| ComparedVersion { version, surface: before.as_ref() });
+        diff_versions(approved, pending, self.surface(&pending.version.surface).as_ref())
+    }
+
+    /// Removes files that have not been named for an hour. Another process may remove the same.
+    pub fn prune<'a>(&self, named: impl Iterator<Item = &'a str>) {
+        let named: HashSet<&str> = named.filter_map(file_name).collect();
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+            let is_named = named.contains(name.strip_suffix(SURFACE).unwrap_or(&name));
+            if !is_named && age.is_some_and(|age| age >= UNUSED) {
+                self.stored().lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+                if let Err(error) = fs::remove_file(entry.path()) {
+                    tracing::debug!("an unused version cannot be removed: {error}");
+                }
+            }
+        }
+    }
+
+    /// Writes a file atomically.
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        ensure_private(&self.folder)?;
+        let mut file = tempfile::Builder::new().prefix(".version-").tempfile_in(&self.folder)?;
+        file.write_all(bytes)?;
+        file.persist(self.folder.join(name)).map_err(|error| error.error)?;
+        self.stored().lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        Ok(())
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        let known = self.stored().lock().unwrap_or_else(PoisonError::into_inner).contains(name);
+        // Another process may have stored it since.
+        known || self.folder.join(name).exists()
+    }
+
+    fn stored(&self) -> &Mutex<HashSet<String>> {
+        self.stored.get_or_init(|| {
+            let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+            Mutex::new(entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+        })
+    }
+}
+
+/// Suffix of a surface's file.
+const SURFACE: &str = ".surface.json";
+
+fn surface_name(name: &str) -> String {
+    format!("{name}{SURFACE}")
+}
+
+/// Returns the file name of a digest: only of a real one, which leads to no other folder.
+fn file_name(digest: &str) -> Option<&str> {
+    digest.strip_prefix("sha256:").filter(|hex| ArtifactDigest::parse(hex).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::File, time::SystemTime};
+
+    use super::*;
+    use crate::load::pins::{canonical::surface_digest, fixture::surface};
+
+    #[test]
+    fn what_is_stored_is_found_by_its_digest() {
+        let state = tempfile::tempdir().unwrap();
+        let store = VersionStore::new(state.path());
+        let digest = format!("sha256:{}", ArtifactDigest::of(b"a"));
+        assert_eq!(store.path(&digest), None);
+        store.put(&digest, b"a").unwrap();
+        store.put(&digest, b"a").unwrap();
+        assert_eq!(fs::read(store.path(&digest).unwrap()).unwrap(), b"a");
+        assert!(store.put(&digest, b"b").unwrap_err().to_string().contains("replaced"));
+        assert_eq!(store.path("sha256:../../secret"), None);
+        let digest = surface_digest(&surface());
+        store.put_surface(&digest, &surface()).unwrap();
+        assert_eq!(VersionStore::new(state.path()).surface(&digest), Some(surface()));
+    }
+
+    #[test]
+    fn only_old_unnamed_files_are_removed() {
+        let state = tempfile::tempdir().unwrap();
+        let store = VersionStore::new(state.path());
+        let put = |text: &str, age: u64| {
+            let digest = format!("sha256:{}", ArtifactDigest::of(text.as_bytes()));
+            store.put(&digest, text.as_bytes()).unwrap();
+            let file = File::options().write(true).open(store.path(&digest).unwrap()).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+            digest
+        };
+        let [named, young, old] = [put("named", 9000), put("young", 0), put("old", 9000)];
+        store.prune([named.as_str()].into_iter());
+        let kept = [&named, &young, &old].map(|digest| store.path(digest).is_some());
+        assert_eq!(kept, [true, true, false]);
+    }
+}
