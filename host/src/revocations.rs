@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use data_encoding::HEXLOWER;
 use loggia_policy::settings::credential::TokenHash;
 use loggia_server::auth::RevokedTokens;
 use loggia_state::{
@@ -44,10 +45,9 @@ impl TokenRevocation {
 
     /// Key of the record: a caller's name may be longer than a key.
     fn key(&self) -> String {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         match &self.what {
-            RevokedCredential::Token(hash) => format!("token/{}", hex(hash)),
-            RevokedCredential::Caller(name) => format!("caller/{}", hex(&Sha256::digest(name))),
+            RevokedCredential::Token(hash) => format!("token/{}", HEXLOWER.encode(hash)),
+            RevokedCredential::Caller(name) => format!("caller/{}", HEXLOWER.encode(&Sha256::digest(name))),
         }
     }
 }

@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use loggia_credentials::{SealedRecords, parse_hex, to_hex};
+use data_encoding::HEXLOWER;
+use loggia_credentials::{SealedRecords, parse_key};
 use loggia_egress::CallerKey;
 use loggia_state::{
     ChangeCondition, ChangeOperation, HostRecords, StateChange, StateError, StateFolder, StateSpace,
@@ -46,7 +47,7 @@ impl SharedCredentials {
 }
 
 fn key(facade: &str, caller: CallerKey) -> String {
-    format!("{CREDENTIALS}{facade}/{}", to_hex(&caller.0))
+    format!("{CREDENTIALS}{facade}/{}", HEXLOWER.encode(&caller.0))
 }
 
 /// Right to change a credential: an entry that nobody else can create.
@@ -98,7 +99,7 @@ impl SealedRecords for SharedCredentials {
             let page = page.map_err(io::Error::other)?;
             for entry in &page.items {
                 let owner = entry.key.strip_prefix(CREDENTIALS).and_then(|owner| owner.split_once('/'));
-                listed.extend(owner.and_then(|(facade, key)| Some((facade.to_owned(), parse_hex(key)?))));
+                listed.extend(owner.and_then(|(facade, key)| Some((facade.to_owned(), parse_key(key)?))));
             }
             after = page.items.last().map(|entry| entry.key.clone());
             if !page.more {
@@ -108,7 +109,7 @@ impl SealedRecords for SharedCredentials {
     }
 
     fn lock(&self, facade: &str, caller: CallerKey) -> io::Result<Box<dyn Any + Send>> {
-        let key = format!("lock/{facade}/{}", to_hex(&caller.0));
+        let key = format!("lock/{facade}/{}", HEXLOWER.encode(&caller.0));
         let begun = Instant::now();
         loop {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + LOCK_TIME;
@@ -125,7 +126,7 @@ impl SealedRecords for SharedCredentials {
     }
 
     fn place(&self, facade: &str, caller: CallerKey) -> PathBuf {
-        self.root().join(facade).join(to_hex(&caller.0))
+        self.root().join(facade).join(HEXLOWER.encode(&caller.0))
     }
 
     fn root(&self) -> PathBuf {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Client, Era, Folder, binary, cache, eventually, fixture, plugin, state};
+use loggia_tests::{Client, Era, Folder, Served, binary, cache, eventually, fixture, plugin, state};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -272,4 +272,37 @@ async fn verdicts_are_lines_of_the_trail() -> Result<()> {
         ensure!(line["artifact"].as_str().is_some_and(|digest| digest.starts_with("sha256:")), "{line}");
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn operators_see_what_guards_do() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let table = fixture_guard(&folder, r#"{ before = "refuse" }"#);
+    let file = settings(&folder, &table);
+    let served = Served::start(&folder, |command| {
+        command.arg("--config").arg(file);
+    })
+    .await?;
+    served.readies(|status, _| status == 200).await;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    say(&client, "hello").await?;
+    let refused = r#"loggia_guard_looks_total{guard="fixture",outcome="refused"}"#;
+    assert_eq!(served.figure(refused).await?, Some(1.0));
+    assert_eq!(served.figure(r#"loggia_guard_up{guard="fixture"}"#).await?, Some(1.0));
+    put(&folder, "guards", &fixture("echo"));
+    let (_, told) = served.readies(|status, _| status == 503).await;
+    assert_eq!(
+        (&told["why"], &told["guards"]),
+        (
+            &json!("no call passes the guard `fixture`, which is not loaded; the log has the reason"),
+            &json!([{"name": "fixture", "state": "failed", "facades": ["*"]}])
+        )
+    );
+    say(&client, "hello").await?;
+    assert_eq!(served.figure(r#"loggia_guard_up{guard="fixture"}"#).await?, Some(0.0));
+    let missing = r#"loggia_guard_looks_total{guard="fixture",outcome="missing"}"#;
+    assert_eq!(served.figure(missing).await?, Some(1.0));
+    put(&folder, "guards", &fixture("guards"));
+    served.readies(|status, told| status == 200 && told.get("guards").is_none()).await;
+    client.end().await
 }

@@ -1,5 +1,8 @@
 //! Pure: the chain of hashes.
 
+use std::io::Write;
+
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 /// End of a chain: number and hash of its last line.
@@ -18,20 +21,23 @@ impl Default for ChainHead {
 }
 
 impl ChainHead {
-    /// Makes a JSON object the next line: adds its number and the hash of the line before. Returns it with the head after it.
-    pub(crate) fn link(&self, object: &str) -> (String, Self) {
+    /// Appends a JSON object as the next line, with its number and the hash of the line before. Returns the head after it.
+    pub(crate) fn link(&self, object: &str, lines: &mut Vec<u8>) -> Self {
         let fields = object.trim_end_matches('\n').strip_prefix('{').unwrap_or("}");
         let comma = if fields == "}" { "" } else { "," };
-        let seq = self.seq + 1;
-        let line = format!("{{\"seq\":{seq},\"prev\":\"{}\"{comma}{fields}", self.hash);
-        let head = Self { seq, hash: hash_line(line.as_bytes()) };
-        (line, head)
+        let (seq, start) = (self.seq + 1, lines.len());
+        let line = format_args!("{{\"seq\":{seq},\"prev\":\"{}\"{comma}{fields}", self.hash);
+        // Writing to a vector does not fail.
+        let _ = lines.write_fmt(line);
+        let head = Self { seq, hash: hash_line(&lines[start..]) };
+        lines.push(b'\n');
+        head
     }
 }
 
 /// Hash of a line without its line feed.
 pub(crate) fn hash_line(line: &[u8]) -> String {
-    Sha256::digest(line).iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&Sha256::digest(line))
 }
 
 #[cfg(test)]
@@ -40,9 +46,11 @@ mod tests {
 
     #[test]
     fn lines_name_the_one_before() {
-        let (first, head) = ChainHead::default().link("{\"a\":1}\n");
+        let mut lines = Vec::new();
+        let last = ChainHead::default().link("{\"a\":1}\n", &mut lines).link("{}", &mut lines);
+        let lines = String::from_utf8(lines).unwrap();
+        let [first, second] = *lines.lines().collect::<Vec<_>>() else { panic!("{lines}") };
         assert_eq!(first, format!("{{\"seq\":1,\"prev\":\"{}\",\"a\":1}}", "0".repeat(64)));
-        let (second, last) = head.link("{}");
         assert_eq!(second, format!("{{\"seq\":2,\"prev\":\"{}\"}}", hash_line(first.as_bytes())));
         assert_eq!((last.seq, last.hash), (2, hash_line(second.as_bytes())));
     }

@@ -21,6 +21,8 @@ use crate::{
 
 /// Lines in the queue of the thread, of some 400 bytes each.
 const QUEUED: usize = 16_384;
+/// Lines that are written together, and, on a full disk, lost together.
+const BATCH: usize = 64;
 /// Time after which the thread looks for further lines, and how often before it sleeps.
 const LOOK: Duration = Duration::from_millis(1);
 const LINGER: u32 = 100;
@@ -207,7 +209,10 @@ impl SinkWork {
                 }
             } else {
                 idle = 0;
-                lines.into_iter().for_each(|make| self.write(&make()));
+                let mut lines = lines.into_iter().map(|make| make()).peekable();
+                while lines.peek().is_some() {
+                    self.write(&lines.by_ref().take(BATCH).collect::<Vec<_>>());
+                }
             }
             if signed.elapsed() >= CHECKPOINT_PERIOD {
                 self.sign_new();
@@ -217,16 +222,16 @@ impl SinkWork {
         self.sign_new();
     }
 
-    /// Writes a line. If that fails, it is lost, or tried again for as long as calls are refused.
-    fn write(&mut self, line: &str) {
-        loop {
-            let written = self.report_lost().and_then(|()| self.writer.write(line));
+    /// Writes lines. If that fails, they are lost, or tried again for as long as calls are refused.
+    fn write(&mut self, mut lines: &[String]) {
+        while !lines.is_empty() {
+            let written = self.report_lost().and_then(|()| self.writer.write(lines));
             self.note(&written);
             match (written, self.full) {
-                (Ok(()), _) => return,
+                (Ok(count), _) => lines = &lines[count..],
                 (Err(_), FullDisk::Refuse) => thread::sleep(RETRY),
                 (Err(_), FullDisk::Drop) => {
-                    self.health.lost.fetch_add(1, Ordering::Relaxed);
+                    self.health.lost.fetch_add(lines.len(), Ordering::Relaxed);
                     return;
                 }
             }
@@ -238,7 +243,7 @@ impl SinkWork {
         let lost = self.health.lost();
         if lost > self.reported {
             let gap = json!({ "timestamp": now(), "event": "lost", "count": lost - self.reported });
-            self.writer.write(&gap.to_string())?;
+            self.writer.write(&[gap.to_string()])?;
             self.reported = lost;
         }
         Ok(())
@@ -256,12 +261,12 @@ impl SinkWork {
         self.note(&signed);
     }
 
-    fn note(&self, written: &io::Result<()>) {
+    fn note<T>(&self, written: &io::Result<T>) {
         let failed = written.is_err();
         if self.health.failing.swap(failed, Ordering::Relaxed) != failed {
             let path = self.writer.path().display();
             match (written, self.full) {
-                (Ok(()), _) => tracing::info!("the audit file {path} can be written again"),
+                (Ok(_), _) => tracing::info!("the audit file {path} can be written again"),
                 (Err(error), FullDisk::Drop) => {
                     tracing::error!("failed to write the audit file {path}: {error}; lines are lost");
                 }

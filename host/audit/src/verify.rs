@@ -193,7 +193,7 @@ mod tests {
             let stage = Self { folder, key };
             let mut writer = ChainWriter::open(&stage.options(rotate)).unwrap();
             for number in 1..=lines {
-                writer.write(&format!("{{\"event\":\"call\",\"n\":{number}}}\n")).unwrap();
+                writer.write(&[format!("{{\"event\":\"call\",\"n\":{number}}}\n")]).unwrap();
             }
             writer.sign().unwrap();
             stage
@@ -228,7 +228,7 @@ mod tests {
         let mut text = fs::read_to_string(stage.file()).unwrap();
         text.push_str("{\"seq\":8,");
         fs::write(stage.file(), text).unwrap();
-        ChainWriter::open(&stage.options(1 << 20)).unwrap().write("{\"event\":\"call\"}").unwrap();
+        ChainWriter::open(&stage.options(1 << 20)).unwrap().write(&["{\"event\":\"call\"}"]).unwrap();
         let trail = stage.verify().unwrap();
         assert_eq!((trail.last, trail.checkpoints, trail.unsigned), (9, 3, 1));
     }
@@ -297,7 +297,7 @@ mod tests {
         let line = fs::read_to_string(other.file()).unwrap();
         let object: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
         let forged = serde_json::json!({"timestamp": object["timestamp"], "event": "checkpoint", "signature": object["signature"]});
-        writer.write(&forged.to_string()).unwrap();
+        writer.write(&[forged.to_string()]).unwrap();
         assert!(stage.verify().unwrap_err().contains("the signature of this checkpoint is not valid"));
     }
 

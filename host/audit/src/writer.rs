@@ -84,7 +84,7 @@ impl ChainWriter {
                 path.display()
             );
             let gap = json!({ "timestamp": now(), "event": "gap", "found": found, "expected": expected });
-            writer.write(&gap.to_string()).map_err(failed(&path))?;
+            writer.write(&[gap.to_string()]).map_err(failed(&path))?;
         }
         writer.sign().map_err(failed(&path))?;
         Ok(writer)
@@ -95,35 +95,49 @@ impl ChainWriter {
         &self.path
     }
 
-    /// Writes a JSON object as the next line. After an error, nothing of it is in the file.
-    pub(crate) fn write(&mut self, object: &str) -> io::Result<()> {
-        if self.size > 0 && self.size + object.len() as u64 > self.rotate {
+    /// Writes JSON objects as the next lines: as many as fit into the file, and at least one. Returns how many. After an error, nothing
+    /// of them is in the file.
+    pub(crate) fn write(&mut self, objects: &[impl AsRef<str>]) -> io::Result<usize> {
+        let mut room = self.rotate.saturating_sub(self.size);
+        let count = objects
+            .iter()
+            .take_while(|object| {
+                let size = object.as_ref().len() as u64;
+                let is_room = size <= room;
+                room = room.saturating_sub(size);
+                is_room
+            })
+            .count();
+        if count == 0 && self.size > 0 {
             self.rotate()?;
         }
-        self.append(object)?;
-        self.unsigned += 1;
-        Ok(())
+        let lines = &objects[..count.max(1).min(objects.len())];
+        self.append(lines)?;
+        self.unsigned += lines.len();
+        Ok(lines.len())
     }
 
     /// Writes a checkpoint, and waits until all lines are on the disk.
     pub(crate) fn sign(&mut self) -> io::Result<()> {
         let place = if self.size == 0 { CheckpointPlace::Beginning } else { CheckpointPlace::Within };
         let object = checkpoint::create(&self.head, place, &now(), &self.key);
-        self.append(&object)?;
+        self.append(&[object])?;
         self.unsigned = 0;
         self.file.sync_data()?;
         self.heads.write(&self.head, &self.key)
     }
 
-    fn append(&mut self, object: &str) -> io::Result<()> {
-        let (mut line, head) = self.head.link(object);
-        line.push('\n');
-        if let Err(error) = self.file.write_all(line.as_bytes()) {
+    fn append(&mut self, objects: &[impl AsRef<str>]) -> io::Result<()> {
+        let (mut lines, mut head) = (Vec::new(), self.head.clone());
+        for object in objects {
+            head = head.link(object.as_ref(), &mut lines);
+        }
+        if let Err(error) = self.file.write_all(&lines) {
             // If this fails too, the next line follows a torn one, which verification reports.
             let _ = self.file.set_len(self.size);
             return Err(error);
         }
-        self.size += line.len() as u64;
+        self.size += lines.len() as u64;
         self.head = head;
         Ok(())
     }

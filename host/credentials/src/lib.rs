@@ -31,5 +31,5 @@ mod vault;
 pub use facade_credentials::FacadeCredentials;
 pub use key::VaultKey;
 pub use record::{CallerName, StoredCredential};
-pub use sealed::{SealedRecords, parse_hex, to_hex};
+pub use sealed::{SealedRecords, parse_key};
 pub use vault::{ChangeLock, CredentialVault, ListedCredential, VaultError};

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use data_encoding::HEXLOWER;
 use loggia_egress::CallerKey;
 use loggia_system::{file::private_options, folder};
 
@@ -106,7 +107,7 @@ impl SealedRecords for FolderRecords {
         let mut listed = Vec::new();
         for facade in names(&self.0)? {
             let keys = names(&self.0.join(&facade))?;
-            listed.extend(keys.iter().filter_map(|name| parse_hex(name)).map(|key| (facade.clone(), key)));
+            listed.extend(keys.iter().filter_map(|name| parse_key(name)).map(|key| (facade.clone(), key)));
         }
         Ok(listed)
     }
@@ -120,7 +121,7 @@ impl SealedRecords for FolderRecords {
     }
 
     fn place(&self, facade: &str, caller: CallerKey) -> PathBuf {
-        self.0.join(facade).join(to_hex(&caller.0))
+        self.0.join(facade).join(HEXLOWER.encode(&caller.0))
     }
 
     fn root(&self) -> PathBuf {
@@ -152,17 +153,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Renders the key of a caller.
-pub fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Parses the key of a caller.
-pub fn parse_hex(text: &str) -> Option<CallerKey> {
-    let byte = |pair: &[u8]| {
-        let text = std::str::from_utf8(pair).ok()?;
-        (!text.starts_with('+')).then(|| u8::from_str_radix(text, 16).ok())?
-    };
-    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
-    bytes?.try_into().ok().map(CallerKey)
+pub fn parse_key(text: &str) -> Option<CallerKey> {
+    HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(CallerKey)
 }

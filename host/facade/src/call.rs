@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Instant};
 
+use data_encoding::HEXLOWER;
+
 use crate::{Detail, Object, Session};
 
 /// Names a call in logs and in results. Unique within a process; says nothing about the caller.
@@ -29,13 +31,7 @@ impl ScopeKey {
     /// The opaque name of the caller that a plugin may learn: the same for each of that caller's calls, and another
     /// for each plugin.
     pub fn caller(&self) -> String {
-        use fmt::Write;
-        let mut name = String::from("caller_");
-        for byte in &self.0[..16] {
-            // Writing to a string does not fail.
-            let _ = write!(name, "{byte:02x}");
-        }
-        name
+        format!("caller_{}", HEXLOWER.encode(&self.0[..16]))
     }
 }
 

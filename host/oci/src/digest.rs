@@ -1,5 +1,6 @@
 //! SHA-256 digests, as registries write them.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 const ALGORITHM: &str = "sha256:";
@@ -7,7 +8,7 @@ const ALGORITHM: &str = "sha256:";
 /// Computes the digest of bytes, `sha256:` and 64 hexadecimal digits.
 pub fn digest_of(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
-    hash.iter().fold(ALGORITHM.to_owned(), |text, byte| text + &format!("{byte:02x}"))
+    format!("{ALGORITHM}{}", HEXLOWER.encode(&hash))
 }
 
 /// Returns true for `sha256:` and 64 lower-case hexadecimal digits.

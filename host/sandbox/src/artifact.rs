@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::LoadError;
@@ -18,18 +19,13 @@ impl ArtifactDigest {
 
     /// Parses a digest as it is displayed: 64 lower-case hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
-        let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
-        let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
-            [high, low] => Some((digit(*high)? * 16 + digit(*low)?) as u8),
-            _ => None,
-        });
-        pairs.collect::<Option<Vec<u8>>>()?.try_into().ok().map(Self)
+        HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(Self)
     }
 }
 
 impl fmt::Display for ArtifactDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&HEXLOWER.encode(&self.0))
     }
 }
 

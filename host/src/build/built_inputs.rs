@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use data_encoding::HEXLOWER;
+
 use super::{inputs::digest_folder, source::PluginSource, steps::StepBuild, tool_folder::TOOL_FOLDER};
 
 /// Name of the file, in the folder of tools.
@@ -30,7 +32,7 @@ impl BuiltInputs {
         let beside = ["dist", "tests"].map(|name| source.folder.join(name));
         let policy = source.folder.join(format!("{}.toml", source.name));
         let digest = digest_folder(&source.folder, &[&out, &beside[0], &beside[1], &policy]);
-        let mut text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut text = HEXLOWER.encode(&digest);
         for step in &build.steps {
             text.push_str(&format!("\n{} {}", step.program.display(), step.arguments.join(" ")));
         }

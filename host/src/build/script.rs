@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -95,14 +96,10 @@ fn plan_steps(
     let mut wanted = Sha256::new_with_prefix(project);
     wanted.update(lock.unwrap_or_default());
     let install = BuildStep::new(npm, install.iter().map(|word| (*word).to_owned()))
-        .once(folder.join("node_modules/.loggia-installed"), to_hex(&wanted.finalize()));
+        .once(folder.join("node_modules/.loggia-installed"), HEXLOWER.encode(&wanted.finalize()));
     let artifact = artifact.display().to_string();
     let build = ["--no-install", SDK, "build", program, "--out", artifact.as_str()];
     vec![install, BuildStep::new(npx, build.map(str::to_owned))]
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

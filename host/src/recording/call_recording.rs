@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, fs, io::Read, path::Path};
 
 use anyhow::{Context, ensure};
+use data_encoding::HEXLOWER;
 use loggia_facade::{Answer, Detail, Failure, Object, Reply, Stop};
 use loggia_sandbox::SpaceChoice;
 use loggia_text::redact;
@@ -113,7 +114,7 @@ impl fmt::Debug for RandomSeed {
 
 impl From<RandomSeed> for String {
     fn from(seed: RandomSeed) -> Self {
-        seed.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        HEXLOWER.encode(&seed.0)
     }
 }
 
@@ -121,15 +122,8 @@ impl TryFrom<String> for RandomSeed {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let invalid = "a seed has 64 hexadecimal digits";
-        let mut bits = [0; 32];
-        if text.len() != 2 * bits.len() || !text.is_ascii() {
-            return Err(invalid);
-        }
-        for (bit, at) in bits.iter_mut().zip((0..).step_by(2)) {
-            *bit = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| invalid)?;
-        }
-        Ok(Self(bits))
+        let bits = HEXLOWER.decode(text.as_bytes()).ok().and_then(|bits| bits.try_into().ok());
+        bits.map(Self).ok_or("a seed has 64 hexadecimal digits")
     }
 }
 

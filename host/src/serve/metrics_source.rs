@@ -7,7 +7,12 @@ use loggia_server::auth::Authenticator;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::{PluginHost, readiness::Readiness, vitals, vitals::TaskCounts};
+use super::{
+    PluginHost,
+    readiness::{Readiness, ServerState},
+    vitals,
+    vitals::TaskCounts,
+};
 use crate::{
     load,
     load::{LoadStatus, LoadStatusReport},
@@ -53,8 +58,7 @@ impl MetricsSource {
 
     /// Whether the server should receive traffic. It should not once `stop` is cancelled.
     pub(super) fn readiness(&self, stop: &CancellationToken, report: &LoadStatusReport) -> Readiness {
-        let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
-        Readiness::new(stop.is_cancelled(), self.gate.catalog().is_admitted(), keys, trail::fault(), report)
+        read_readiness(&self.gate, self.authenticator.as_ref(), stop, report)
     }
 
     /// State of the loaded files.
@@ -66,6 +70,23 @@ impl MetricsSource {
     pub(super) fn runtimes(&self) -> impl Iterator<Item = &Handle> {
         self.runtimes.iter().flatten()
     }
+}
+
+/// Whether a server should receive traffic. `authenticator`: `None` if access is unauthenticated.
+pub(super) fn read_readiness(
+    gate: &Gate,
+    authenticator: Option<&Authenticator>,
+    stop: &CancellationToken,
+    report: &LoadStatusReport,
+) -> Readiness {
+    let server = ServerState {
+        draining: stop.is_cancelled(),
+        loaded: gate.catalog().is_admitted(),
+        has_keys: authenticator.is_none_or(Authenticator::is_ready),
+        audit: trail::fault(),
+        guards: &gate.guard_statuses(),
+    };
+    Readiness::new(&server, report)
 }
 
 /// Sends traces and metrics of a host from now on, if the settings say so. Must be called on the I/O runtime. The server is not

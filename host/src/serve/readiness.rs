@@ -1,5 +1,6 @@
 //! Pure: whether a server should receive traffic, as `/readyz` and the operator's page report it.
 
+use loggia_gate::call::{GuardCondition, GuardStatus};
 use loggia_text::{printable, redact, shorten};
 use serde::Serialize;
 
@@ -27,6 +28,9 @@ pub(super) struct Readiness {
     /// What is wrong with the audit trail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) audit: Option<&'static str>,
+    /// Guards that no call passes, since they are not loaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) guards: Vec<BlockingGuard>,
     /// Numbers of files by state.
     pub(super) serving: usize,
     pub(super) stale: usize,
@@ -39,6 +43,46 @@ pub(super) struct Readiness {
     pub(super) more: usize,
 }
 
+/// A guard that no call passes.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct BlockingGuard {
+    name: String,
+    /// `loading` or `failed`; the log has the reason.
+    state: &'static str,
+    /// Facades whose calls it blocks.
+    facades: Vec<String>,
+}
+
+impl BlockingGuard {
+    fn from_status(status: &GuardStatus) -> Option<Self> {
+        let state = match status.condition {
+            GuardCondition::Ready(_) => return None,
+            GuardCondition::Loading => "loading",
+            GuardCondition::Failed => "failed",
+        };
+        let facades = match status.is_everywhere {
+            true => vec!["*".to_owned()],
+            false => status.facades.clone(),
+        };
+        Some(Self { name: status.name.clone(), state, facades })
+    }
+}
+
+/// State of a server besides that of its files.
+#[derive(Debug)]
+pub(super) struct ServerState<'a> {
+    /// It is shutting down.
+    pub draining: bool,
+    /// Every file that was in the folder at startup has been processed.
+    pub loaded: bool,
+    /// The keys of the authorization server are there, if it needs any.
+    pub has_keys: bool,
+    /// What is wrong with the audit trail.
+    pub audit: Option<TrailFault>,
+    /// Guards.
+    pub guards: &'a [GuardStatus],
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 fn is_zero(more: &usize) -> bool {
     *more == 0
@@ -47,23 +91,20 @@ fn is_zero(more: &usize) -> bool {
 impl Readiness {
     /// Computes readiness (pure). A failed file does not make the server unready: the others serve, and all replicas with the
     /// same folder would become unready at once. The server is unready if nothing serves and something failed.
-    pub(super) fn new(
-        draining: bool,
-        loaded: bool,
-        keys: bool,
-        audit: Option<TrailFault>,
-        report: &LoadStatusReport,
-    ) -> Self {
+    pub(super) fn new(server: &ServerState<'_>, report: &LoadStatusReport) -> Self {
+        let ServerState { draining, loaded, has_keys, audit, guards } = *server;
         let [failed, pending, stale, refused, serving] =
             load::LoadState::ALL.map(|state| report.count(state));
         let why = if draining {
             Some("the server is shutting down".to_owned())
         } else if !loaded {
             Some("plugins are still being loaded".to_owned())
-        } else if !keys {
+        } else if !has_keys {
             Some("the keys of the authorization server have not been fetched yet".to_owned())
         } else if audit == Some(TrailFault::RefusesCalls) {
             Some("calls are refused, since the audit file cannot be written".to_owned())
+        } else if let Some(guard) = blocking_all(guards) {
+            Some(format!("no call passes the guard `{guard}`, which is not loaded; the log has the reason"))
         } else if report.is_behind {
             Some("the other servers serve newer versions of plugins, which do not load here".to_owned())
         } else if serving + stale > 0 {
@@ -93,6 +134,7 @@ impl Readiness {
             loaded,
             why,
             audit,
+            guards: guards.iter().filter_map(BlockingGuard::from_status).collect(),
             serving,
             stale,
             failed,
@@ -102,6 +144,13 @@ impl Readiness {
             more,
         }
     }
+}
+
+/// Finds a guard that blocks the calls of all facades.
+fn blocking_all(guards: &[GuardStatus]) -> Option<&str> {
+    let is_ready = |guard: &GuardStatus| matches!(guard.condition, GuardCondition::Ready(_));
+    let blocking = guards.iter().find(|guard| guard.is_everywhere && !is_ready(guard));
+    blocking.map(|guard| guard.name.as_str())
 }
 
 /// Renders an untrusted text on one line of bounded length, without credentials.
@@ -124,10 +173,38 @@ mod tests {
         LoadStatusReport { files: files.collect(), ..LoadStatusReport::default() }
     }
 
+    /// A server that is up.
+    const UP: ServerState<'_> =
+        ServerState { draining: false, loaded: true, has_keys: true, audit: None, guards: &[] };
+
+    #[test]
+    fn a_guard_of_all_facades_makes_the_server_unready() {
+        let guard = |is_everywhere, condition| GuardStatus {
+            name: "mask".into(),
+            is_everywhere,
+            facades: vec!["notes".into()],
+            condition,
+            looks: Vec::new(),
+        };
+        let ready = || GuardCondition::Ready("sha256:0".into());
+        let blocked = "no call passes the guard `mask`, which is not loaded; the log has the reason";
+        for (guard, why, listed) in [
+            (guard(true, ready()), None, None),
+            (guard(true, GuardCondition::Loading), Some(blocked), Some(("loading", "*"))),
+            (guard(true, GuardCondition::Failed), Some(blocked), Some(("failed", "*"))),
+            (guard(false, GuardCondition::Failed), None, Some(("failed", "notes"))),
+        ] {
+            let server = ServerState { guards: &[guard], ..UP };
+            let readiness = Readiness::new(&server, &report(&[("a", Serving)]));
+            let found = readiness.guards.first().map(|guard| (guard.state, guard.facades[0].as_str()));
+            assert_eq!((readiness.why.as_deref(), found), (why, listed));
+        }
+    }
+
     #[test]
     fn ready_when_something_serves_or_nothing_failed() {
         let check = |(draining, loaded), files: &[(&str, load::LoadState)], expected: Option<&str>| {
-            let readiness = Readiness::new(draining, loaded, true, None, &report(files));
+            let readiness = Readiness::new(&ServerState { draining, loaded, ..UP }, &report(files));
             assert_eq!(
                 (readiness.ready, readiness.why.as_deref()),
                 (expected.is_none(), expected),
@@ -148,19 +225,18 @@ mod tests {
             folder_error: Some("the folder\ncannot be read".into()),
             ..report(files)
         };
-        assert_eq!(
-            Readiness::new(false, true, true, None, &folder(&[])).why.as_deref(),
-            Some("the folder\\ncannot be read")
-        );
-        assert!(Readiness::new(false, true, true, None, &folder(&[("a", Serving)])).ready);
-        assert!(!Readiness::new(false, true, false, None, &folder(&[("a", Serving)])).ready, "no keys yet");
+        assert_eq!(Readiness::new(&UP, &folder(&[])).why.as_deref(), Some("the folder\\ncannot be read"));
+        assert!(Readiness::new(&UP, &folder(&[("a", Serving)])).ready);
+        let keyless = ServerState { has_keys: false, ..UP };
+        assert!(!Readiness::new(&keyless, &folder(&[("a", Serving)])).ready, "no keys yet");
         for (fault, ready) in [(TrailFault::LosesLines, true), (TrailFault::RefusesCalls, false)] {
-            let readiness = Readiness::new(false, true, true, Some(fault), &report(&[("a", Serving)]));
+            let server = ServerState { audit: Some(fault), ..UP };
+            let readiness = Readiness::new(&server, &report(&[("a", Serving)]));
             assert_eq!((readiness.ready, readiness.audit), (ready, Some(fault.as_str())));
         }
         let behind = LoadStatusReport { is_behind: true, ..report(&[("a", Stale)]) };
         assert_eq!(
-            Readiness::new(false, true, true, None, &behind).why.as_deref(),
+            Readiness::new(&UP, &behind).why.as_deref(),
             Some("the other servers serve newer versions of plugins, which do not load here")
         );
     }
@@ -172,7 +248,7 @@ mod tests {
         files.extend([("z.wasm", Failed), ("y.wasm", Stale)]);
         let mut report = report(&files);
         report.files[FILES].why = Some(format!("{}\u{1b}", "é".repeat(5000)));
-        let readiness = Readiness::new(false, true, true, None, &report);
+        let readiness = Readiness::new(&UP, &report);
         let first: Vec<_> = readiness.plugins.iter().take(3).map(|stands| stands.file.as_str()).collect();
         assert_eq!(first, ["z.wasm", "y.wasm", "0000.wasm"]);
         assert_eq!(

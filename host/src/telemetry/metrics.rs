@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc, time::SystemTime};
 
 use loggia_gate::{
-    call::GateSnapshot,
+    call::{GateSnapshot, GuardCondition},
     flow::{BUCKET_BOUNDS, GateMeters, Histogram},
 };
 use prometheus_client::{
@@ -92,6 +92,7 @@ impl MetricsSnapshot {
         let upstreams = self.upstreams.iter();
         let upstreams = upstreams.map(|(name, is_up)| ([("upstream", name.as_str())], u64::from(*is_up)));
         page.gauges("loggia_upstream_up", "1 while an upstream server can be called", upstreams)?;
+        self.guards(page)?;
         let reloads = self.reloads.iter().map(|(result, count)| ([("result", *result)], *count));
         page.counters(
             "loggia_reloads",
@@ -169,6 +170,20 @@ impl MetricsSnapshot {
             "HTTP requests of a plugin since its version was loaded",
             sent,
         )
+    }
+
+    fn guards(&self, page: &mut impl MetricSink) -> fmt::Result {
+        let guards = || self.census.guards.iter();
+        let up = guards().map(|guard| {
+            let is_up = matches!(guard.condition, GuardCondition::Ready(_));
+            ([("guard", guard.name.as_str())], u64::from(is_up))
+        });
+        page.gauges("loggia_guard_up", "1 while a guard is loaded; otherwise no call passes it", up)?;
+        let looks = guards().flat_map(|guard| {
+            let looks = guard.looks.iter().filter(|(_, count)| *count > 0);
+            looks.map(|(look, count)| ([("guard", guard.name.as_str()), ("outcome", look.as_str())], *count))
+        });
+        page.counters("loggia_guard_looks", "Looks of guards at calls and results, by outcome", looks)
     }
 
     fn operations(&self, page: &mut impl MetricSink) -> fmt::Result {
@@ -286,7 +301,11 @@ pub(super) mod tests {
     use std::time::Duration;
 
     use loggia_facade::Usage;
-    use loggia_gate::{call::FacadeStatus, flow::CallOutcome};
+    use loggia_gate::{
+        call::{FacadeStatus, GuardStatus},
+        flow::CallOutcome,
+        guard::GuardLook,
+    };
 
     use super::*;
 
@@ -310,8 +329,23 @@ pub(super) mod tests {
         meters.http.sessions_hibernated.set(2);
         let usage = Usage { cpu: Duration::from_millis(1500), answered: 2, denied: 1, failed: 0 };
         let now = FacadeStatus { queued: 4, breaker: 2, usage };
+        let guard = |name: &str, condition, looks| GuardStatus {
+            name: name.to_owned(),
+            is_everywhere: true,
+            facades: Vec::new(),
+            condition,
+            looks,
+        };
         let census = GateSnapshot {
             facades: vec![("notes".into(), now)],
+            guards: vec![
+                guard(
+                    "mask",
+                    GuardCondition::Ready("sha256:0".into()),
+                    vec![(GuardLook::Allowed, 8), (GuardLook::Replaced, 2), (GuardLook::Failed, 0)],
+                ),
+                guard("mark", GuardCondition::Failed, vec![(GuardLook::Missing, 1)]),
+            ],
             unavailable: 1,
             running: 5,
             waiting: 1,

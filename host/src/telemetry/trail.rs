@@ -47,7 +47,7 @@ pub(super) fn start(sink: AuditSink) -> impl Fn(CapturedEvent) + Send + Sync + '
             let line = event.render();
             queue(Box::new(|| line));
         } else {
-            queue(Box::new(|| event.render()));
+            queue(Box::new(move || event.render()));
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 
 use crate::{StateSpace, limits};
@@ -53,9 +54,7 @@ impl<'a> ExportLine<'a> {
     pub(crate) fn new(space: &StateSpace, key: &'a str, value: &'a [u8], until: Option<u64>) -> Self {
         let space = match space {
             StateSpace::Shared => Cow::Borrowed(SHARED),
-            StateSpace::Caller(caller) => {
-                Cow::Owned(caller.iter().map(|byte| format!("{byte:02x}")).collect())
-            }
+            StateSpace::Caller(caller) => Cow::Owned(HEXLOWER.encode(caller)),
         };
         let text = std::str::from_utf8(value).ok().map(Cow::Borrowed);
         let base64 = text.is_none().then(|| Cow::Owned(BASE64_STANDARD.encode(value)));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use loggia_facade::Object;
 use loggia_schema::limits as contract;
 use loggia_text::{mention, sanitise_line};
@@ -150,7 +151,7 @@ pub fn import_openapi(bytes: &[u8], options: &ImportOptions) -> Result<ImportedA
         server,
         source: DescriptionSource {
             location: shown_location(&options.location),
-            sha256: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: HEXLOWER.encode(&Sha256::digest(bytes)),
             openapi: sanitise_line(document.version(), 16),
         },
         security,

@@ -1,6 +1,7 @@
 //! Bodies of requests as bytes.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use data_encoding::HEXLOWER;
 use loggia_facade::{Failure, Object, code};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -83,7 +84,7 @@ fn multipart(body: &ApiBody, members: &Object) -> Result<(String, Vec<u8>), Fail
         digest.update(head);
         digest.update(bytes);
     }
-    let boundary: String = digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let boundary: String = HEXLOWER.encode(&digest.finalize()[..16]);
     let mut out = Vec::new();
     for (head, bytes) in parts {
         out.extend_from_slice(format!("--{boundary}\r\n{head}\r\n\r\n").as_bytes());

@@ -1,6 +1,8 @@
 //! Ids of a trace as they travel between programs: W3C Trace Context.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
+
+use data_encoding::HEXLOWER;
 
 /// Bytes of a `tracestate` that is passed on; the standard asks for at least 512.
 const MAX_STATE: usize = 512;
@@ -36,40 +38,18 @@ impl TraceContext {
     /// Formats `traceparent`.
     pub fn traceparent(&self) -> String {
         let flags = u8::from(self.is_sampled);
-        format!("00-{}-{}-{flags:02x}", HexBytes(&self.trace), HexBytes(&self.span))
+        format!("00-{}-{}-{flags:02x}", HEXLOWER.encode(&self.trace), HEXLOWER.encode(&self.span))
     }
 
     /// Formats the id of the trace.
     pub fn trace_id(&self) -> String {
-        HexBytes(&self.trace).to_string()
-    }
-}
-
-/// Bytes in hexadecimal.
-struct HexBytes<'a>(&'a [u8]);
-
-impl fmt::Display for HexBytes<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        HEXLOWER.encode(&self.trace)
     }
 }
 
 /// Parses exactly `N` bytes in lower-case hexadecimal.
 fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let text = text.as_bytes();
-    if text.len() != 2 * N {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(bytes)
+    HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
 fn is_state(state: &str) -> bool {

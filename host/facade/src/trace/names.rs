@@ -46,7 +46,7 @@ pub const PORT: &str = "server.port";
 pub const FACADE: &str = "loggia.facade";
 /// Name of an action, as its facade declares it.
 pub const ACTION: &str = "loggia.action";
-/// Outcome of a call: `ok`, or the code of its failure.
+/// Outcome of a call: `ok`, or the code of its failure. Outcome of a guard's look: `allowed`, `replaced`, `refused` or `failed`.
 pub const OUTCOME: &str = "loggia.outcome";
 /// Version of a facade: the digest of a plugin's file, or the kind of its source.
 pub const PLUGIN: &str = "loggia.plugin.digest";
@@ -68,6 +68,11 @@ pub const ATTEMPT: &str = "loggia.step.attempt";
 pub const ITEM: &str = "loggia.step.item";
 /// True if a step undoes an earlier one.
 pub const UNDOES: &str = "loggia.step.undoes";
+
+/// Name of a guard.
+pub const GUARD: &str = "loggia.guard";
+/// When a guard looks: `before` a call, or `after` it.
+pub const MOMENT: &str = "loggia.guard.moment";
 
 /// Span of routing and validating a request.
 pub const PLAN_SPAN: &str = "plan";
@@ -92,6 +97,11 @@ pub fn sandbox_span(facade: &str) -> String {
 /// Span of an operation on a plugin's state: `state commit`.
 pub fn state_span(operation: &str) -> String {
     format!("state {operation}")
+}
+
+/// Span of a guard's look: `guard mask`.
+pub fn guard_span(guard: &str) -> String {
+    format!("guard {guard}")
 }
 
 /// Span of a workflow's step: `step fetch`.

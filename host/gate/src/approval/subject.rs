@@ -1,5 +1,6 @@
 //! Pure: the digest of what is approved.
 
+use data_encoding::HEXLOWER;
 use loggia_facade::Object;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -27,7 +28,7 @@ impl ApprovalSubject<'_> {
     pub(crate) fn digest(&self) -> String {
         // Names, numbers and JSON always serialise.
         let text = serde_json::to_vec(self).unwrap_or_default();
-        Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+        HEXLOWER.encode(&Sha256::digest(text))
     }
 }
 

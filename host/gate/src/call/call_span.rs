@@ -1,13 +1,14 @@
-//! Spans of calls: one for each call that is permitted or refused, and one for its wait for a permit.
+//! Spans of calls: one for each call that is permitted or refused, one for its wait for a permit, and one for each look of a guard.
 
 use loggia_facade::{
-    Envelope, Failure,
+    Envelope, Failure, Fault, GuardVerdict,
     trace::{ActiveSpan, ParentSpan, SpanKind, names},
 };
 
-use super::gate_state::GateState;
+use super::{audit::AuditedGuard, gate_state::GateState};
 use crate::{
     flow::{CallOutcome, CallPermit},
+    guard::GuardLook,
     plan::PlannedCall,
 };
 
@@ -51,4 +52,28 @@ pub(super) async fn wait_for_permit(
     let permit = permit.await;
     span.finish(permit.as_ref().err().and_then(|failure| CallOutcome::from_code(&failure.code).error_type()));
     permit
+}
+
+/// Begins the span of a guard's look.
+pub(super) fn begin_look(parent: &ParentSpan, audited: &AuditedGuard<'_>) -> ActiveSpan {
+    let guard = &audited.post.rule.name;
+    let mut span = parent.begin(SpanKind::Internal, || names::guard_span(guard));
+    if span.is_recorded() {
+        span.set(names::GUARD, guard.as_str());
+        span.set(names::MOMENT, audited.moment.as_str());
+    }
+    span
+}
+
+/// Ends the span of a guard's look.
+pub(super) fn end_look(mut span: ActiveSpan, verdict: &Result<GuardVerdict, Fault>) {
+    let look = match verdict {
+        Ok(GuardVerdict::Allow) => GuardLook::Allowed,
+        Ok(GuardVerdict::Replace(_)) => GuardLook::Replaced,
+        Ok(GuardVerdict::Refuse(_)) => GuardLook::Refused,
+        Err(_) => GuardLook::Failed,
+    };
+    span.set(names::OUTCOME, look.as_str());
+    // A refusal is what the guard is for.
+    span.finish((look == GuardLook::Failed).then_some(names::OTHER));
 }

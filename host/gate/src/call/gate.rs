@@ -20,7 +20,7 @@ use super::{
     exec::Exec,
     gate_state::GateState,
     login, resumption, run_query,
-    snapshot::GateSnapshot,
+    snapshot::{GateSnapshot, GuardStatus},
     start::{self, CallStart, StartOutcome},
 };
 use crate::{
@@ -124,6 +124,11 @@ impl Gate {
     /// Captures queues, breakers and runs as they are now.
     pub fn snapshot(&self) -> GateSnapshot {
         GateSnapshot::capture(&self.state)
+    }
+
+    /// Guards as they are now, in the order in which they look.
+    pub fn guard_statuses(&self) -> Vec<GuardStatus> {
+        GuardStatus::capture_all(&self.state)
     }
 
     /// The catalog whose facades the gate calls.

@@ -12,12 +12,13 @@ use tokio::task::yield_now;
 
 use super::{
     audit::{self, AuditedGuard, GuardMoment},
+    call_span,
     frame::CallFrame,
     timeout::NestedCallGuard,
 };
 use crate::{
     failures::unavailable,
-    guard::GuardPost,
+    guard::{GuardLook, GuardPost},
     plan::{PlannedCall, replace_params},
 };
 
@@ -71,8 +72,8 @@ impl CallFrame {
             }
             let mut audited = AuditedGuard::new(post, &*guard, GuardMoment::Before);
             let seen = Arc::new(GuardedCall { scope: post.scope_of(&self.state.caller), ..call.clone() });
-            match self.ask(Arc::clone(&guard).before(seen)).await {
-                Ok(GuardVerdict::Allow) => {}
+            match self.ask(&audited, Arc::clone(&guard).before(seen)).await {
+                Ok(GuardVerdict::Allow) => audit::record_guard(self, &audited, GuardLook::Allowed),
                 Ok(GuardVerdict::Refuse(failure)) => {
                     return Err(self.refuse(&audited, failure));
                 }
@@ -86,7 +87,7 @@ impl CallFrame {
                     replaced = true;
                     call.params = json::object_text(&planned.params);
                     audited.params = Some(&planned.params);
-                    audit::record_guard(self, &audited, "replaced");
+                    audit::record_guard(self, &audited, GuardLook::Replaced);
                 }
                 Err(fault) => return Err(self.fail_by(&audited, &fault)),
             }
@@ -104,13 +105,13 @@ impl CallFrame {
             let guard = self.find_guard(post, GuardMoment::After).await?;
             let audited = AuditedGuard::new(post, &*guard, GuardMoment::After);
             let seen = Arc::new(GuardedCall { scope: post.scope_of(&self.state.caller), ..call.clone() });
-            match self.ask(Arc::clone(&guard).after(seen, render_outcome(&outcome))).await {
-                Ok(GuardVerdict::Allow) => {}
+            match self.ask(&audited, Arc::clone(&guard).after(seen, render_outcome(&outcome))).await {
+                Ok(GuardVerdict::Allow) => audit::record_guard(self, &audited, GuardLook::Allowed),
                 Ok(GuardVerdict::Refuse(failure)) => return Err(self.refuse(&audited, failure)),
                 Ok(GuardVerdict::Replace(text)) => match replace_outcome(outcome, &text) {
                     Ok(replaced) => {
                         outcome = replaced;
-                        audit::record_guard(self, &audited, "replaced");
+                        audit::record_guard(self, &audited, GuardLook::Replaced);
                     }
                     Err(error) => return Err(self.fail(&audited, &error.to_string())),
                 },
@@ -121,10 +122,16 @@ impl CallFrame {
     }
 
     /// Waits for a guard's verdict. If the clock of the call runs out meanwhile, its facade is not charged.
-    async fn ask<T>(&self, verdict: impl Future<Output = T>) -> T {
+    async fn ask(
+        &self,
+        audited: &AuditedGuard<'_>,
+        verdict: impl Future<Output = Result<GuardVerdict, Fault>>,
+    ) -> Result<GuardVerdict, Fault> {
+        let span = call_span::begin_look(&self.span, audited);
         let charged = NestedCallGuard::new(&self.nested_interrupted);
         let verdict = verdict.await;
         charged.finish();
+        call_span::end_look(span, &verdict);
         verdict
     }
 
@@ -140,39 +147,35 @@ impl CallFrame {
         match post.guard().await {
             Some(guard) => Ok(guard),
             None => {
-                let name = &post.rule.name;
-                audit::record_guard(
-                    self,
-                    &AuditedGuard { name, origin: None, moment, params: None },
-                    "missing",
-                );
-                Err(self.blocked(name, moment, "is not loaded"))
+                let audited = AuditedGuard { post, origin: None, moment, params: None };
+                audit::record_guard(self, &audited, GuardLook::Missing);
+                Err(self.blocked(&post.rule.name, moment, "is not loaded"))
             }
         }
     }
 
     /// Records a refusal, and returns the failure that the guard gave.
     fn refuse(&self, audited: &AuditedGuard<'_>, failure: Failure) -> Failure {
-        audit::record_guard(self, audited, "refused");
+        audit::record_guard(self, audited, GuardLook::Refused);
         let hint = failure.hint.or_else(|| audited.moment.remains(self.effect()).map(str::to_owned));
-        let details = failure.details.or_else(|| Some(json!({ "guard": audited.name })));
+        let details = failure.details.or_else(|| Some(json!({ "guard": audited.post.rule.name })));
         // A guard neither makes calls nor suggests any.
         Failure { hint, details, next: None, ..failure }
     }
 
     /// Records a guard that did something wrong. Its own words are for the log alone: they may quote what it is to keep back.
     fn fail(&self, audited: &AuditedGuard<'_>, reason: &str) -> Failure {
-        let AuditedGuard { name, moment, .. } = *audited;
+        let (name, moment) = (audited.post.rule.name.as_str(), audited.moment);
         let facade = self.name();
         tracing::error!(guard = name, facade, "a guard failed, and nothing passes it: {}", printable(reason));
-        audit::record_guard(self, audited, "failed");
+        audit::record_guard(self, audited, GuardLook::Failed);
         self.blocked(name, moment, "failed")
     }
 
     /// Records a guard's fault.
     fn fail_by(&self, audited: &AuditedGuard<'_>, fault: &Fault) -> Failure {
         for line in fault.log.iter().flat_map(|log| log.lines()) {
-            tracing::debug!(guard = audited.name, "{}", printable(line));
+            tracing::debug!(guard = audited.post.rule.name, "{}", printable(line));
         }
         self.fail(audited, &fault.message)
     }

@@ -100,5 +100,5 @@ pub use audit::{TARGET, is_enabled};
 pub use exec::Exec;
 pub use gate::{Gate, GateStores};
 pub use operator_runs::{ListedRun, ShownRun};
-pub use snapshot::{FacadeStatus, GateSnapshot};
+pub use snapshot::{FacadeStatus, GateSnapshot, GuardCondition, GuardStatus};
 pub use start::{CallStart, StartOutcome};

@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
+use data_encoding::HEXLOWER;
 use loggia_facade::{Answer, Failure, Object, Question};
 use loggia_schema::QuestionForm;
 use serde_json::Value;
@@ -171,8 +172,7 @@ impl CallFrame {
             ApprovalContent::Call(_) => format!("{:?}\n{:?}", self.entry.rules, self.entry.contract.policy()),
             ApprovalContent::Form(_) => String::new(),
         };
-        let policy: String =
-            Sha256::digest(rules.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let policy = HEXLOWER.encode(&Sha256::digest(rules.as_bytes()));
         let form = match &content {
             ApprovalContent::Form(schema) => Some((text.as_str(), schema)),
             ApprovalContent::Call(_) => None,

@@ -3,13 +3,18 @@
 use loggia_facade::Usage;
 
 use super::gate_state::GateState;
-use crate::run::RunStatus;
+use crate::{
+    guard::{GuardLook, GuardPost, GuardReach, GuardState},
+    run::RunStatus,
+};
 
 /// State of a gate at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GateSnapshot {
     /// Facades that answer calls, by name.
     pub facades: Vec<(String, FacadeStatus)>,
+    /// Guards, in the order in which they look.
+    pub guards: Vec<GuardStatus>,
     /// Names that answer `unavailable`.
     pub unavailable: usize,
     /// Runs that are computing or waiting for I/O.
@@ -31,6 +36,56 @@ pub struct FacadeStatus {
     pub usage: Usage,
 }
 
+/// State of one guard at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GuardStatus {
+    /// Its name.
+    pub name: String,
+    /// True if it looks at the calls of all facades.
+    pub is_everywhere: bool,
+    /// Facades that it names.
+    pub facades: Vec<String>,
+    /// Whether calls pass it.
+    pub condition: GuardCondition,
+    /// Looks since the start, by their end.
+    pub looks: Vec<(GuardLook, u64)>,
+}
+
+/// Whether calls pass a guard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GuardCondition {
+    /// It is loaded for the first time; calls wait.
+    Loading,
+    /// It looks at calls, in this version: the digest of its file.
+    Ready(String),
+    /// It cannot be used, and no call passes.
+    Failed,
+}
+
+impl GuardStatus {
+    pub(super) fn capture_all(gate: &GateState) -> Vec<Self> {
+        let guards = gate.guards.iter().flat_map(|roster| roster.posts());
+        guards.map(|post| Self::capture(post)).collect()
+    }
+
+    fn capture(post: &GuardPost) -> Self {
+        Self {
+            name: post.rule.name.clone(),
+            is_everywhere: post.rule.facades == GuardReach::All,
+            facades: match &post.rule.facades {
+                GuardReach::All => Vec::new(),
+                GuardReach::Named(names) => names.iter().cloned().collect(),
+            },
+            condition: match post.state() {
+                GuardState::Loading => GuardCondition::Loading,
+                GuardState::Ready(guard) => GuardCondition::Ready(guard.origin().to_owned()),
+                GuardState::Failed => GuardCondition::Failed,
+            },
+            looks: post.looks().collect(),
+        }
+    }
+}
+
 impl GateSnapshot {
     pub(super) fn capture(gate: &GateState) -> Self {
         let snapshot = gate.catalog.snapshot();
@@ -44,6 +99,7 @@ impl GateSnapshot {
         });
         let mut captured = Self { facades: facades.collect(), ..Self::default() };
         captured.unavailable = snapshot.slots.len() - captured.facades.len();
+        captured.guards = GuardStatus::capture_all(gate);
         for status in gate.runs.statuses() {
             match status {
                 RunStatus::Running => captured.running += 1,

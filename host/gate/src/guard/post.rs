@@ -5,7 +5,10 @@ use std::{fmt, sync::Arc, time::Duration};
 use loggia_facade::{CallGuard, ScopeKey};
 use tokio::sync::watch;
 
-use super::rule::GuardRule;
+use super::{
+    look::{GuardLook, LookCounters},
+    rule::GuardRule,
+};
 use crate::access::{Caller, CallerKeys};
 
 /// Time that a call waits for a guard that is being loaded for the first time.
@@ -30,12 +33,14 @@ pub struct GuardPost {
     caller_keys: Option<CallerKeys>,
     /// The sender never waits; calls wait for the end of [`GuardState::Loading`], for at most [`PATIENCE`].
     state: watch::Sender<GuardState>,
+    looks: LookCounters,
 }
 
 impl GuardPost {
     /// Creates a guard that is still to be loaded.
     pub fn new(rule: GuardRule, caller_keys: Option<CallerKeys>) -> Self {
-        Self { rule, caller_keys, state: watch::Sender::new(GuardState::Loading) }
+        let state = watch::Sender::new(GuardState::Loading);
+        Self { rule, caller_keys, state, looks: LookCounters::default() }
     }
 
     /// Changes its state, for calls that have not asked it yet.
@@ -46,6 +51,16 @@ impl GuardPost {
     /// Its state now.
     pub fn state(&self) -> GuardState {
         self.state.borrow().clone()
+    }
+
+    /// Counts a look.
+    pub(crate) fn record(&self, look: GuardLook) {
+        self.looks.record(look);
+    }
+
+    /// Looks since the start, by their end.
+    pub fn looks(&self) -> impl Iterator<Item = (GuardLook, u64)> {
+        self.looks.counts().into_iter()
     }
 
     /// Returns the guard, once it is loaded; `None` if it cannot be used.

@@ -8,6 +8,7 @@ use loggia_policy::model::BreakerConfig;
 
 use super::{
     memory_journal::{MemoryJournal, MemoryRuns},
+    spans::KeptSpans,
     *,
 };
 use crate::{
@@ -393,4 +394,39 @@ async fn a_guard_knows_callers_only_if_granted() {
     let post = gate.guards().unwrap().posts()[1].clone();
     let own = post.scope_of(&crate::access::Caller::Local).unwrap();
     assert_ne!(Some(own), CallerKeys::new([7; 32]).key_for(&crate::access::Caller::Local, "k"));
+}
+
+#[tokio::test]
+async fn looks_are_counted_and_are_spans() {
+    let guards = Guards::of(&[
+        ("allows", "*", NO, Deed::Change),
+        ("fails", "*", NO, Deed::Fault),
+        ("refuses", "*", Deed::Refuse, NO),
+    ]);
+    guards.posts[1].set(GuardState::Failed);
+    let spans = Arc::new(KeptSpans::default());
+    let stores = GateStores { spans: Some(spans.clone()), ..guards.stores() };
+    let gate = with_stores(&one(secretive("a", &Arc::default())), stores);
+    finish(tool(&gate, "a", json!({"action": "look"}))).await;
+    guards.posts[1].set(GuardState::Ready(Arc::new(FakeGuard {
+        name: "fails",
+        before: NO,
+        after: Deed::Fault,
+        seen: Arc::default(),
+    })));
+    finish(tool(&gate, "a", json!({"action": "look"}))).await;
+    guards.posts[2].set(GuardState::Ready(Arc::new(FakeGuard {
+        name: "refuses",
+        before: NO,
+        after: NO,
+        seen: Arc::default(),
+    })));
+    finish(tool(&gate, "a", json!({"action": "look"}))).await;
+    let posts = guards.posts.iter();
+    let looks = posts.map(|post| {
+        let looks = post.looks().filter(|(_, count)| *count > 0);
+        let looks = looks.map(|(look, count)| format!("{} {count}", look.as_str())).collect::<Vec<_>>();
+        format!("{}: {}", post.rule.name, looks.join(", "))
+    });
+    insta::assert_snapshot!(format!("{}\n\n{}", looks.collect::<Vec<_>>().join("\n"), spans.tree()));
 }

@@ -8,7 +8,7 @@ use super::{heap::allocations_of, *};
 
 /// Keeps spans, with ids and times that count.
 #[derive(Debug, Default)]
-struct KeptSpans(Mutex<(u64, Vec<SpanRecord>)>);
+pub(super) struct KeptSpans(Mutex<(u64, Vec<SpanRecord>)>);
 
 impl SpanRecorder for KeptSpans {
     fn now(&self) -> u64 {
@@ -36,7 +36,7 @@ impl SpanRecorder for KeptSpans {
 
 impl KeptSpans {
     /// Names of the spans, each below the one above it, and in the order of their beginning.
-    fn tree(&self) -> String {
+    pub(super) fn tree(&self) -> String {
         let mut spans = self.0.lock().unwrap().1.clone();
         spans.sort_by_key(|span| span.start);
         let lines = spans.iter().map(|span| {

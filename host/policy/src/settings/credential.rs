@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use chrono::NaiveDate;
+use data_encoding::HEXLOWER_PERMISSIVE;
 use loggia_egress::RuleDestination;
 use url::Url;
 
@@ -52,13 +53,8 @@ pub enum JwksLocation {
 
 /// Parses `sha256:` and 64 hexadecimal digits.
 pub fn parse_hash(text: &str) -> Option<TokenHash> {
-    let digits = text.strip_prefix(SHA256).filter(|digits| digits.len() == 64 && digits.is_ascii())?;
-    let mut hash = TokenHash::default();
-    for (byte, two) in hash.iter_mut().zip(digits.as_bytes().chunks(2)) {
-        let two = std::str::from_utf8(two).ok().filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()))?;
-        *byte = u8::from_str_radix(two, 16).ok()?;
-    }
-    Some(hash)
+    let digits = text.strip_prefix(SHA256)?;
+    HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).ok()?.try_into().ok()
 }
 
 /// Checks a token's name. It appears in logs, and cannot collide with callers of an authorization server, whose names

@@ -3,12 +3,12 @@
 //! A plain SHA-256 is enough for random tokens, but not for passwords, so only tokens of this form are accepted.
 
 use std::{
-    fmt::Write,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use data_encoding::HEXLOWER;
 use loggia_gate::access::CallerRights;
 use loggia_policy::settings::credential::SHA256;
 pub use loggia_policy::settings::credential::{PREFIX, TokenHash, check_name, parse_expiry, parse_hash};
@@ -33,10 +33,7 @@ pub fn generate() -> String {
 
 /// Hashes a token, in the form of `loggia.toml`.
 pub fn hash(token: &str) -> String {
-    Sha256::digest(token).iter().fold(SHA256.to_owned(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    format!("{SHA256}{}", HEXLOWER.encode(&Sha256::digest(token)))
 }
 
 /// Returns the seconds since 1970. With a clock before that, every token has expired.

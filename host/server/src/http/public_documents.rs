@@ -19,6 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::{per_caller, per_caller::CallerLimits, redirects::attach_origin};
@@ -83,7 +84,7 @@ async fn set_headers(request: Request, next: Next) -> Response {
 
 /// Returns the entity tag of a body: its hash.
 fn to_tag(body: &str) -> String {
-    let digits: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = HEXLOWER.encode(&Sha256::digest(body));
     format!("\"{digits}\"")
 }
 

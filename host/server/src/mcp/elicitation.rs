@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use data_encoding::HEXLOWER;
 use loggia_facade::{Answer, Object, Question, QuestionKind};
 use loggia_gate::{access::Caller, run::RunId};
 use rmcp::{
@@ -231,7 +232,7 @@ impl CallBinding {
     pub fn new(tool: &str, arguments: Option<&Object>) -> Self {
         let text = serde_json::to_string(&arguments).unwrap_or_default();
         let digest = Sha256::digest(text.as_bytes());
-        Self(format!("{tool} {digest:02x?}"))
+        Self(format!("{tool} {}", HEXLOWER.encode(&digest)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
+use data_encoding::HEXLOWER;
 use loggia_postgres::{DatabaseAccess, DatabaseOptions};
 use loggia_state::{StateError, StateFolder, StateSpace, StateStore};
 
@@ -62,6 +63,6 @@ pub fn count_entries(count: u64) -> String {
 pub fn space_name(space: &StateSpace) -> String {
     match space {
         StateSpace::Shared => "shared".to_owned(),
-        StateSpace::Caller(caller) => caller.iter().map(|byte| format!("{byte:02x}")).collect(),
+        StateSpace::Caller(caller) => HEXLOWER.encode(caller),
     }
 }

@@ -4,6 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, SecondsFormat, Utc};
+use data_encoding::HEXLOWER;
 use loggia_policy::settings::{Level, Settings, credential::SHA256};
 use loggia_server::auth::token;
 use loggia_text::printable;
@@ -155,7 +156,7 @@ fn to_row(revocation: &TokenRevocation) -> [String; 3] {
 /// Hash of an own token.
 fn to_hash(what: &RevokedCredential) -> Option<String> {
     let RevokedCredential::Token(hash) = what else { return None };
-    Some(hash.iter().fold(SHA256.to_owned(), |text, byte| format!("{text}{byte:02x}")))
+    Some(format!("{SHA256}{}", HEXLOWER.encode(hash)))
 }
 
 fn to_time(seconds: u64) -> String {

@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use loggia_system::{file::private_options, folder};
 use serde::{Deserialize, Serialize};
@@ -213,7 +214,7 @@ impl LockFile {
     }
 
     fn seal(&self, text: &str) -> String {
-        self.mac(text).finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+        HEXLOWER.encode(&self.mac(text).finalize().into_bytes())
     }
 
     fn is_sealed(&self, text: &str, seal: &str) -> bool {

@@ -19,8 +19,7 @@ use super::{
 };
 use crate::{
     load::{LoadStatus, LoadStatusReport, pins::PinKeeper},
-    serve::{PluginHost, readiness::Readiness},
-    telemetry::trail,
+    serve::{PluginHost, metrics_source::read_readiness, readiness::Readiness},
 };
 
 /// Streams of events at once: one for each open page.
@@ -102,9 +101,7 @@ impl PageContext {
     /// Status of the files, and whether the server should receive traffic.
     pub(super) fn readiness(&self) -> (Arc<LoadStatusReport>, Readiness) {
         let report = self.load_status.now();
-        let keys = self.authenticator.as_ref().is_none_or(Authenticator::is_ready);
-        let loaded = self.gate.catalog().is_admitted();
-        let readiness = Readiness::new(self.stop.is_cancelled(), loaded, keys, trail::fault(), &report);
+        let readiness = read_readiness(&self.gate, self.authenticator.as_ref(), &self.stop, &report);
         (report, readiness)
     }
 

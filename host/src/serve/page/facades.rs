@@ -1,7 +1,11 @@
 //! Facades and their files, with their state and its reason.
 
 use axum::{Extension, extract::State as Axum};
-use loggia_gate::{call::FacadeStatus, flow::FacadeMeters};
+use loggia_gate::{
+    call::{FacadeStatus, GuardCondition, GuardStatus},
+    flow::FacadeMeters,
+    guard::GuardLook,
+};
 use maud::{Markup, html};
 
 use super::{
@@ -81,6 +85,40 @@ fn render_table(context: &PageContext) -> Markup {
             } }
             @if more > 0 { p.more { (more) " more files are not listed." } }
         }
+        @if !gate.guards.is_empty() { (render_guards(&gate.guards)) }
+    }
+}
+
+/// Guards, with what they did since the start.
+fn render_guards(guards: &[GuardStatus]) -> Markup {
+    let count = |guard: &GuardStatus, ends: &[GuardLook]| -> u64 {
+        guard.looks.iter().filter(|(look, _)| ends.contains(look)).map(|(_, count)| count).sum()
+    };
+    html! {
+        h2 { "Guards" }
+        div.table role="region" aria-label="Guards" tabindex="0" { table {
+            thead { tr {
+                th scope="col" { "Guard" } th scope="col" { "State" } th scope="col" { "Facades" } th scope="col" { "Version" }
+                th.number scope="col" { "Allowed" } th.number scope="col" { "Replaced" }
+                th.number scope="col" { "Refused" } th.number scope="col" { "Blocked" }
+            } }
+            tbody { @for guard in guards {
+                tr {
+                    th scope="row" { (untrusted(&guard.name)) }
+                    td { (match guard.condition {
+                        GuardCondition::Ready(_) => badge(BadgeTone::Good, "ready"),
+                        GuardCondition::Loading => badge(BadgeTone::Busy, "loading"),
+                        GuardCondition::Failed => badge(BadgeTone::Bad, "failed: no call passes"),
+                    }) }
+                    td.prose { @if guard.is_everywhere { "all" } @else { (untrusted_prose(&guard.facades.join(", "))) } }
+                    td { @if let GuardCondition::Ready(version) = &guard.condition { code { (untrusted(version)) } } }
+                    td.number { (count(guard, &[GuardLook::Allowed])) }
+                    td.number { (count(guard, &[GuardLook::Replaced])) }
+                    td.number { (count(guard, &[GuardLook::Refused])) }
+                    td.number { (count(guard, &[GuardLook::Failed, GuardLook::Missing])) }
+                }
+            } }
+        } }
     }
 }
 
@@ -112,4 +150,32 @@ fn count_calls(meters: &FacadeMeters) -> FacadeCalls {
         }
     }
     counted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_are_listed_with_their_looks() {
+        let guard = |name: &str, is_everywhere, condition, looks| GuardStatus {
+            name: name.to_owned(),
+            is_everywhere,
+            facades: vec!["mail".to_owned(), "web".to_owned()],
+            condition,
+            looks,
+        };
+        let ready = GuardCondition::Ready("sha256:0123".to_owned());
+        let guards = [
+            guard("mask", true, ready, vec![(GuardLook::Allowed, 7), (GuardLook::Replaced, 2)]),
+            guard("mark", false, GuardCondition::Loading, Vec::new()),
+            guard(
+                "<b>",
+                false,
+                GuardCondition::Failed,
+                vec![(GuardLook::Failed, 1), (GuardLook::Missing, 3), (GuardLook::Refused, 5)],
+            ),
+        ];
+        insta::assert_snapshot!(render_guards(&guards).into_string().replace("><", ">\n<"));
+    }
 }

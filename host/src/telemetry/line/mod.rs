@@ -51,22 +51,42 @@ pub struct CapturedEvent {
     colours: bool,
 }
 
-/// Fields of an event or a span.
+/// Fields of an event or a span. Their texts follow each other in one string: an event of a call is rendered, and freed, by another
+/// thread, which makes each further allocation expensive.
 #[derive(Default)]
 struct EventFields {
-    message: BoundedText,
+    texts: String,
+    message: EventText,
     /// Target of a record of the crate `log`, which carries it as a field.
-    target: Option<String>,
-    others: Vec<(&'static str, FieldValue)>,
+    target: Option<EventText>,
+    others: Vec<EventField>,
 }
 
-enum FieldValue {
+/// A field other than the message.
+#[derive(Clone, Copy)]
+struct EventField {
+    name: &'static str,
+    kind: FieldKind,
+    text: EventText,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FieldKind {
     /// Text, written in quotes.
-    Text(BoundedText),
+    Text,
     /// Output of `Debug` or `Display`.
-    Printed(BoundedText),
+    Printed,
     /// A number or a boolean, the same in JSON.
-    Literal(String),
+    Literal,
+}
+
+/// A text among the texts of an event.
+#[derive(Default, Clone, Copy)]
+struct EventText {
+    start: usize,
+    end: usize,
+    /// True if more followed.
+    cut: bool,
 }
 
 impl<S, W> Layer<S> for LineLayer<W>
@@ -91,21 +111,20 @@ where
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut fields = EventFields::default();
+        let mut fields = EventFields::with_room();
         event.record(&mut fields);
-        if client_disconnects::is_disconnect(event.metadata().target(), &fields.message.text) {
+        if client_disconnects::is_disconnect(event.metadata().target(), fields.whole(fields.message)) {
             return;
         }
         // The event's own fields win over those of its spans, and inner spans over outer ones.
         for span in context.event_scope(event).into_iter().flatten() {
-            let extensions = span.extensions();
-            let of_span = extensions.get::<EventFields>().into_iter().flat_map(|fields| &fields.others);
-            for (name, value) in of_span {
-                fields.add(name, value.clone_text());
+            if let Some(of_span) = span.extensions().get::<EventFields>() {
+                fields.add_missing(of_span);
             }
         }
         let metadata = event.metadata();
-        let target = fields.target.take().map_or(Cow::Borrowed(metadata.target()), Cow::Owned);
+        let named = fields.target.map(|target| fields.whole(target).to_owned());
+        let target = named.map_or(Cow::Borrowed(metadata.target()), Cow::Owned);
         let (level, format, colours) = (*metadata.level(), self.format, self.colours);
         (self.write)(CapturedEvent { time: SystemTime::now(), level, target, fields, format, colours });
     }
@@ -114,16 +133,11 @@ where
 impl CapturedEvent {
     /// Counts the bytes of its texts.
     pub fn size(&self) -> usize {
-        let others = self.fields.others.iter().map(|(_, value)| match value {
-            FieldValue::Text(text) | FieldValue::Printed(text) => text.text.len(),
-            FieldValue::Literal(text) => text.len(),
-        });
-        self.fields.message.text.len() + others.sum::<usize>()
+        self.fields.texts.len()
     }
 
     /// Renders its line, including the line feed.
-    pub fn render(mut self) -> String {
-        self.fields.redact();
+    pub fn render(&self) -> String {
         let now = format_time(self.time);
         match self.format {
             Format::Human => render_human(&now, self.level, &self.fields, self.colours),
@@ -132,50 +146,74 @@ impl CapturedEvent {
     }
 }
 
-impl FieldValue {
-    fn clone_text(&self) -> Self {
-        match self {
-            Self::Text(text) => Self::Text(text.clone()),
-            Self::Printed(text) => Self::Printed(text.clone()),
-            Self::Literal(text) => Self::Literal(text.clone()),
-        }
-    }
-}
-
 impl EventFields {
-    /// Adds a field, unless one of that name is already there.
-    fn add(&mut self, name: &'static str, value: FieldValue) {
-        if !self.others.iter().any(|(known, _)| *known == name) {
-            self.others.push((name, value));
+    /// With room for most events.
+    fn with_room() -> Self {
+        Self { texts: String::with_capacity(512), others: Vec::with_capacity(16), ..Self::default() }
+    }
+
+    /// Returns a text as it was captured.
+    fn whole(&self, text: EventText) -> &str {
+        &self.texts[text.start..text.end]
+    }
+
+    /// Returns a text without credentials. A truncated one at the end is removed, too.
+    fn redacted(&self, text: EventText) -> Cow<'_, str> {
+        match text.cut {
+            false => redact(self.whole(text)),
+            true => (redact_beginning(self.whole(text)).into_owned() + "…").into(),
         }
     }
 
-    /// Removes credentials from the texts.
-    fn redact(&mut self) {
-        self.message.redact();
-        for (_, value) in &mut self.others {
-            match value {
-                FieldValue::Text(text) | FieldValue::Printed(text) => text.redact(),
-                FieldValue::Literal(_) => {}
+    /// Captures what is written, up to a limit.
+    fn capture(&mut self, write: impl FnOnce(&mut TextWriter<'_>) -> fmt::Result) -> EventText {
+        let start = self.texts.len();
+        let mut writer = TextWriter { texts: &mut self.texts, most: start + MAX_READ, cut: false };
+        // The error means that the rest was truncated on purpose.
+        let _ = write(&mut writer);
+        let cut = writer.cut;
+        EventText { start, end: self.texts.len(), cut }
+    }
+
+    /// Adds a field, unless one of that name is already there.
+    fn add(&mut self, name: &'static str, kind: FieldKind, text: EventText) {
+        if !self.others.iter().any(|known| known.name == name) {
+            self.others.push(EventField { name, kind, text });
+        }
+    }
+
+    /// Adds the fields of a span.
+    fn add_missing(&mut self, span: &Self) {
+        for EventField { name, kind, text } in &span.others {
+            let start = self.texts.len();
+            self.texts.push_str(span.whole(*text));
+            self.add(name, *kind, EventText { start, end: self.texts.len(), cut: text.cut });
+        }
+    }
+
+    fn text(
+        &mut self,
+        field: &Field,
+        kind: FieldKind,
+        write: impl FnOnce(&mut TextWriter<'_>) -> fmt::Result,
+    ) {
+        match field.name() {
+            "message" => self.message = self.capture(write),
+            "log.target" => self.target = Some(self.capture(write)),
+            name if name.starts_with("log.") => {}
+            name if is_credential(name) => {
+                let redacted = self.capture(|text| text.write_str(REDACTED));
+                self.add(name, FieldKind::Text, redacted);
+            }
+            name => {
+                let text = self.capture(write);
+                self.add(name, kind, text);
             }
         }
     }
 
-    fn text(&mut self, field: &Field, text: BoundedText, quoted: bool) {
-        match field.name() {
-            "message" => self.message = text,
-            "log.target" => self.target = Some(text.text),
-            name if name.starts_with("log.") => {}
-            name if is_credential(name) => self.add(name, FieldValue::Text(BoundedText::whole(REDACTED))),
-            name if quoted => self.add(name, FieldValue::Text(text)),
-            name => self.add(name, FieldValue::Printed(text)),
-        }
-    }
-
     fn literal(&mut self, field: &Field, value: impl fmt::Display) {
-        if !field.name().starts_with("log.") {
-            self.add(field.name(), FieldValue::Literal(value.to_string()));
-        }
+        self.text(field, FieldKind::Literal, |text| write!(text, "{value}"));
     }
 }
 
@@ -188,16 +226,11 @@ fn is_credential(name: &str) -> bool {
 
 impl Visit for EventFields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        let mut seen = BoundedText::default();
-        // The error means that the rest was truncated on purpose.
-        let _ = seen.write_str(value);
-        self.text(field, seen, true);
+        self.text(field, FieldKind::Text, |text| text.write_str(value));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        let mut seen = BoundedText::default();
-        let _ = write!(seen, "{value:?}");
-        self.text(field, seen, false);
+        self.text(field, FieldKind::Printed, |text| write!(text, "{value:?}"));
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
@@ -225,44 +258,27 @@ impl Visit for EventFields {
     }
 }
 
-/// Beginning of a text. Formatting stops once it is full: a result may be megabytes long.
-#[derive(Default, Clone)]
-struct BoundedText {
-    text: String,
+/// Writes the beginning of a text. Formatting stops once it is full: a result may be megabytes long.
+struct TextWriter<'a> {
+    texts: &'a mut String,
+    /// Length of `texts` at which the text is full.
+    most: usize,
     cut: bool,
 }
 
-impl Write for BoundedText {
+impl Write for TextWriter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let fits = text.floor_char_boundary(MAX_READ.saturating_sub(self.text.len()));
-        self.text.push_str(&text[..fits]);
+        let fits = text.floor_char_boundary(self.most.saturating_sub(self.texts.len()));
+        self.texts.push_str(&text[..fits]);
         self.cut |= fits < text.len();
         if self.cut { Err(fmt::Error) } else { Ok(()) }
     }
 }
 
-impl BoundedText {
-    /// A text that is short.
-    fn whole(text: &str) -> Self {
-        Self { text: text.to_owned(), cut: false }
-    }
-
-    /// Removes credentials. A truncated one at the end is removed, too.
-    fn redact(&mut self) {
-        let redacted = if self.cut { redact_beginning(&self.text) } else { redact(&self.text) };
-        if let Cow::Owned(text) = redacted {
-            self.text = text;
-        }
-        if std::mem::take(&mut self.cut) {
-            self.text.push('…');
-        }
-    }
-}
-
 /// Renders a line of JSON for messages that bypass the log level, or come before the log is set up.
 pub fn render_announcement(level: Level, message: &str) -> String {
-    let message = BoundedText { text: redact(message).into_owned(), cut: false };
-    let fields = EventFields { message, ..EventFields::default() };
+    let mut fields = EventFields::default();
+    fields.message = fields.capture(|text| text.write_str(message));
     render_json(&format_time(SystemTime::now()), level, env!("CARGO_PKG_NAME"), &fields)
 }
 
@@ -284,23 +300,22 @@ fn render_human(now: &str, level: Level, fields: &EventFields, colours: bool) ->
     let paint = |colour: &'static str| if colours { colour } else { "" };
     let (dim, plain, colour) = (paint(DIM), paint(PLAIN), paint(colour));
     let mut line = format!("{dim}{now}{plain} {colour}{level:>5}{plain} ");
-    push_bounded(&mut line, &fields.message.text, MAX_MESSAGE, escape);
-    for (name, value) in &fields.others {
+    push_bounded(&mut line, &fields.redacted(fields.message), MAX_MESSAGE, escape);
+    for EventField { name, kind, text } in &fields.others {
         let Some(most) = value_room(&line, name) else {
             line.push('…');
             break;
         };
         let gap = if line.ends_with(' ') { "" } else { " " };
         let _ = write!(line, "{gap}{dim}{name}={plain}");
-        match value {
-            FieldValue::Text(text) => {
+        match kind {
+            FieldKind::Text => {
                 line.push('"');
-                push_bounded(&mut line, &text.text, most, quote);
+                push_bounded(&mut line, &fields.redacted(*text), most, quote);
                 line.push('"');
             }
-            FieldValue::Printed(BoundedText { text, .. }) | FieldValue::Literal(text) => {
-                push_bounded(&mut line, text, most, escape)
-            }
+            FieldKind::Printed => push_bounded(&mut line, &fields.redacted(*text), most, escape),
+            FieldKind::Literal => line.push_str(fields.whole(*text)),
         }
     }
     line.push('\n');
@@ -313,9 +328,9 @@ fn render_json(now: &str, level: Level, target: &str, fields: &EventFields) -> S
     let mut line = format!(r#"{{"timestamp":"{now}","level":"{level}","target":""#);
     push_bounded(&mut line, target, MAX_VALUE, json_escape);
     line.push_str(r#"","message":""#);
-    push_bounded(&mut line, &fields.message.text, MAX_MESSAGE, json_escape);
+    push_bounded(&mut line, &fields.redacted(fields.message), MAX_MESSAGE, json_escape);
     line.push('"');
-    for (name, value) in &fields.others {
+    for EventField { name, kind, text } in &fields.others {
         let Some(most) = value_room(&line, name) else {
             line.push_str(r#","truncated":true"#);
             break;
@@ -324,11 +339,11 @@ fn render_json(now: &str, level: Level, target: &str, fields: &EventFields) -> S
         let _ = write!(line, r#","{ours}"#);
         push_bounded(&mut line, name, MAX_VALUE, json_escape);
         line.push_str("\":");
-        match value {
-            FieldValue::Literal(text) => line.push_str(text),
-            FieldValue::Text(text) | FieldValue::Printed(text) => {
+        match kind {
+            FieldKind::Literal => line.push_str(fields.whole(*text)),
+            FieldKind::Text | FieldKind::Printed => {
                 line.push('"');
-                push_bounded(&mut line, &text.text, most, json_escape);
+                push_bounded(&mut line, &fields.redacted(*text), most, json_escape);
                 line.push('"');
             }
         }

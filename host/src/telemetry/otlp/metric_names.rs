@@ -28,6 +28,8 @@ pub(super) const METRICS: &[MetricName] = &[
     name("mcp_server_operation_duration_seconds", "mcp.server.operation.duration", "s"),
     name("loggia_plugins", "loggia.plugins", "{file}"),
     name("loggia_upstream_up", "loggia.upstream.up", "1"),
+    name("loggia_guard_up", "loggia.guard.up", "1"),
+    name("loggia_guard_looks", "loggia.guard.looks", "{look}"),
     name("loggia_reloads", "loggia.reloads", "{version}"),
     name("loggia_runs", "loggia.runs", "{run}"),
     name("loggia_http_requests", "loggia.http.requests", "{request}"),
@@ -48,7 +50,7 @@ pub(super) const METRICS: &[MetricName] = &[
 ];
 
 /// Labels whose attributes have other names.
-const ATTRIBUTES: [(&str, &str); 13] = [
+const ATTRIBUTES: [(&str, &str); 14] = [
     ("mcp_method_name", "mcp.method.name"),
     ("gen_ai_tool_name", "gen_ai.tool.name"),
     ("error_type", "error.type"),
@@ -58,6 +60,7 @@ const ATTRIBUTES: [(&str, &str); 13] = [
     ("state", "loggia.state"),
     ("result", "loggia.result"),
     ("upstream", "loggia.upstream"),
+    ("guard", "loggia.guard"),
     ("reason", "loggia.reason"),
     ("runtime", "loggia.runtime"),
     ("status", "http.response.status_code"),

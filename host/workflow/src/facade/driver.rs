@@ -8,6 +8,7 @@ use std::{
 };
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use data_encoding::HEXLOWER;
 use futures_util::{
     FutureExt,
     future::{BoxFuture, FusedFuture},
@@ -344,8 +345,7 @@ fn run_id(workflow: &str, key: Option<&str>) -> String {
         // The caller's key may be long, and must not leak to called facades.
         Some(key) => {
             let digest = Sha256::digest(format!("{workflow}\n{key}"));
-            let digest = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-            format!("wf_{digest}")
+            format!("wf_{}", HEXLOWER.encode(&digest[..16]))
         }
     }
 }
