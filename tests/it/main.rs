@@ -27,6 +27,7 @@ mod lint;
 mod load;
 mod otlp;
 mod page;
+mod prepared;
 mod prompts;
 mod published;
 mod recordings;

@@ -13,4 +13,6 @@ pub struct Usage {
     pub denied: u64,
     /// Requests that brought no answer.
     pub failed: u64,
+    /// Calls that ran in an instance which was made before they came.
+    pub prepared: u64,
 }

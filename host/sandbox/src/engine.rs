@@ -20,12 +20,15 @@ use wasmtime::{
 use crate::{
     EngineError, abi,
     guest::GuestState,
+    prepared::PreparedShelf,
     proposals,
     ticker::{EpochTicker, RunningGuard},
 };
 
-/// Instances that can live at once: 64 running and 64 parked, which are the gate's own limits, and a few that load.
+/// Instances that can live at once: 64 running and 64 parked, which are the gate's own limits, 8 that wait for calls, and a few that load.
 pub const INSTANCES: u32 = 160;
+/// Of this many instances, one may wait for a call.
+const PREPARED_SHARE: usize = 20;
 
 /// Default stack of guest code, in bytes. Not a policy's to change: wasmtime has one limit for all code that an engine
 /// runs.
@@ -95,6 +98,8 @@ pub(crate) struct EngineState {
     pub handles: usize,
     /// Bytes of stack of guest code.
     pub stack: usize,
+    /// Instances that wait for calls.
+    pub prepared: PreparedShelf,
 }
 
 impl SandboxEngine {
@@ -120,7 +125,8 @@ impl SandboxEngine {
         abi::link(&mut linker).map_err(|e| EngineError(format!("{e:#}")))?;
         let ticker = EpochTicker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
         let hash = compatibility(&engine);
-        let state = EngineState { engine, linker, ticker, hash, target, handles: handles(), stack };
+        let prepared = PreparedShelf::new(instances as usize / PREPARED_SHARE);
+        let state = EngineState { engine, linker, ticker, hash, target, handles: handles(), stack, prepared };
         Ok(Self { state: Arc::new(state) })
     }
 

@@ -1,4 +1,4 @@
-//! A component as a facade: a fresh instance for every call.
+//! A component as a facade: an instance of its own for every call.
 
 use std::{
     sync::Arc,
@@ -16,14 +16,16 @@ use loggia_state::StateStore;
 
 use crate::{
     LazyComponent, LoadError, PluginComponent,
+    abi::PluginInstance,
     call_log::PluginLog,
     capability::{ConfigureContext, FacadeCapabilities, RootFence},
     contract::{RawFailure, RawReply},
     fault::{FaultContext, GuestWork},
     guest::GuestState,
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
+    prepared::{InstancePreparer, PreparedInstance},
     probes::{CallProbes, GuestTapes, StackSampler},
-    store::{CallSetup, StorePurpose, new_store},
+    store::{CallSetup, StorePurpose, begin_call, new_store},
     usage::UsageCounters,
 };
 
@@ -38,6 +40,7 @@ pub struct WasmFacade {
     usage: Arc<UsageCounters>,
     sampler: Option<Arc<dyn StackSampler>>,
     tapes: Option<Arc<dyn GuestTapes>>,
+    preparer: Arc<InstancePreparer>,
 }
 
 /// Configuration of a facade's sandbox.
@@ -83,7 +86,13 @@ impl WasmFacade {
         let usage = Arc::default();
         let CallProbes { stacks: sampler, guests: tapes, .. } = probes;
         let name = name.to_owned();
-        Ok(Self { component, surface, name, capabilities, limits, log, usage, sampler, tapes })
+        let preparer = InstancePreparer::new(component.engine());
+        if sampler.is_some() || tapes.is_some() {
+            // Each call shows all that it does.
+            preparer.disable();
+        }
+        let preparer = Arc::new(preparer);
+        Ok(Self { component, surface, name, capabilities, limits, log, usage, sampler, tapes, preparer })
     }
 
     /// Returns the opened directories in the order of the grants.
@@ -97,6 +106,11 @@ impl WasmFacade {
         let mut span = parent.begin(SpanKind::Internal, || names::sandbox_span(&self.name));
         let outcome = self.run_guest(call, &mut span).await;
         span.finish_call(&outcome);
+        if self.preparer.is_enabled()
+            && let Ok(component) = self.component.get().await
+        {
+            self.preparer.prepare_next(component, &self.limits, &self.usage);
+        }
         outcome
     }
 
@@ -125,8 +139,15 @@ impl WasmFacade {
             span: span.as_parent(),
             client_roots,
         });
-        let mut store = new_store(engine, &self.limits, Arc::clone(&meter), purpose);
-        let future = Box::pin(self.run(component, &mut store, &call));
+        let (mut store, prepared) = match self.preparer.take().await {
+            Some(PreparedInstance { mut store, plugin }) => {
+                self.usage.count_prepared();
+                begin_call(&mut store, engine, &self.limits, Arc::clone(&meter), purpose);
+                (store, Some(plugin))
+            }
+            None => (new_store(engine, &self.limits, Arc::clone(&meter), purpose), None),
+        };
+        let future = Box::pin(self.run(component, &mut store, prepared, &call));
         let charged = span.is_recorded().then(|| Arc::clone(&meter));
         let answered = (MeteredFuture { meter, future }).await;
         if let Some(meter) = charged {
@@ -180,9 +201,19 @@ impl WasmFacade {
         &self,
         component: &PluginComponent,
         store: &mut wasmtime::Store<GuestState>,
+        prepared: Option<PluginInstance>,
         call: &Call,
     ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
-        let plugin = component.pre.instantiate(store).await?;
+        let plugin = match prepared {
+            Some(plugin) => plugin,
+            None if self.preparer.is_measuring() => {
+                let begun = Instant::now();
+                let plugin = component.pre.instantiate(store).await?;
+                self.preparer.note(begun.elapsed());
+                plugin
+            }
+            None => component.pre.instantiate(store).await?,
+        };
         let time_left = call.deadline.saturating_duration_since(Instant::now());
         let call = store.data_mut().capabilities.plugin_call(call, time_left);
         plugin.dispatch(store, call).await

@@ -27,11 +27,19 @@ pub(crate) struct GuestState {
     pub usage: Option<Arc<UsageCounters>>,
     pub wasi: WasiCtx,
     pub table: ResourceTable,
-    /// Epochs pass while this lives.
-    pub _running: RunningGuard,
+    /// Set once the guest has called an import.
+    pub has_entered_host: bool,
+    /// Epochs pass while this lives. `None` while an instance waits for its call.
+    pub running: Option<RunningGuard>,
 }
 
 impl GuestState {
+    /// Begins a call of an import.
+    pub(crate) fn enter(&mut self) -> &mut Self {
+        self.has_entered_host = true;
+        self
+    }
+
     /// Ends the call's log: adds an exceeded limit that the operator may want to raise and what was dropped. Returns the end
     /// of stderr.
     pub(crate) fn finish_log(&self) -> String {
@@ -44,18 +52,21 @@ impl GuestState {
 
 impl WasiView for GuestState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
+        self.has_entered_host = true;
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }
 }
 
 impl WasiHttpView for GuestState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
+        self.has_entered_host = true;
         self.capabilities.http(&self.log, self.usage.as_ref()).view(&mut self.table)
     }
 }
 
 impl FileView for GuestState {
     fn files(&mut self) -> FsView<'_> {
+        self.has_entered_host = true;
         self.capabilities.files().view(&mut self.table, &self.meter)
     }
 }

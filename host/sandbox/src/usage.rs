@@ -20,6 +20,7 @@ pub(crate) struct UsageCounters {
     answered: AtomicU64,
     denied: AtomicU64,
     failed: AtomicU64,
+    prepared: AtomicU64,
 }
 
 impl UsageCounters {
@@ -31,6 +32,11 @@ impl UsageCounters {
             Err(_) => &self.failed,
         };
         count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a call that runs in a prepared instance.
+    pub(crate) fn count_prepared(&self) {
+        self.prepared.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Adds a call's CPU time when the guard is dropped, however the call ends.
@@ -45,6 +51,7 @@ impl UsageCounters {
             answered: get(&self.answered),
             denied: get(&self.denied),
             failed: get(&self.failed),
+            prepared: get(&self.prepared),
         }
     }
 }

@@ -159,6 +159,12 @@ impl MetricsSnapshot {
             "CPU time of a plugin's calls since its version was loaded",
             cpu,
         )?;
+        let prepared = facades().map(|(tool, now)| ([("tool", tool)], now.usage.prepared));
+        page.counters(
+            "loggia_calls_prepared",
+            "Calls of a plugin in an instance that was made ahead, since its version was loaded",
+            prepared.filter(|(_, count)| *count > 0),
+        )?;
         let sent = facades().flat_map(|(tool, now)| {
             let usage = &now.usage;
             let counts = [("answered", usage.answered), ("denied", usage.denied), ("failed", usage.failed)];
@@ -327,7 +333,8 @@ pub(super) mod tests {
         meters.http.record_refusal("expired");
         meters.http.sessions.set(3);
         meters.http.sessions_hibernated.set(2);
-        let usage = Usage { cpu: Duration::from_millis(1500), answered: 2, denied: 1, failed: 0 };
+        let usage =
+            Usage { cpu: Duration::from_millis(1500), answered: 2, denied: 1, failed: 0, prepared: 9 };
         let now = FacadeStatus { queued: 4, breaker: 2, usage };
         let guard = |name: &str, condition, looks| GuardStatus {
             name: name.to_owned(),

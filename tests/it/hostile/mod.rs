@@ -41,7 +41,7 @@ mod stage;
 mod stdio;
 mod surface;
 mod trail;
-mod wat;
+pub mod wat;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -24,6 +24,7 @@ pub(super) const METRICS: &[MetricName] = &[
     name("loggia_calls_queued", "loggia.calls.queued", "{call}"),
     name("loggia_breaker_state", "loggia.breaker.state", "1"),
     name("loggia_cpu_seconds", "loggia.cpu.time", "s"),
+    name("loggia_calls_prepared", "loggia.calls.prepared", "{call}"),
     name("loggia_egress_requests", "loggia.egress.requests", "{request}"),
     name("mcp_server_operation_duration_seconds", "mcp.server.operation.duration", "s"),
     name("loggia_plugins", "loggia.plugins", "{file}"),

@@ -6,9 +6,9 @@ use super::bindings::{host, state, types};
 use crate::guest::GuestState;
 
 pub(crate) fn link(linker: &mut Linker<GuestState>) -> wasmtime::Result<()> {
-    host::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |guest| guest)?;
-    state::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |guest| guest)?;
-    types::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |guest| guest)
+    host::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, GuestState::enter)?;
+    state::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, GuestState::enter)?;
+    types::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, GuestState::enter)
 }
 
 impl types::Host for GuestState {}

@@ -1,0 +1,173 @@
+//! Instances that are made before the call that uses them, each for one call: those of large guests take longer to make than many
+//! calls to run.
+//!
+//! The next one is made once a call has ended, so that it takes nothing from that call.
+//!
+//! Nothing tells one from an instance that its call makes: it is discarded if its start called an import, so that neither the
+//! caller, the time nor anything else of the host has reached it.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU8, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use loggia_policy::model::PluginLimits;
+use tokio::{
+    runtime::Handle,
+    sync::oneshot::{Receiver, Sender, channel},
+};
+use wasmtime::Store;
+
+use crate::{
+    PluginComponent, SandboxEngine,
+    abi::PluginInstance,
+    guest::GuestState,
+    meter::{CpuMeter, MeteredFuture},
+    store::{StorePurpose, new_store},
+    usage::UsageCounters,
+};
+
+/// Time from which on making an instance is work for another thread, which costs a call some 20 µs.
+const SLOW: Duration = Duration::from_micros(200);
+/// Slow instances after which the next one is prepared: the first maps code, and a machine may be busy.
+const SLOW_INSTANCES: u8 = 3;
+/// State of a facade whose instances are not prepared.
+const NEVER: u8 = u8::MAX;
+
+/// An instance with its store.
+pub(crate) struct PreparedInstance {
+    pub store: Store<GuestState>,
+    pub plugin: PluginInstance,
+}
+
+/// Instances that wait for calls, or are being made, of all facades: those of the last calls.
+pub(crate) struct PreparedShelf {
+    /// The facade of each, the oldest first. Locked to take and to put one; instances are dropped outside.
+    waiting: Mutex<VecDeque<(u64, Receiver<PreparedInstance>)>>,
+    capacity: usize,
+    /// Number of the next facade.
+    next: AtomicU64,
+}
+
+impl PreparedShelf {
+    /// Creates a shelf of at most this many instances, which count against those that live at once.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { waiting: Mutex::default(), capacity, next: AtomicU64::new(0) }
+    }
+
+    fn take(&self, facade: u64) -> Option<Receiver<PreparedInstance>> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = waiting.iter().position(|(owner, _)| *owner == facade)?;
+        waiting.remove(at).map(|(_, instance)| instance)
+    }
+
+    /// Adds an instance, unless there is one of the facade.
+    fn put(&self, facade: u64) -> Option<Sender<PreparedInstance>> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.iter().any(|(owner, _)| *owner == facade) {
+            return None;
+        }
+        let (made, instance) = channel();
+        waiting.push_back((facade, instance));
+        let evicted = (waiting.len() > self.capacity).then(|| waiting.pop_front());
+        drop(waiting);
+        drop(evicted);
+        Some(made)
+    }
+}
+
+/// Prepares the instances of one facade, if they take long to make.
+pub(crate) struct InstancePreparer {
+    engine: SandboxEngine,
+    facade: u64,
+    /// Slow instances so far, or [`NEVER`]. A count that is off by one matters to nobody.
+    slow: AtomicU8,
+}
+
+impl InstancePreparer {
+    pub(crate) fn new(engine: &SandboxEngine) -> Self {
+        let shelf = &engine.state.prepared;
+        let facade = shelf.next.fetch_add(1, Ordering::Relaxed);
+        let slow = AtomicU8::new(if shelf.capacity == 0 { NEVER } else { 0 });
+        Self { engine: engine.clone(), facade, slow }
+    }
+
+    /// Prepares none from now on.
+    pub(crate) fn disable(&self) {
+        self.slow.store(NEVER, Ordering::Relaxed);
+    }
+
+    /// Whether the time that an instance takes is still to be measured.
+    pub(crate) fn is_measuring(&self) -> bool {
+        self.slow.load(Ordering::Relaxed) < SLOW_INSTANCES
+    }
+
+    /// Takes note of the time that an instance took.
+    pub(crate) fn note(&self, took: Duration) {
+        if took < SLOW {
+            self.disable();
+        } else {
+            self.slow.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether instances are prepared.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.slow.load(Ordering::Relaxed) == SLOW_INSTANCES
+    }
+
+    /// Returns the instance that was prepared; waits for one that is being made.
+    pub(crate) async fn take(&self) -> Option<PreparedInstance> {
+        if !self.is_enabled() {
+            return None;
+        }
+        self.engine.state.prepared.take(self.facade)?.await.ok()
+    }
+
+    /// Makes an instance for the next call, on another thread.
+    pub(crate) fn prepare_next(
+        self: &Arc<Self>,
+        component: &PluginComponent,
+        limits: &PluginLimits,
+        usage: &Arc<UsageCounters>,
+    ) {
+        let Some(made) = self.engine.state.prepared.put(self.facade) else { return };
+        let preparer = Arc::clone(self);
+        let (component, limits, usage) = (component.clone(), limits.clone(), Arc::clone(usage));
+        tokio::task::spawn_blocking(move || {
+            match preparer.make(&component, &limits, &usage) {
+                // It was evicted meanwhile if it cannot be sent.
+                Some(instance) => drop(made.send(instance)),
+                None => preparer.disable(),
+            }
+        });
+    }
+
+    /// Makes an instance. `None` if it cannot be made, or has seen something of the host.
+    fn make(
+        &self,
+        component: &PluginComponent,
+        limits: &PluginLimits,
+        usage: &Arc<UsageCounters>,
+    ) -> Option<PreparedInstance> {
+        let meter = CpuMeter::new(limits.call.cpu);
+        let _cpu = usage.count_cpu(&meter);
+        let mut store = new_store(&self.engine, limits, Arc::clone(&meter), StorePurpose::Prepare);
+        let future = Box::pin(component.pre.instantiate(&mut store));
+        let made = Handle::current().block_on(MeteredFuture { meter, future });
+        let plugin = made.ok()?.ok()?;
+        let guest = store.data_mut();
+        guest.running = None;
+        (!guest.has_entered_host).then_some(PreparedInstance { store, plugin })
+    }
+}
+
+impl Drop for InstancePreparer {
+    fn drop(&mut self) {
+        drop(self.engine.state.prepared.take(self.facade));
+    }
+}
