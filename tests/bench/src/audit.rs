@@ -15,8 +15,11 @@ pub fn servers(stage: &Stage) -> Result<Vec<Server>> {
     let plain = stage.loggia("plain", &[])?;
     let [drop, refuse] = ["drop", "refuse"].map(|full| {
         let settings = stage.at(&format!("audit-{full}.toml"));
-        // Both transports are served at once, and each process needs a file of its own.
-        let file = stage.at(&format!("audit-{full}-{{pid}}.jsonl"));
+        // Both transports are served at once, and each process needs a file of its own; in a folder of their own, since that of the
+        // settings is watched.
+        let folder = stage.at("trails");
+        fs::create_dir_all(&folder)?;
+        let file = folder.join(format!("audit-{full}-{{pid}}.jsonl"));
         fs::write(&settings, format!("[audit]\nfile = {:?}\nfull = \"{full}\"\n", text(&file)))?;
         stage.loggia(&format!("audit, full = {full}"), &["--config", &text(&settings)])
     });
