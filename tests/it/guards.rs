@@ -306,3 +306,75 @@ async fn operators_see_what_guards_do() -> Result<()> {
     served.readies(|status, told| status == 200 && told.get("guards").is_none()).await;
     client.end().await
 }
+
+/// Runs a command on the state of a folder.
+async fn decide(folder: &Folder, words: &[&str]) -> Result<String> {
+    let mut command = Command::new(binary());
+    let command = command.args(words).env("LOGGIA_STATE", state(folder.path())).env("LOGGIA_CACHE", cache());
+    let output = command.output().await?;
+    let told = String::from_utf8([output.stdout, output.stderr].concat())?;
+    ensure!(output.status.success(), "{words:?}: {told}");
+    Ok(told)
+}
+
+#[tokio::test]
+async fn a_replaced_guard_waits_for_approval() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    // Two guards may have one file.
+    let file = put(&folder, "guards", &fixture("guards"));
+    let table = |name, config| {
+        format!("[guards.{name}]\ncomponent = {file:?}\nfacades = [\"*\"]\nconfig = {config}\n")
+    };
+    let text = table("one", r#"{ before = "refuse" }"#) + &table("two", "{}");
+    let settings = settings(&folder, &text);
+    let start = || async {
+        let served = Served::start(&folder, |command| {
+            command.env("LOGGIA_PIN", "artifact").arg("--config").arg(&settings);
+        })
+        .await?;
+        let client = Client::http(&served.host, Era::Stateless).await?;
+        anyhow::Ok((served, client))
+    };
+    let (mut served, client) = start().await?;
+    let (_, told) = served.readies(|_, told| told["guards"][1]["state"] == "failed").await;
+    assert_eq!(told["ready"], false, "{told}");
+    client.end().await?;
+    served.host.child.kill().await?;
+
+    let path = folder.path().display().to_string();
+    let config = settings.display().to_string();
+    let approved = decide(&folder, &["approve", "--all", &path, "--config", &config]).await?;
+    for name in ["echo@", "guards.one@", "guards.two@"] {
+        assert!(approved.contains(&format!("approved: {name}sha256:")), "{approved}");
+    }
+    let (mut served, client) = start().await?;
+    served.readies(|status, _| status == 200).await;
+    let refused = json!("access denied: no say today");
+    assert_eq!(say(&client, "hello").await?["error"], refused);
+
+    put(&folder, "guards", &plugin("mask_secrets"));
+    let waiting = eventually(async || {
+        let told = decide(&folder, &["pending", "--json"]).await.map_err(|error| error.to_string())?;
+        let waiting: Vec<Value> = told.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let versions: Vec<_> = waiting.iter().filter_map(|line| line["version"].as_str()).collect();
+        let both = versions.len() == 2 && waiting.iter().all(|line| line["changes"] == json!(["file"]));
+        both.then(|| versions.iter().map(ToString::to_string).collect::<Vec<_>>()).ok_or(told)
+    })
+    .await;
+    assert_eq!(say(&client, "hello").await?["error"], refused, "the approved version goes on");
+    client.end().await?;
+    served.host.child.kill().await?;
+    let (served, client) = start().await?;
+    served.readies(|status, _| status == 200).await;
+    assert_eq!(say(&client, "hello").await?["error"], refused, "also after a restart");
+
+    let shown = decide(&folder, &["diff", "guards.one"]).await?;
+    assert!(shown.contains("~ file: other code\n"), "{shown}");
+    decide(&folder, &["approve", &waiting[0], &waiting[1]]).await?;
+    eventually(async || {
+        let told = say(&client, "ada@example.com").await.map_err(|error| error.to_string())?;
+        (told["data"]["text"] == "[masked e-mail]").then_some(()).ok_or(told.to_string())
+    })
+    .await;
+    client.end().await
+}

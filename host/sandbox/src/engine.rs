@@ -20,8 +20,8 @@ use wasmtime::{
 use crate::{
     EngineError, abi,
     guest::GuestState,
-    prepared::PreparedShelf,
     proposals,
+    shelf::PreparedShelf,
     ticker::{EpochTicker, RunningGuard},
 };
 

@@ -23,8 +23,9 @@ use crate::{
     fault::{FaultContext, GuestWork},
     guest::GuestState,
     meter::{BudgetSpent, CpuMeter, MeteredFuture},
-    prepared::{InstancePreparer, PreparedInstance},
+    prepared::InstancePreparer,
     probes::{CallProbes, GuestTapes, StackSampler},
+    shelf::PreparedInstance,
     store::{CallSetup, StorePurpose, begin_call, new_store},
     usage::UsageCounters,
 };

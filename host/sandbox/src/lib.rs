@@ -20,7 +20,7 @@
 //! | [`guard`] | a component as a guard: a fresh instance for every look |
 //! | `space` | spaces of a plugin's state |
 //! | `store`, `guest` | a store for one call, and its data |
-//! | `prepared` | instances of large guests, made before the call that uses them |
+//! | `prepared`, `shelf` | instances of large guests, made before the call that uses them |
 //! | `meter`, `ticker` | CPU time of a call; the epochs by which guests yield |
 //! | `call_log` | the log of a call, and the rate at which a plugin may log |
 //! | `usage` | resources that a facade's calls have used |
@@ -65,6 +65,7 @@ mod prepared;
 mod private_folder;
 mod probes;
 mod proposals;
+mod shelf;
 mod space;
 mod store;
 mod ticker;

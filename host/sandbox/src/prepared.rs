@@ -7,26 +7,20 @@
 //! caller, the time nor anything else of the host has reached it.
 
 use std::{
-    collections::VecDeque,
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU8, AtomicU64, Ordering},
+        Arc,
+        atomic::{AtomicU8, Ordering},
     },
     time::Duration,
 };
 
 use loggia_policy::model::PluginLimits;
-use tokio::{
-    runtime::Handle,
-    sync::oneshot::{Receiver, Sender, channel},
-};
-use wasmtime::Store;
+use tokio::runtime::Handle;
 
 use crate::{
     PluginComponent, SandboxEngine,
-    abi::PluginInstance,
-    guest::GuestState,
     meter::{CpuMeter, MeteredFuture},
+    shelf::PreparedInstance,
     store::{StorePurpose, new_store},
     usage::UsageCounters,
 };
@@ -37,48 +31,6 @@ const SLOW: Duration = Duration::from_micros(200);
 const SLOW_INSTANCES: u8 = 3;
 /// State of a facade whose instances are not prepared.
 const NEVER: u8 = u8::MAX;
-
-/// An instance with its store.
-pub(crate) struct PreparedInstance {
-    pub store: Store<GuestState>,
-    pub plugin: PluginInstance,
-}
-
-/// Instances that wait for calls, or are being made, of all facades: those of the last calls.
-pub(crate) struct PreparedShelf {
-    /// The facade of each, the oldest first. Locked to take and to put one; instances are dropped outside.
-    waiting: Mutex<VecDeque<(u64, Receiver<PreparedInstance>)>>,
-    capacity: usize,
-    /// Number of the next facade.
-    next: AtomicU64,
-}
-
-impl PreparedShelf {
-    /// Creates a shelf of at most this many instances, which count against those that live at once.
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self { waiting: Mutex::default(), capacity, next: AtomicU64::new(0) }
-    }
-
-    fn take(&self, facade: u64) -> Option<Receiver<PreparedInstance>> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = waiting.iter().position(|(owner, _)| *owner == facade)?;
-        waiting.remove(at).map(|(_, instance)| instance)
-    }
-
-    /// Adds an instance, unless there is one of the facade.
-    fn put(&self, facade: u64) -> Option<Sender<PreparedInstance>> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.iter().any(|(owner, _)| *owner == facade) {
-            return None;
-        }
-        let (made, instance) = channel();
-        waiting.push_back((facade, instance));
-        let evicted = (waiting.len() > self.capacity).then(|| waiting.pop_front());
-        drop(waiting);
-        drop(evicted);
-        Some(made)
-    }
-}
 
 /// Prepares the instances of one facade, if they take long to make.
 pub(crate) struct InstancePreparer {
@@ -91,9 +43,8 @@ pub(crate) struct InstancePreparer {
 impl InstancePreparer {
     pub(crate) fn new(engine: &SandboxEngine) -> Self {
         let shelf = &engine.state.prepared;
-        let facade = shelf.next.fetch_add(1, Ordering::Relaxed);
-        let slow = AtomicU8::new(if shelf.capacity == 0 { NEVER } else { 0 });
-        Self { engine: engine.clone(), facade, slow }
+        let slow = AtomicU8::new(if shelf.is_usable() { 0 } else { NEVER });
+        Self { engine: engine.clone(), facade: shelf.number_facade(), slow }
     }
 
     /// Prepares none from now on.

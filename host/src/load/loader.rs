@@ -20,7 +20,7 @@ use super::{
     names::{NameOwners, NameRecord},
     notices::load_notices,
     offer::NewerVersion,
-    pins::{PinKeeper, PinReport, pin_key},
+    pins::{LockState, PinKeeper, PinReport, PinSource, pin_key},
     plugin_files::upstream_name,
     source::{SourceEvent, SourceSet, folder::FolderSource, upstream::UpstreamSource},
 };
@@ -60,6 +60,8 @@ pub struct CatalogLoader {
     is_waiting: bool,
     /// Whether callers get notices about versions that do not load.
     notifies_callers: bool,
+    /// State of the lock when its versions were decided about.
+    lock: LockState,
 }
 
 impl CatalogLoader {
@@ -106,6 +108,7 @@ impl CatalogLoader {
             served: None,
             is_waiting: false,
             notifies_callers: false,
+            lock: LockState::default(),
         }
     }
 
@@ -125,6 +128,7 @@ impl CatalogLoader {
     pub async fn run(mut self, stop: CancellationToken) {
         let mut due: Option<Instant> = None;
         block_in_place(|| self.pins.look());
+        self.lock = self.pins.state();
         // One for the whole run: events in between must not delay it.
         let mut looks = tokio::time::interval(LOOK_PERIOD);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -179,10 +183,11 @@ impl CatalogLoader {
 
     /// Decides again about all versions if another process changed the lock.
     fn look_at_lock(&mut self) {
-        if !self.pins.is_outdated() {
+        self.pins.look();
+        let lock = self.pins.state();
+        if std::mem::replace(&mut self.lock, lock) == lock {
             return;
         }
-        self.pins.look();
         if self.source.settle_pins() {
             self.publish();
         } else {
@@ -204,7 +209,7 @@ impl CatalogLoader {
                 None => report.settled.push(pin_key(&self.source.folder().join(key))),
             }
         }
-        self.pins.record(&report);
+        self.pins.record(PinSource::Facades, &report);
     }
 
     /// Publishes what is loaded, unless other hosts are to load it first.

@@ -231,8 +231,8 @@ impl PluginHost {
         if let Err(error) = admitter.open_state_folder() {
             tracing::warn!("{error}; --state DIR can name another place");
         }
-        let guards = GuardLoader::new(Arc::clone(&admitter), own.guards)?;
         let pins = Arc::new(PinKeeper::new(options.pin, Arc::clone(admitter.states())));
+        let guards = GuardLoader::new(Arc::clone(&admitter), Arc::clone(&pins), own.guards)?;
         let catalog = Arc::new(Catalog::with_lists(options.lists.clone()));
         let spans = options
             .telemetry

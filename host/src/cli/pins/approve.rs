@@ -152,11 +152,12 @@ fn approve_where(
     Ok(updated.map_err(|error| records.explain(error))?.1)
 }
 
-/// Loads a folder as a server in which every change waits; returns the versions it found.
+/// Loads a folder, and the guards of the settings, as a server in which every change waits; returns the versions it found.
 fn find_versions(folder: &Path, options: HostOptions) -> anyhow::Result<PinReport> {
     let host = PluginHost::new(&HostOptions { pin: PinMode::Artifact, ..options })?;
     let (stop, runtime) = (CancellationToken::new(), io_runtime()?);
     runtime.block_on(async {
+        host.load_guards().await;
         host.watch_folder(folder.to_owned(), stop.clone());
         host.gate.catalog().wait_until_admitted().await;
     });

@@ -1,20 +1,33 @@
 //! Admits a guard: reads, compiles and checks its component.
 
+use std::path::Path;
+
 use loggia_policy::model::PluginLimits;
-use loggia_sandbox::{GuardComponent, GuardSandbox, PluginArtifact, WasmGuard, cache::LoadedComponent};
+use loggia_sandbox::{
+    ArtifactDigest, GuardComponent, GuardSandbox, PluginArtifact, WasmGuard, cache::LoadedComponent,
+};
 
 use super::{component::PluginAdmitter, error::AdmitError, files::read_file};
 use crate::load::guard_spec::GuardSpec;
 
+/// A guard that passed all checks.
+pub struct AdmittedGuard {
+    /// The guard.
+    pub guard: WasmGuard,
+    /// Digest of its file.
+    pub digest: ArtifactDigest,
+}
+
 impl PluginAdmitter {
-    /// Runs all checks on a guard.
+    /// Runs all checks on a guard from this file: its own, or a copy.
     ///
     /// # Errors
     ///
     /// The first check that fails.
-    pub async fn admit_guard(&self, spec: &GuardSpec) -> Result<WasmGuard, AdmitError> {
+    pub async fn admit_guard(&self, spec: &GuardSpec, file: &Path) -> Result<AdmittedGuard, AdmitError> {
         let limits = PluginLimits::default();
-        let artifact = PluginArtifact::new(read_file(&spec.component, limits.artifact)?)?;
+        let artifact = PluginArtifact::new(read_file(file, limits.artifact)?)?;
+        let digest = artifact.digest;
         let LoadedComponent { component, .. } =
             self.load_code::<GuardComponent>(&artifact, limits.compile).await?;
         let sandbox = GuardSandbox {
@@ -25,6 +38,6 @@ impl PluginAdmitter {
             memory: spec.memory,
             size: spec.size,
         };
-        Ok(WasmGuard::new(component, sandbox)?)
+        Ok(AdmittedGuard { guard: WasmGuard::new(component, sandbox)?, digest })
     }
 }

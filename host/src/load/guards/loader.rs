@@ -1,26 +1,21 @@
 //! Loads guards, now or whenever their files change.
 
-use std::{fs, future::poll_fn, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use futures_util::FutureExt;
-use loggia_facade::CallGuard;
 use loggia_gate::{
     access::CallerKeys,
-    call::TARGET as AUDIT,
     catalog::Catalog,
-    guard::{GuardPost, GuardReach, GuardRoster, GuardState},
+    guard::{GuardPost, GuardReach, GuardRoster},
 };
-use loggia_sandbox::WasmGuard;
 use loggia_state::StateError;
-use loggia_text::printable;
 use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
-use super::look::FileLooks;
+use super::followed::FollowedGuard;
 use crate::load::{
-    admit::{AdmitError, PluginAdmitter},
-    file_stamp::FileStamp,
+    admit::PluginAdmitter,
     guard_spec::GuardSpec,
+    pins::{PinKeeper, PinReport, PinSource},
 };
 
 /// Period of the looks at files. A look is one system call.
@@ -29,14 +24,8 @@ const LOOK_PERIOD: Duration = Duration::from_millis(500);
 /// Loads the guards of a host.
 pub struct GuardLoader {
     admitter: Arc<PluginAdmitter>,
+    pins: Arc<PinKeeper>,
     guards: Vec<FollowedGuard>,
-}
-
-/// A guard and its file.
-struct FollowedGuard {
-    spec: GuardSpec,
-    post: Arc<GuardPost>,
-    looks: FileLooks,
 }
 
 impl GuardLoader {
@@ -45,15 +34,19 @@ impl GuardLoader {
     /// # Errors
     ///
     /// If a guard needs the secret, and the state folder cannot be used.
-    pub fn new(admitter: Arc<PluginAdmitter>, specs: Vec<GuardSpec>) -> Result<Self, StateError> {
+    pub fn new(
+        admitter: Arc<PluginAdmitter>,
+        pins: Arc<PinKeeper>,
+        specs: Vec<GuardSpec>,
+    ) -> Result<Self, StateError> {
         let follow = |spec: GuardSpec| {
             let secret = || admitter.open_state_folder().and_then(|folder| folder.secret());
             let keys = spec.caller.then(secret).transpose()?.map(CallerKeys::new);
             let post = Arc::new(GuardPost::new(spec.rule.clone(), keys));
-            Ok(FollowedGuard { spec, post, looks: FileLooks { loaded: None, seen: None } })
+            Ok(FollowedGuard::new(spec, post))
         };
         let guards = specs.into_iter().map(follow).collect::<Result<_, StateError>>()?;
-        Ok(Self { admitter, guards })
+        Ok(Self { admitter, pins, guards })
     }
 
     /// The guards as the gate asks them; `None` if there are none.
@@ -110,56 +103,17 @@ impl GuardLoader {
         }
     }
 
-    /// Loads the guards whose files are new or have changed.
+    /// Loads the guards whose files are new or have changed, or which were approved; records in the lock what is in use and what waits.
     pub async fn load_changed(&mut self) {
+        block_in_place(|| self.pins.look());
+        let mut has_decided = false;
         for guard in &mut self.guards {
-            guard.look(&self.admitter).await;
+            has_decided |= guard.look(&self.admitter, &self.pins).await;
+        }
+        if has_decided && self.pins.is_active() {
+            let mut report = PinReport::default();
+            self.guards.iter().for_each(|guard| guard.report(&mut report));
+            block_in_place(|| self.pins.record(PinSource::Guards, &report));
         }
     }
-}
-
-impl FollowedGuard {
-    async fn look(&mut self, admitter: &PluginAdmitter) {
-        let now = block_in_place(|| {
-            fs::metadata(&self.spec.component).ok().map(|meta| FileStamp::from_metadata(&meta))
-        });
-        let is_due = self.looks.is_due(now);
-        self.looks.seen = now;
-        if !is_due {
-            return;
-        }
-        match admit(admitter, &self.spec).await {
-            Ok(guard) => self.accept(Arc::new(guard)),
-            // Read again at the next look; calls wait, or the version before goes on.
-            Err(AdmitError::Changing) => return,
-            Err(error) => self.reject(&error),
-        }
-        self.looks.loaded = Some(now);
-    }
-
-    fn accept(&self, guard: Arc<WasmGuard>) {
-        let (name, artifact) = (self.spec.rule.name.as_str(), guard.origin());
-        tracing::info!(guard = name, artifact, "a guard is loaded");
-        tracing::debug!(target: AUDIT, event = "loaded", guard = name, bytes = artifact, "guard {name} is loaded");
-        self.post.set(GuardState::Ready(guard));
-    }
-
-    fn reject(&self, error: &AdmitError) {
-        let (name, why, file) =
-            (self.spec.rule.name.as_str(), error.to_string(), self.spec.component.display());
-        let why = printable(&why);
-        tracing::error!(
-            guard = name,
-            "{file}: {why}; no call that the guard would look at is made until this is fixed"
-        );
-        tracing::debug!(target: AUDIT, event = "not_loaded", guard = name, why = &*why, "guard {name} is not loaded");
-        self.post.set(GuardState::Failed);
-    }
-}
-
-/// Admits a guard as blocking work: it reads, hashes, maps and checks. A panic fails only this guard.
-async fn admit(admitter: &PluginAdmitter, spec: &GuardSpec) -> Result<WasmGuard, AdmitError> {
-    let mut admission = pin!(admitter.admit_guard(spec));
-    let polled = poll_fn(|context| block_in_place(|| admission.as_mut().poll(context)));
-    AssertUnwindSafe(polled).catch_unwind().await.unwrap_or(Err(AdmitError::Panicked))
 }

@@ -9,7 +9,7 @@ use super::{
     canonical::surface_digest,
     keeper::PinKeeper,
     lock_document::LockEntry,
-    pinned_version::{PinnedVersion, version_key},
+    pinned_version::{GUARDS, PinnedVersion, version_key},
 };
 use crate::load::{admit::AdmittedPlugin, plugin_files::upstream_name};
 
@@ -21,6 +21,20 @@ pub fn describe(pins: &PinKeeper, file: &Path, admitted: &AdmittedPlugin) -> Opt
     let file = absolute_file(file);
     let approved = pins.entry(&version_key(&file));
     Some(describe_version(file, admitted, approved.as_ref()))
+}
+
+/// Describes the guard of this name, from this file.
+pub fn describe_guard(name: &str, file: &Path, digest: &ArtifactDigest) -> PinnedVersion {
+    PinnedVersion {
+        name: format!("{GUARDS}{name}"),
+        file: absolute_file(file),
+        artifact: format!("sha256:{digest}"),
+        surface: format!("sha256:{}", ArtifactDigest::of(b"")),
+        policy: None,
+        skill: None,
+        wants: Vec::new(),
+        grants: Vec::new(),
+    }
 }
 
 /// Returns the key in the lock of versions of this file, or upstream.

@@ -6,7 +6,10 @@ use loggia_facade::{Action, Surface, SurfaceView};
 use loggia_text::{printable, shorten};
 use serde_json::{Value, json};
 
-use super::{lock_document::PendingVersion, pinned_version::PinnedVersion};
+use super::{
+    lock_document::PendingVersion,
+    pinned_version::{GUARDS, PinnedVersion},
+};
 
 /// Characters of a value, at most.
 const VALUE: usize = 160;
@@ -93,6 +96,9 @@ pub fn diff_versions(
         (None, Some(after)) => {
             lines.add(DiffSign::Added, &new.name, &after.summary);
             after.actions.iter().for_each(|action| lines.add_action(action));
+        }
+        (None, None) if new.name.starts_with(GUARDS) => {
+            lines.add(DiffSign::Added, &new.name, "a guard of calls");
         }
         (None, None) => lines.add(DiffSign::Added, &new.name, "its surface is not stored"),
     }
@@ -244,7 +250,11 @@ impl DiffLines {
             self.add(DiffSign::Changed, "surface", "order of its parts");
         }
         if before.artifact != after.artifact && self.0.is_empty() {
-            self.add(DiffSign::Changed, "file", "other code; nothing that clients see changed");
+            let text = match after.name.starts_with(GUARDS) {
+                true => "other code",
+                false => "other code; nothing that clients see changed",
+            };
+            self.add(DiffSign::Changed, "file", text);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The lock as a host uses it: looked at often, written when versions are served for the first time or begin to wait.
 
 use std::{
+    collections::BTreeMap,
+    io,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -47,8 +49,24 @@ struct KnownLock {
     stamps: Option<[Option<FileStamp>; 2]>,
     /// Why it cannot be used. What it had before still counts.
     trouble: Option<String>,
-    /// What was recorded last.
-    report: PinReport,
+    /// What was recorded last, of each source.
+    reports: BTreeMap<PinSource, PinReport>,
+}
+
+/// Whose versions are recorded together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PinSource {
+    /// Facades.
+    Facades,
+    /// Guards.
+    Guards,
+}
+
+/// State of the lock: while it is the same, so are all decisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LockState {
+    revision: u64,
+    is_usable: bool,
 }
 
 /// A version that waits or was rejected, for an operator.
@@ -98,12 +116,7 @@ impl PinKeeper {
         self.states.is_some()
     }
 
-    /// Returns true if the lock was changed since it was looked at. Reads metadata of two files.
-    pub fn is_outdated(&self) -> bool {
-        self.is_active() && self.known().is_outdated()
-    }
-
-    /// Reads the lock again if it was changed.
+    /// Reads the lock again if it was changed. Otherwise reads metadata of two files.
     pub fn look(&self) {
         let Some(states) = &self.states else { return };
         let mut known = self.known();
@@ -118,6 +131,12 @@ impl PinKeeper {
         if known.is_outdated() {
             known.read(&file);
         }
+    }
+
+    /// State of the lock as it was last looked at.
+    pub fn state(&self) -> LockState {
+        let known = self.known();
+        LockState { revision: known.document.revision, is_usable: known.trouble.is_none() }
     }
 
     /// Decides about a version by the lock as it was last looked at.
@@ -191,20 +210,25 @@ impl PinKeeper {
 
     /// Stores the files of a version, so that it can be served or shown later.
     pub fn keep(&self, version: &PinnedVersion, found: Option<&PluginFiles>, surface: &Surface) {
-        let Some((_, store)) = self.known().opened.clone() else { return };
-        let file = |digest: &str, path: &Path| match store.path(digest) {
-            Some(_) => Ok(()),
-            None => std::fs::read(path).and_then(|bytes| store.put(digest, &bytes)),
-        };
-        let kept = store.put_surface(&version.surface, surface).and_then(|()| {
+        self.keep_files(version, |store| {
+            store.put_surface(&version.surface, surface)?;
             let Some(found) = found else { return Ok(()) };
-            file(&version.artifact, found.content())?;
+            store.put_file(&version.artifact, found.content())?;
             match (&version.policy, &found.policy) {
-                (Some(digest), Some(path)) => file(digest, path),
+                (Some(digest), Some(path)) => store.put_file(digest, path),
                 _ => Ok(()),
             }
         });
-        if let Err(error) = kept {
+    }
+
+    /// Stores the file of a guard's version.
+    pub fn keep_guard(&self, version: &PinnedVersion, file: &Path) {
+        self.keep_files(version, |store| store.put_file(&version.artifact, file));
+    }
+
+    fn keep_files(&self, version: &PinnedVersion, keep: impl FnOnce(&VersionStore) -> io::Result<()>) {
+        let Some((_, store)) = self.known().opened.clone() else { return };
+        if let Err(error) = keep(&store) {
             let file = version.file_name();
             tracing::warn!(
                 file,
@@ -224,10 +248,10 @@ impl PinKeeper {
         Some(StoredFiles { artifact: store.path(&version.artifact)?, policy })
     }
 
-    /// Records what is served and held. Writes only what is new.
-    pub fn record(&self, report: &PinReport) {
+    /// Records what is served and held of a source. Writes only what is new.
+    pub fn record(&self, source: PinSource, report: &PinReport) {
         let mut known = self.known();
-        known.report = report.clone();
+        known.reports.insert(source, report.clone());
         let Some((file, store)) = known.opened.clone().filter(|_| known.trouble.is_none()) else { return };
         let mut after = LockDocument::clone(&known.document);
         report.apply(&mut after, self.mode);
@@ -246,7 +270,14 @@ impl PinKeeper {
 
     /// What the host served and held when it last recorded it, also if the lock cannot be used.
     pub fn report(&self) -> PinReport {
-        self.known().report.clone()
+        let known = self.known();
+        let mut all = PinReport::default();
+        for PinReport { served, held, settled } in known.reports.values() {
+            all.served.extend_from_slice(served);
+            all.held.extend_from_slice(held);
+            all.settled.extend_from_slice(settled);
+        }
+        all
     }
 
     fn known(&self) -> MutexGuard<'_, KnownLock> {
@@ -347,18 +378,18 @@ mod tests {
         let [one, two] = [(); 2].map(|()| keeper(PinMode::Surface, state.path()));
         assert_eq!(one.decide(&version(), false), PinDecision::Record);
         assert_eq!(two.decide(&rug, false), PinDecision::Record, "nobody came first");
-        one.record(&PinReport { served: vec![version()], ..PinReport::default() });
+        one.record(PinSource::Facades, &PinReport { served: vec![version()], ..PinReport::default() });
         // The other one was slower: its version waits.
-        two.record(&PinReport { served: vec![rug.clone()], ..PinReport::default() });
+        two.record(PinSource::Facades, &PinReport { served: vec![rug.clone()], ..PinReport::default() });
         for keeper in [&one, &two] {
             assert!(matches!(keeper.decide(&rug, false), PinDecision::Hold(_)));
             assert_eq!(keeper.decide(&version(), false), PinDecision::Serve);
         }
         assert_eq!(one.entry("/plugins/notes").unwrap().approved.by, FIRST_USE);
-        two.record(&held(rug.clone()));
+        two.record(PinSource::Facades, &held(rug.clone()));
         one.look();
         assert!(one.known().document.pending().any(|pending| pending.version == rug));
-        two.record(&PinReport { settled: vec![rug.key()], ..PinReport::default() });
+        two.record(PinSource::Facades, &PinReport { settled: vec![rug.key()], ..PinReport::default() });
         one.look();
         assert_eq!(one.known().document.pending().count(), 0);
     }
@@ -367,7 +398,7 @@ mod tests {
     fn only_approved_versions_are_served_without_a_usable_lock() {
         let state = tempfile::tempdir().unwrap();
         let keeper = keeper(PinMode::Surface, state.path());
-        keeper.record(&PinReport { served: vec![version()], ..PinReport::default() });
+        keeper.record(PinSource::Facades, &PinReport { served: vec![version()], ..PinReport::default() });
         std::fs::remove_file(state.path().join("loggia.lock")).unwrap();
         keeper.look();
         assert!(keeper.trouble().unwrap().contains("was removed; restore a copy"), "{:?}", keeper.trouble());
@@ -376,7 +407,7 @@ mod tests {
         assert_eq!(keeper.decide(&other, false), PinDecision::Hold(vec![PinChange::Lock]));
         let started = super::tests::keeper(PinMode::Surface, state.path());
         assert_eq!(started.decide(&version(), false), PinDecision::Hold(vec![PinChange::Lock]));
-        started.record(&PinReport { served: vec![version()], ..PinReport::default() });
+        started.record(PinSource::Facades, &PinReport { served: vec![version()], ..PinReport::default() });
         assert!(!state.path().join("loggia.lock").exists(), "it is not written anew");
     }
 }

@@ -13,7 +13,7 @@
 //! | `decide.rs` | pure: whether a version is served or waits |
 //! | `lock_file.rs` | the lock in the state folder: sealed, shared by processes |
 //! | `version_store.rs` | files and surfaces of versions, by digest |
-//! | `describe.rs` | an admitted plugin as such a version |
+//! | `describe.rs` | an admitted plugin, or a guard, as such a version |
 //! | `diff.rs` | pure: how a version differs from the approved one |
 //! | `keeper.rs` | the lock as a host uses it |
 
@@ -32,11 +32,11 @@ mod pinned_version;
 mod version_store;
 
 pub use decide::PinDecision;
-pub use describe::{describe, pin_key};
+pub use describe::{describe, describe_guard, pin_key};
 pub use diff::{DiffSign, VersionDiff};
-pub use keeper::{ListedVersion, PinKeeper, PinReport};
+pub use keeper::{ListedVersion, LockState, PinKeeper, PinReport, PinSource};
 pub use lock_document::{LockDocument, LockEntry, OperatorDecision, PendingVersion, format_now};
 pub use lock_file::{LockError, LockFile};
 pub use pin_change::PinChange;
-pub use pinned_version::PinnedVersion;
+pub use pinned_version::{GUARDS, PinnedVersion};
 pub use version_store::VersionStore;

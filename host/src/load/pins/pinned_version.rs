@@ -7,16 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::load::plugin_files::{file_stem, upstream_name};
 
-/// What identifies a version of a facade, as the lock records it. Digests are `sha256:` and 64 hexadecimal digits.
+/// Beginning of the names of guards in the lock, as of their tables in the settings. No facade has such a name.
+pub const GUARDS: &str = "guards.";
+
+/// What identifies a version of a facade, or of a guard, as the lock records it. Digests are `sha256:` and 64 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedVersion {
-    /// Name under which the facade is served.
+    /// Name under which the facade is served; `guards.NAME` for a guard.
     pub name: String,
     /// Absolute path of its file; for an upstream, `upstream.NAME`.
     pub file: String,
     /// Digest of the file. An upstream has none: that of the surface stands for it.
     pub artifact: String,
-    /// Digest of what the facade publishes.
+    /// Digest of what the facade publishes. A guard publishes nothing.
     pub surface: String,
     /// Digest of the policy file, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,9 +43,13 @@ impl PinnedVersion {
         format!("sha256:{}", ArtifactDigest::of(text.as_bytes()))
     }
 
-    /// What the version is a version of: the path of its file without the suffix, or the upstream.
+    /// What the version is a version of: the path of its file without the suffix, the upstream, or the guard, since several may have
+    /// one file.
     pub fn key(&self) -> String {
-        version_key(&self.file)
+        match self.name.starts_with(GUARDS) {
+            true => self.name.clone(),
+            false => version_key(&self.file),
+        }
     }
 
     /// File name, or `upstream.NAME`.

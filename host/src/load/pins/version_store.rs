@@ -57,6 +57,18 @@ impl VersionStore {
         self.write(name, bytes)
     }
 
+    /// Stores a file under its digest.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, has another digest by now, or cannot be written.
+    pub fn put_file(&self, digest: &str, file: &Path) -> io::Result<()> {
+        match self.path(digest) {
+            Some(_) => Ok(()),
+            None => self.put(digest, &fs::read(file)?),
+        }
+    }
+
     /// Stores a surface under the digest that the lock has.
     ///
     /// # Errors
