@@ -376,5 +376,14 @@ async fn a_replaced_guard_waits_for_approval() -> Result<()> {
         (told["data"]["text"] == "[masked e-mail]").then_some(()).ok_or(told.to_string())
     })
     .await;
+
+    // A new lock without them holds guards that are in use.
+    decide(&folder, &["approve", "--new-lock", "--all", &path]).await?;
+    served.readies(|status, told| status == 503 && told["guards"][1]["state"] == "failed").await;
+    let error = say(&client, "hello").await?["error"].take();
+    assert!(error.as_str().is_some_and(|error| error.contains("is not loaded")), "{error}");
+    decide(&folder, &["approve", "--all"]).await?;
+    served.readies(|status, _| status == 200).await;
+    assert_eq!(say(&client, "hello").await?["data"]["text"], "hello");
     client.end().await
 }

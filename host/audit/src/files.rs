@@ -94,11 +94,26 @@ fn open_private(path: &Path) -> Result<File, TrailError> {
 /// Reads the last whole line of a file, and the number of bytes that end with it.
 pub(crate) fn last_line(file: &mut File) -> io::Result<(Vec<u8>, u64)> {
     let size = file.metadata()?.len();
-    let from = size.saturating_sub(TAIL);
-    file.seek(SeekFrom::Start(from))?;
-    let mut tail = Vec::new();
-    file.take(TAIL).read_to_end(&mut tail)?;
-    let Some(end) = tail.iter().rposition(|byte| *byte == b'\n') else { return Ok((Vec::new(), 0)) };
-    let start = tail[..end].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    Ok((tail[start..end].to_vec(), from + end as u64 + 1))
+    let Some(end) = last_feed(file, size)? else { return Ok((Vec::new(), 0)) };
+    let start = last_feed(file, end)?.map_or(0, |feed| feed + 1);
+    let mut line = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    file.take((end - start).min(TAIL)).read_to_end(&mut line)?;
+    Ok((line, end + 1))
+}
+
+/// Finds the last line feed before a position.
+fn last_feed(file: &mut File, mut end: u64) -> io::Result<Option<u64>> {
+    let mut part = Vec::new();
+    while end > 0 {
+        let from = end.saturating_sub(TAIL);
+        file.seek(SeekFrom::Start(from))?;
+        part.clear();
+        Read::take(&mut *file, end - from).read_to_end(&mut part)?;
+        if let Some(at) = part.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(Some(from + at as u64));
+        }
+        end = from;
+    }
+    Ok(None)
 }

@@ -315,6 +315,30 @@ mod tests {
     }
 
     #[test]
+    fn a_rotation_that_failed_goes_on() {
+        let stage = Stage::new(5, 1 << 20);
+        let mut writer = ChainWriter::open(&stage.options(700)).unwrap();
+        // As if the new file could not be opened after the move; and a file that was rotated before.
+        let moved = stage.folder.path().join("audit.jsonl.1");
+        fs::rename(stage.file(), &moved).unwrap();
+        while !stage.file().exists() {
+            writer.write(&["{\"event\":\"call\"}"]).unwrap();
+        }
+        assert_eq!(list_files(&stage.file()), [moved, stage.file()], "it was not moved twice");
+        stage.verify().unwrap();
+    }
+
+    #[test]
+    fn a_long_tail_without_a_line_feed_costs_no_lines() {
+        let stage = Stage::new(5, 1 << 20);
+        let before = fs::read_to_string(stage.file()).unwrap();
+        fs::write(stage.file(), [before.as_bytes(), &vec![0; 300 << 10]].concat()).unwrap();
+        ChainWriter::open(&stage.options(1 << 20)).unwrap().write(&["{\"event\":\"call\"}"]).unwrap();
+        assert!(fs::read_to_string(stage.file()).unwrap().starts_with(&before));
+        stage.verify().unwrap();
+    }
+
+    #[test]
     fn a_cut_file_is_reported_when_it_is_continued() {
         let stage = Stage::new(5, 1 << 20);
         stage.edit(|lines| lines.truncate(3));

@@ -45,6 +45,8 @@ pub(crate) struct ChainWriter {
     keep: usize,
     /// Lines since the last checkpoint.
     pub(crate) unsigned: usize,
+    /// Set while the file may end with a part of lines that failed.
+    is_torn: bool,
 }
 
 impl ChainWriter {
@@ -74,7 +76,8 @@ impl ChainWriter {
             }
         };
         let TrailOptions { rotate, keep, .. } = *options;
-        let mut writer = Self { path, file, size, head, heads, key, rotate, keep, unsigned: 0 };
+        let mut writer =
+            Self { path, file, size, head, heads, key, rotate, keep, unsigned: 0, is_torn: false };
         let path = writer.path.clone();
         // A file that was removed by its operator begins again after the head; lines that are missing from one that exists were cut.
         if let Some(found) = cut.filter(|_| size > 0) {
@@ -111,6 +114,10 @@ impl ChainWriter {
         if count == 0 && self.size > 0 {
             self.rotate()?;
         }
+        if self.size == 0 {
+            // Its beginning failed when the file was rotated.
+            self.sign()?;
+        }
         let lines = &objects[..count.max(1).min(objects.len())];
         self.append(lines)?;
         self.unsigned += lines.len();
@@ -132,28 +139,39 @@ impl ChainWriter {
         for object in objects {
             head = head.link(object.as_ref(), &mut lines);
         }
+        if std::mem::take(&mut self.is_torn) {
+            self.cut()?;
+        }
         if let Err(error) = self.file.write_all(&lines) {
-            // If this fails too, the next line follows a torn one, which verification reports.
-            let _ = self.file.set_len(self.size);
-            return Err(error);
+            return self.cut().and(Err(error));
         }
         self.size += lines.len() as u64;
         self.head = head;
         Ok(())
     }
 
-    /// Begins a new file with a checkpoint; the others move on by one number, and the oldest is removed.
+    /// Removes what a failed write left. If that fails, it is tried again before anything is written.
+    fn cut(&mut self) -> io::Result<()> {
+        let cut = self.file.set_len(self.size);
+        self.is_torn = cut.is_err();
+        cut
+    }
+
+    /// Begins a new file with a checkpoint; the others move on by one number, and the oldest is removed. May be tried again after an
+    /// error: no file moves twice.
     fn rotate(&mut self) -> io::Result<()> {
-        self.sign()?;
-        for number in (1..self.keep).rev() {
-            let from = rotated(&self.path, number);
-            if from.exists() {
-                fs::rename(from, rotated(&self.path, number + 1))?;
+        if self.path.exists() {
+            self.sign()?;
+            for number in (1..self.keep).rev() {
+                let from = rotated(&self.path, number);
+                if from.exists() {
+                    fs::rename(from, rotated(&self.path, number + 1))?;
+                }
             }
-        }
-        match self.keep {
-            0 => fs::remove_file(&self.path)?,
-            _ => fs::rename(&self.path, rotated(&self.path, 1))?,
+            match self.keep {
+                0 => fs::remove_file(&self.path)?,
+                _ => fs::rename(&self.path, rotated(&self.path, 1))?,
+            }
         }
         let (file, path) = files::open(&self.path).map_err(|error| io::Error::other(error.to_string()))?;
         (self.file, self.path, self.size) = (file, path, 0);

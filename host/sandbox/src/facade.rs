@@ -210,7 +210,7 @@ impl WasmFacade {
             None if self.preparer.is_measuring() => {
                 let begun = Instant::now();
                 let plugin = component.pre.instantiate(store).await?;
-                self.preparer.note(begun.elapsed());
+                self.preparer.note(begun.elapsed(), store.data().has_entered_host);
                 plugin
             }
             None => component.pre.instantiate(store).await?,

@@ -15,7 +15,7 @@ use std::{
 };
 
 use loggia_policy::model::PluginLimits;
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, time::timeout};
 
 use crate::{
     PluginComponent, SandboxEngine,
@@ -29,6 +29,8 @@ use crate::{
 const SLOW: Duration = Duration::from_micros(200);
 /// Slow instances after which the next one is prepared: the first maps code, and a machine may be busy.
 const SLOW_INSTANCES: u8 = 3;
+/// Time that a call waits for an instance that is being made: longer than making one takes, unless the machine is busy.
+const PATIENCE: Duration = Duration::from_millis(10);
 /// State of a facade whose instances are not prepared.
 const NEVER: u8 = u8::MAX;
 
@@ -36,7 +38,7 @@ const NEVER: u8 = u8::MAX;
 pub(crate) struct InstancePreparer {
     engine: SandboxEngine,
     facade: u64,
-    /// Slow instances so far, or [`NEVER`]. A count that is off by one matters to nobody.
+    /// Slow instances so far, at most [`SLOW_INSTANCES`], or [`NEVER`], which is final.
     slow: AtomicU8,
 }
 
@@ -57,12 +59,15 @@ impl InstancePreparer {
         self.slow.load(Ordering::Relaxed) < SLOW_INSTANCES
     }
 
-    /// Takes note of the time that an instance took.
-    pub(crate) fn note(&self, took: Duration) {
-        if took < SLOW {
+    /// Takes note of the time that an instance took, and of whether its start called an import: then no other may be made ahead, since
+    /// the start may tell whether it was.
+    pub(crate) fn note(&self, took: Duration, has_entered_host: bool) {
+        if took < SLOW || has_entered_host {
             self.disable();
         } else {
-            self.slow.fetch_add(1, Ordering::Relaxed);
+            let count = |slow: u8| (slow < SLOW_INSTANCES).then_some(slow + 1);
+            // Several calls may be measured at once.
+            let _ = self.slow.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
         }
     }
 
@@ -71,12 +76,13 @@ impl InstancePreparer {
         self.slow.load(Ordering::Relaxed) == SLOW_INSTANCES
     }
 
-    /// Returns the instance that was prepared; waits for one that is being made.
+    /// Returns the instance that was prepared; waits briefly for one that is being made.
     pub(crate) async fn take(&self) -> Option<PreparedInstance> {
         if !self.is_enabled() {
             return None;
         }
-        self.engine.state.prepared.take(self.facade)?.await.ok()
+        let made = self.engine.state.prepared.take(self.facade)?;
+        timeout(PATIENCE, made).await.ok()?.ok()
     }
 
     /// Makes an instance for the next call, on another thread.
@@ -86,19 +92,19 @@ impl InstancePreparer {
         limits: &PluginLimits,
         usage: &Arc<UsageCounters>,
     ) {
-        let Some(made) = self.engine.state.prepared.put(self.facade) else { return };
+        let Some((made, place)) = self.engine.state.prepared.put(self.facade) else { return };
         let preparer = Arc::clone(self);
         let (component, limits, usage) = (component.clone(), limits.clone(), Arc::clone(usage));
         tokio::task::spawn_blocking(move || {
-            match preparer.make(&component, &limits, &usage) {
+            if let Some(instance) = preparer.make(&component, &limits, &usage) {
                 // It was evicted meanwhile if it cannot be sent.
-                Some(instance) => drop(made.send(instance)),
-                None => preparer.disable(),
+                drop(made.send(instance));
             }
+            drop(place);
         });
     }
 
-    /// Makes an instance. `None` if it cannot be made, or has seen something of the host.
+    /// Makes an instance. `None` if it cannot be made, or its start called an import.
     fn make(
         &self,
         component: &PluginComponent,
@@ -109,11 +115,15 @@ impl InstancePreparer {
         let _cpu = usage.count_cpu(&meter);
         let mut store = new_store(&self.engine, limits, Arc::clone(&meter), StorePurpose::Prepare);
         let future = Box::pin(component.pre.instantiate(&mut store));
-        let made = Handle::current().block_on(MeteredFuture { meter, future });
-        let plugin = made.ok()?.ok()?;
+        let making = timeout(limits.call.wall, MeteredFuture { meter, future });
+        let made = Handle::current().block_on(async { making.await });
         let guest = store.data_mut();
+        if guest.has_entered_host {
+            self.disable();
+            return None;
+        }
         guest.running = None;
-        (!guest.has_entered_host).then_some(PreparedInstance { store, plugin })
+        Some(PreparedInstance { plugin: made.ok()?.ok()?.ok()?, store })
     }
 }
 

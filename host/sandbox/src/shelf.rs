@@ -3,8 +3,8 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -23,15 +23,27 @@ pub(crate) struct PreparedInstance {
 pub(crate) struct PreparedShelf {
     /// The facade of each, the oldest first. Locked to take and to put one; instances are dropped outside.
     waiting: Mutex<VecDeque<(u64, Receiver<PreparedInstance>)>>,
+    /// Instances that are being made now: they are not cancelled when they are evicted.
+    making: Arc<AtomicUsize>,
+    /// Most instances that wait, and most that are being made.
     capacity: usize,
     /// Number of the next facade.
     next: AtomicU64,
 }
 
+/// An instance that is being made, while it lives.
+pub(crate) struct MakingGuard(Arc<AtomicUsize>);
+
+impl Drop for MakingGuard {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl PreparedShelf {
     /// Creates a shelf of at most this many instances, which count against those that live at once.
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { waiting: Mutex::default(), capacity, next: AtomicU64::new(0) }
+        Self { waiting: Mutex::default(), making: Arc::default(), capacity, next: AtomicU64::new(0) }
     }
 
     /// Whether any instance may wait.
@@ -51,8 +63,12 @@ impl PreparedShelf {
         waiting.remove(at).map(|(_, instance)| instance)
     }
 
-    /// Adds an instance, unless there is one of the facade.
-    pub(crate) fn put(&self, facade: u64) -> Option<Sender<PreparedInstance>> {
+    /// Adds an instance that is to be made, unless there is one of the facade, or too many are being made.
+    pub(crate) fn put(&self, facade: u64) -> Option<(Sender<PreparedInstance>, MakingGuard)> {
+        let making = MakingGuard(Arc::clone(&self.making));
+        if self.making.fetch_add(1, Ordering::Relaxed) >= self.capacity {
+            return None;
+        }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.iter().any(|(owner, _)| *owner == facade) {
             return None;
@@ -62,6 +78,6 @@ impl PreparedShelf {
         let evicted = (waiting.len() > self.capacity).then(|| waiting.pop_front());
         drop(waiting);
         drop(evicted);
-        Some(made)
+        Some((made, making))
     }
 }

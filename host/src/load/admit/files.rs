@@ -71,7 +71,7 @@ fn parse_policy(content: &Path, path: &Path) -> Result<PolicyFile, AdmitError> {
 }
 
 /// Reads a regular file; fails if it changes meanwhile.
-pub(super) fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
+pub(in crate::load) fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, AdmitError> {
     // Opening a device may have side effects, so check before; the opened file is checked again.
     if !std::fs::metadata(path)?.is_file() {
         return Err(AdmitError::NotRegular);

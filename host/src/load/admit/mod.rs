@@ -33,7 +33,7 @@ pub use admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod};
 pub use component::PluginAdmitter;
 pub use error::AdmitError;
 pub use facade_state::{FacadeStates, open_folder};
-pub(super) use files::{PolicyFile, read_policy};
+pub(super) use files::{PolicyFile, read_file, read_policy};
 pub use guard::AdmittedGuard;
 pub(super) use upstream::admit_upstream;
 pub use workflow::admit_workflows;

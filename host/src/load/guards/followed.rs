@@ -32,6 +32,8 @@ pub(super) struct FollowedGuard {
     version: Option<GuardVersion>,
     /// State of the lock when it was decided about.
     lock: LockState,
+    /// Why the file could not be read last; it is tried again.
+    trouble: Option<String>,
 }
 
 /// A version of a guard, and what the lock says of it.
@@ -44,7 +46,7 @@ struct GuardVersion {
 impl FollowedGuard {
     pub(super) fn new(spec: GuardSpec, post: Arc<GuardPost>) -> Self {
         let looks = FileLooks { loaded: None, seen: None };
-        Self { spec, post, looks, version: None, lock: LockState::default() }
+        Self { spec, post, looks, version: None, lock: LockState::default(), trouble: None }
     }
 
     /// Loads what is in the file, if it is new or may have been approved meanwhile. Returns true if anything was decided.
@@ -53,21 +55,43 @@ impl FollowedGuard {
             fs::metadata(&self.spec.component).ok().map(|meta| FileStamp::from_metadata(&meta))
         });
         let lock = pins.state();
-        let waits = self.version.as_ref().is_some_and(|version| !version.changes.is_empty());
-        let is_due = self.looks.is_due(now) || waits && lock != self.lock;
+        let is_new = self.looks.is_due(now);
+        let is_decided = is_new || lock == self.lock || !self.has_new_decision(pins);
         self.looks.seen = now;
-        if !is_due {
+        if is_decided && !is_new {
+            self.lock = lock;
             return false;
         }
         match admit(admitter, &self.spec, &self.spec.component).await {
             Ok(admitted) => self.arrive(admitted, admitter, pins).await,
             // Read again at the next look; calls wait, or the version before goes on.
             Err(AdmitError::Changing) => return false,
+            Err(error) if now.is_some() && error.is_transient() => {
+                self.note_trouble(error.to_string());
+                return false;
+            }
             Err(error) => self.reject(&error),
         }
         self.looks.loaded = Some(now);
-        self.lock = lock;
+        (self.lock, self.trouble) = (lock, None);
         true
+    }
+
+    /// Whether the lock says something else of the version in the file than before.
+    fn has_new_decision(&self, pins: &PinKeeper) -> bool {
+        self.version.as_ref().is_some_and(|GuardVersion { pin, changes }| match pins.decide(pin, true) {
+            PinDecision::Serve | PinDecision::Record => !changes.is_empty(),
+            PinDecision::Hold(now) => now != *changes,
+        })
+    }
+
+    /// Logs why the file cannot be read, once.
+    fn note_trouble(&mut self, why: String) {
+        if self.trouble.as_ref() != Some(&why) {
+            let (guard, file) = (self.spec.rule.name.as_str(), self.spec.component.display());
+            tracing::error!(guard, "{file}: {}; it is tried again", printable(&why));
+            self.trouble = Some(why);
+        }
     }
 
     /// Adds to what the lock records.

@@ -129,7 +129,11 @@ impl PinKeeper {
             Err(why) => return known.set_trouble(Some(why)),
         };
         if known.is_outdated() {
+            let was_usable = known.trouble.is_none();
             known.read(&file);
+            if !was_usable && known.trouble.is_none() {
+                self.write(&mut known);
+            }
         }
     }
 
@@ -252,19 +256,30 @@ impl PinKeeper {
     pub fn record(&self, source: PinSource, report: &PinReport) {
         let mut known = self.known();
         known.reports.insert(source, report.clone());
+        self.write(&mut known);
+    }
+
+    /// Writes what was reported and is not in the lock yet.
+    fn write(&self, known: &mut KnownLock) {
         let Some((file, store)) = known.opened.clone().filter(|_| known.trouble.is_none()) else { return };
+        let reports: Vec<PinReport> = known.reports.values().cloned().collect();
+        let apply = |lock: &mut LockDocument| reports.iter().for_each(|report| report.apply(lock, self.mode));
         let mut after = LockDocument::clone(&known.document);
-        report.apply(&mut after, self.mode);
+        apply(&mut after);
         if after == *known.document {
             return;
         }
-        match file.update(|lock| report.apply(lock, self.mode)) {
+        match file.update(apply) {
             Ok((document, ())) => {
                 store.prune(document.digests());
                 // Read, not taken from above: by now, something else may have changed the file.
                 known.read(&file);
             }
-            Err(error) => known.set_trouble(Some(explain(&file, &error))),
+            Err(error) => {
+                known.set_trouble(Some(explain(&file, &error)));
+                // Read again at the next look: the disk may have been full.
+                known.stamps = None;
+            }
         }
     }
 

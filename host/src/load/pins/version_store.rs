@@ -18,11 +18,15 @@ use super::{
     diff::{ComparedVersion, VersionDiff, diff_versions},
     lock_document::{LockDocument, PendingVersion},
 };
+use crate::load::admit::read_file;
 
 /// Folder in the state folder.
 const FOLDER: &str = "versions";
 /// Age from which a file that the lock does not name is removed. Another process may be about to name it.
 const UNUSED: Duration = Duration::from_secs(60 * 60);
+
+/// Bytes of the largest file that is stored.
+const MAX_FILE: u64 = 1 << 30;
 
 /// The store of a state folder.
 pub struct VersionStore {
@@ -65,7 +69,8 @@ impl VersionStore {
     pub fn put_file(&self, digest: &str, file: &Path) -> io::Result<()> {
         match self.path(digest) {
             Some(_) => Ok(()),
-            None => self.put(digest, &fs::read(file)?),
+            // By now it may be a pipe, or very large.
+            None => self.put(digest, &read_file(file, MAX_FILE).map_err(io::Error::other)?),
         }
     }
 

@@ -175,19 +175,20 @@ impl EventFields {
         EventText { start, end: self.texts.len(), cut }
     }
 
-    /// Adds a field, unless one of that name is already there.
-    fn add(&mut self, name: &'static str, kind: FieldKind, text: EventText) {
-        if !self.others.iter().any(|known| known.name == name) {
-            self.others.push(EventField { name, kind, text });
-        }
+    /// Whether there is a field of this name, other than the message.
+    fn has(&self, name: &str) -> bool {
+        self.others.iter().any(|known| known.name == name)
     }
 
     /// Adds the fields of a span.
     fn add_missing(&mut self, span: &Self) {
         for EventField { name, kind, text } in &span.others {
-            let start = self.texts.len();
-            self.texts.push_str(span.whole(*text));
-            self.add(name, *kind, EventText { start, end: self.texts.len(), cut: text.cut });
+            if !self.has(name) {
+                let start = self.texts.len();
+                self.texts.push_str(span.whole(*text));
+                let text = EventText { start, end: self.texts.len(), cut: text.cut };
+                self.others.push(EventField { name, kind: *kind, text });
+            }
         }
     }
 
@@ -200,14 +201,14 @@ impl EventFields {
         match field.name() {
             "message" => self.message = self.capture(write),
             "log.target" => self.target = Some(self.capture(write)),
-            name if name.starts_with("log.") => {}
+            name if name.starts_with("log.") || self.has(name) => {}
             name if is_credential(name) => {
-                let redacted = self.capture(|text| text.write_str(REDACTED));
-                self.add(name, FieldKind::Text, redacted);
+                let text = self.capture(|text| text.write_str(REDACTED));
+                self.others.push(EventField { name, kind: FieldKind::Text, text });
             }
             name => {
                 let text = self.capture(write);
-                self.add(name, kind, text);
+                self.others.push(EventField { name, kind, text });
             }
         }
     }
