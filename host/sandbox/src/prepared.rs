@@ -116,7 +116,7 @@ impl InstancePreparer {
         let mut store = new_store(&self.engine, limits, Arc::clone(&meter), StorePurpose::Prepare);
         let future = Box::pin(component.pre.instantiate(&mut store));
         let making = timeout(limits.call.wall, MeteredFuture { meter, future });
-        let made = Handle::current().block_on(async { making.await });
+        let made = Handle::current().block_on(making);
         let guest = store.data_mut();
         if guest.has_entered_host {
             self.disable();
