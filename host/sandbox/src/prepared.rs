@@ -65,7 +65,7 @@ impl InstancePreparer {
         if took < SLOW || has_entered_host {
             self.disable();
         } else {
-            let count = |slow: u8| (slow < SLOW_INSTANCES).then_some(slow + 1);
+            let count = |slow: u8| (slow < SLOW_INSTANCES).then(|| slow + 1);
             // Several calls may be measured at once.
             let _ = self.slow.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
         }
