@@ -48,7 +48,9 @@ pub enum KeyError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     /// The registry has no signature of it.
-    #[error("it is not signed: the registry has no signatures of {0}")]
+    #[error(
+        "it is not signed: the registry has no signatures of {0} in the format of `cosign sign --key KEY --new-bundle-format=false` or `loggia push --key KEY`"
+    )]
     Missing(String),
     /// There are signatures, and none is by a key of the rules.
     #[error("it is not signed by {0}")]
