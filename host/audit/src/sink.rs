@@ -64,8 +64,8 @@ impl SinkHealth {
     }
 }
 
-/// Makes a line: a JSON object.
-pub type LineMaker = Box<dyn FnOnce() -> String + Send>;
+/// Makes a line: a JSON object. `None` if there is none to write.
+pub type LineMaker = Box<dyn FnOnce() -> Option<String> + Send>;
 
 /// Lines on their way to the thread.
 #[derive(Default)]
@@ -209,7 +209,7 @@ impl SinkWork {
                 }
             } else {
                 idle = 0;
-                let mut lines = lines.into_iter().map(|make| make()).peekable();
+                let mut lines = lines.into_iter().filter_map(|make| make()).peekable();
                 while lines.peek().is_some() {
                     self.write(&lines.by_ref().take(BATCH).collect::<Vec<_>>());
                 }

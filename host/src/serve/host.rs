@@ -239,7 +239,13 @@ impl PluginHost {
             .as_ref()
             .and_then(|telemetry| telemetry.recorder())
             .or_else(|| options.spans.clone());
-        let stores = GateStores { unaudited: trail::refusal(), guards: guards.roster(), spans, ..stores };
+        let stores = GateStores {
+            unaudited: trail::refusal(),
+            audit_thread: trail::thread(),
+            guards: guards.roster(),
+            spans,
+            ..stores
+        };
         let gate = Gate::with_stores(catalog, executor, options.quotas, stores);
         Ok(Self {
             gate,

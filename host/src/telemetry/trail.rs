@@ -1,11 +1,14 @@
 //! The audit trail of this process.
 
 use std::{
+    cell::RefCell,
     path::Path,
     sync::{Arc, OnceLock, atomic::AtomicBool},
+    time::SystemTime,
 };
 
 use loggia_audit::{AuditSink, FullDisk, TrailError, TrailOptions};
+use loggia_gate::call::AuditThread;
 use loggia_policy::settings::{Audit, FullAudit};
 
 use super::line::CapturedEvent;
@@ -36,6 +39,23 @@ pub fn open(settings: &Audit, state: &Path) -> Result<Option<AuditSink>, TrailEr
 /// Bytes of an event that may wait to be rendered: longer ones are cut before they wait.
 const MAX_WAITING: usize = 4 << 10;
 
+/// An event that the thread of the trail logs for a call.
+struct DeferredEvent {
+    time: SystemTime,
+    line: Option<String>,
+}
+
+thread_local! {
+    /// Set while this thread, that of the trail, logs an event for a call.
+    static DEFERRED: RefCell<Option<DeferredEvent>> = const { RefCell::new(None) };
+}
+
+/// Time of the event that this thread logs.
+pub(super) fn event_time() -> SystemTime {
+    let deferred = DEFERRED.with_borrow(|deferred| deferred.as_ref().map(|event| event.time));
+    deferred.unwrap_or_else(SystemTime::now)
+}
+
 /// Makes a sink that of this process. Returns a function that queues events as lines. The thread of the sink renders them: it would
 /// take longer than a short call.
 pub(super) fn start(sink: AuditSink) -> impl Fn(CapturedEvent) + Send + Sync + 'static {
@@ -43,13 +63,32 @@ pub(super) fn start(sink: AuditSink) -> impl Fn(CapturedEvent) + Send + Sync + '
     // Logging starts once.
     let _ = SINK.set(sink);
     move |event| {
-        if event.size() > MAX_WAITING {
+        let is_deferred = DEFERRED.with_borrow_mut(|deferred| {
+            deferred.as_mut().map(|deferred| deferred.line = Some(event.render())).is_some()
+        });
+        if is_deferred {
+            // The queue has brought it here.
+        } else if event.size() > MAX_WAITING {
             let line = event.render();
-            queue(Box::new(|| line));
+            queue(Box::new(|| Some(line)));
         } else {
-            queue(Box::new(move || event.render()));
+            queue(Box::new(move || Some(event.render())));
         }
     }
+}
+
+/// Lets the thread of the trail log events of calls, in their order among the others and with the time of now. `None` without a
+/// trail.
+pub fn thread() -> Option<AuditThread> {
+    let queue = SINK.get()?.queue();
+    Some(Arc::new(move |log| {
+        let time = SystemTime::now();
+        queue(Box::new(move || {
+            DEFERRED.set(Some(DeferredEvent { time, line: None }));
+            log();
+            DEFERRED.take()?.line
+        }));
+    }))
 }
 
 /// A trail that cannot be written.

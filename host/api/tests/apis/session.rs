@@ -49,6 +49,7 @@ pub fn call(action: &str, params: Object) -> Call {
         id: CallId("c1".into()),
         action: action.into(),
         params,
+        params_text: None,
         detail: Detail::Full,
         scope: None,
         deadline: Instant::now() + Duration::from_secs(60),

@@ -37,7 +37,7 @@ const MAX_FAULT_BYTES: usize = 600;
 pub(super) async fn answer_root(
     gate: Arc<GateState>,
     state: Arc<CallState>,
-    planned: PlannedCall,
+    mut planned: PlannedCall,
 ) -> Envelope {
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
     let refuse = |failure| Envelope::new(command.clone(), Err(failure));
@@ -70,7 +70,7 @@ pub(super) async fn answer_root(
     let due = state.start_clock(timeout.map_or(wall, |asked| asked.min(wall)));
     let frame = CallFrame::root(gate, Arc::clone(&state), &planned, permit, due).with_span(span.as_parent());
     let wall_timeout = frame.wall_timeout(timeout, wall, limit);
-    let audit = CallAudit::begin(&frame, &planned.params);
+    let audit = CallAudit::begin(&frame, &mut planned);
     let envelope = frame.answer_within(due, planned, wall_timeout).await;
     audit.end(&envelope);
     call_span::end(span, &envelope);
@@ -135,6 +135,7 @@ impl CallFrame {
             id: frame.id.clone(),
             action: planned.action().name.clone(),
             params: planned.params,
+            params_text: planned.params_text,
             detail: planned.detail,
             scope: frame.caller_key(),
             deadline: frame.state.deadline(frame.due).unwrap_or(frame.due).into_std(),
@@ -261,7 +262,7 @@ impl CallFrame {
         let frame = Self::nested(self, &planned, permit, own_due.min(self.due), cancel);
         let frame = frame.with_span(span.as_parent());
         let wall_timeout = frame.wall_timeout(timeout, wall, limit);
-        let audit = CallAudit::begin(&frame, &planned.params);
+        let audit = CallAudit::begin(&frame, &mut planned);
         let envelope = frame.answer_within(own_due, planned, wall_timeout).await;
         audit.end(&envelope);
         call_span::end(span, &envelope);

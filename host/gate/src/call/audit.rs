@@ -7,28 +7,44 @@
 //! here as well, with or without an audit log.
 
 use core::net::IpAddr;
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use data_encoding::HEXLOWER;
-use loggia_facade::{Answer, CallGuard, CallId, Effect, Envelope, Failure, Input, Object, code};
+use loggia_facade::{
+    Answer, CallGuard, CallId, Effect, Envelope, Failure, Input, Object, code, json::object_text,
+};
 use loggia_schema::HOST_ACTIONS;
 use loggia_text::printable;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::field::display;
 
-use super::frame::CallFrame;
+use super::{frame::CallFrame, gate_state::GateState};
 use crate::{
     access::{CallOrigin, Caller, RequestIds},
     approval::ApprovalRecord,
     catalog::{CatalogEntry, CatalogSlot},
     flow::{CallOutcome, GateMeters, GaugeGuard, OTHER_NAME},
     guard::{GuardLook, GuardPost},
+    plan::PlannedCall,
     run::CallState,
 };
 
 /// Log target of the lines.
 pub const TARGET: &str = "loggia::audit";
+
+/// Outcome of a call that succeeded.
+const OK: &str = "ok";
+
+/// Runs what writes a line, later and in order, on the thread of the trail.
+pub type AuditThread = Arc<dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync>;
 
 /// Returns true if audit lines are written anywhere.
 pub fn is_enabled() -> bool {
@@ -42,28 +58,35 @@ pub(super) struct CallAudit {
     state: Arc<CallState>,
     entry: Arc<CatalogEntry>,
     action: usize,
-    params: Option<String>,
-    meters: Arc<GateMeters>,
+    params: Option<AuditedParams>,
+    gate: Arc<GateState>,
     began: Instant,
     emitted: bool,
     _running: GaugeGuard,
 }
 
 impl CallAudit {
-    /// Starts the audit of a call with these parameters.
-    pub(super) fn begin(frame: &CallFrame, params: &Object) -> Self {
-        let (entry, meters) = (&frame.entry, &frame.gate.meters);
+    /// Starts the audit of a call. Keeps the text of its parameters for its facade, if a line needs it.
+    pub(super) fn begin(frame: &CallFrame, planned: &mut PlannedCall) -> Self {
+        let (entry, gate) = (&frame.entry, &frame.gate);
+        let params = is_enabled().then(|| {
+            let text = Arc::new(object_text(&planned.params));
+            let waiting = gate.audit_thread.as_ref().and_then(|_| WaitingText::new(&text));
+            let params = waiting.map_or_else(|| AuditedParams::Digest(digest(&text)), AuditedParams::Text);
+            planned.params_text = Some(text);
+            params
+        });
         Self {
             id: frame.id.clone(),
             parent: frame.parent.as_ref().map(|parent| parent.id.clone()),
             state: Arc::clone(&frame.state),
             entry: Arc::clone(entry),
             action: frame.action,
-            params: is_enabled().then(|| digest(params)),
-            meters: Arc::clone(meters),
+            params,
+            gate: Arc::clone(gate),
             began: Instant::now(),
             emitted: false,
-            _running: entry.counters.resolve(entry.surface(), meters).calls.running.track(),
+            _running: entry.counters.resolve(entry.surface(), &gate.meters).calls.running.track(),
         }
     }
 
@@ -74,28 +97,104 @@ impl CallAudit {
 
     fn emit(&mut self, failed: Option<&str>) {
         self.emitted = true;
-        let Self { id, state, entry, .. } = &*self;
-        let took = self.began.elapsed();
-        let counters = entry.counters.resolve(entry.surface(), &self.meters);
+        let (took, params) = (self.began.elapsed(), self.params.take());
+        let Self { state, entry, gate, .. } = &*self;
+        let counters = entry.counters.resolve(entry.surface(), &gate.meters);
         counters.calls.times.record(took);
         counters.record(self.action, failed.map_or(CallOutcome::Ok, CallOutcome::from_code));
         if self.parent.is_none() {
-            self.meters.callers.get_or_insert(&caller_label(&state.caller)).record(failed.is_some());
+            gate.meters.callers.get_or_insert(&caller_label(&state.caller)).record(failed.is_some());
         }
-        if !is_enabled() {
-            return;
+        // Enabled when the call began.
+        let Some(params) = params else { return };
+        let line = CallLine {
+            id: self.id.clone(),
+            parent: self.parent.clone(),
+            caller: state.caller.clone(),
+            address: state.address,
+            request_ids: state.request_ids.clone(),
+            entry: Arc::clone(entry),
+            action: self.action,
+            params,
+            outcome: failed.map(|code| outcome_label(Some(code))),
+            took,
+        };
+        match &gate.audit_thread {
+            None => line.write(),
+            Some(later) => later(Box::new(|| line.write())),
         }
-        let outcome = outcome_label(failed);
-        let (facade, action) = facade_and_action(entry, self.action);
-        let ms = (took.as_secs_f64() * 1e6).round() / 1e3;
-        let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
+    }
+}
+
+/// The line of a call that ran. Writing it, and the digest of long parameters, take longer than a short call, so the thread of the
+/// trail does it, if there is one. It shares what it can with the call.
+struct CallLine {
+    id: CallId,
+    parent: Option<CallId>,
+    caller: Caller,
+    address: Option<IpAddr>,
+    request_ids: RequestIds,
+    entry: Arc<CatalogEntry>,
+    action: usize,
+    params: AuditedParams,
+    outcome: Option<String>,
+    took: Duration,
+}
+
+impl CallLine {
+    fn write(self) {
+        let outcome = self.outcome.as_deref().unwrap_or(OK);
+        let (facade, action) = facade_and_action(&self.entry, self.action);
+        let ms = (self.took.as_secs_f64() * 1e6).round() / 1e3;
+        let AuditCaller { caller, address, request, trace } =
+            AuditCaller::new(&self.caller, self.address, &self.request_ids);
         let from = self.parent.as_ref().map(|parent| parent.0.as_str());
+        let (params, artifact) = (self.params.into_digest(), &self.entry.origin);
         tracing::debug!(
             target: TARGET,
-            event = "call", id = id.0, from, request, trace, caller = &*caller, address, facade, action,
-            params = self.params, artifact = entry.origin, outcome, ms,
+            event = "call", id = self.id.0, from, request, trace, caller = &*caller, address, facade, action,
+            params, artifact, outcome, ms,
             "{facade}.{action}: {outcome}"
         );
+    }
+}
+
+/// Parameters of a call that runs, for the digest in its line.
+enum AuditedParams {
+    Digest(String),
+    Text(WaitingText),
+}
+
+impl AuditedParams {
+    fn into_digest(self) -> String {
+        match self {
+            Self::Digest(digest) => digest,
+            Self::Text(waiting) => digest(&waiting.0),
+        }
+    }
+}
+
+/// A text that waits for its digest. All of them are bounded together.
+struct WaitingText(Arc<String>);
+
+/// Bytes of texts that wait. Relaxed, since no other data depends on it.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+impl WaitingText {
+    /// Bytes of texts that may wait, if a thread does not keep up.
+    const MOST: usize = 8 << 20;
+
+    /// Returns `None` if too many wait.
+    fn new(text: &Arc<String>) -> Option<Self> {
+        let before = WAITING.fetch_add(text.len(), Ordering::Relaxed);
+        let waiting = Self(Arc::clone(text));
+        (before + text.len() <= Self::MOST).then_some(waiting)
+    }
+}
+
+impl Drop for WaitingText {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(self.0.len(), Ordering::Relaxed);
     }
 }
 
@@ -157,7 +256,11 @@ impl AuditRequest {
                     (named("action").or_else(|| named("cmd")).unwrap_or_default(), arguments)
                 }
             };
-            Self { tool: printable_name(tool), action: printable_name(action), params: digest(arguments) }
+            Self {
+                tool: printable_name(tool),
+                action: printable_name(action),
+                params: digest(&object_text(arguments)),
+            }
         })
     }
 }
@@ -367,7 +470,7 @@ pub(super) fn record_guard(frame: &CallFrame, audited: &AuditedGuard<'_>, look: 
         let (facade, action) = facade_and_action(&frame.entry, frame.action);
         let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
         let (id, moment) = (frame.id.0.as_str(), moment.as_str());
-        let params = params.map(digest);
+        let params = params.map(|params| digest(&object_text(params)));
         tracing::debug!(
             target: TARGET,
             event = "guard", id, request, trace, caller = &*caller, address, facade, action, guard, moment, params,
@@ -378,7 +481,7 @@ pub(super) fn record_guard(frame: &CallFrame, audited: &AuditedGuard<'_>, look: 
 
 /// Shortens and escapes a failure code, which may be of the facade's own choice.
 fn outcome_label(failed: Option<&str>) -> String {
-    format!("{:.40}", printable(failed.unwrap_or("ok")))
+    format!("{:.40}", printable(failed.unwrap_or(OK)))
 }
 
 fn facade_and_action(entry: &CatalogEntry, action: usize) -> (&str, &str) {
@@ -391,11 +494,9 @@ fn printable_name(name: &str) -> String {
     printable(&name.chars().take(80).collect::<String>()).into_owned()
 }
 
-/// Digests parameters: the first 16 bytes of SHA-256 over the JSON text, in hexadecimal.
-fn digest(params: &Object) -> String {
-    // JSON values always serialise. A text in one piece is hashed several times as fast as one that comes in pieces.
-    let text = serde_json::to_vec(params).unwrap_or_default();
-    HEXLOWER.encode(&Sha256::digest(&text)[..16])
+/// Digests the JSON text of parameters: the first 16 bytes of SHA-256, in hexadecimal.
+fn digest(text: &str) -> String {
+    HEXLOWER.encode(&Sha256::digest(text)[..16])
 }
 
 #[cfg(test)]
@@ -408,7 +509,7 @@ mod tests {
     fn a_digest_is_that_of_the_json_text() {
         let Some(params) = json!({"a": 1, "b": "x"}).as_object().cloned() else { unreachable!() };
         // printf '{"a":1,"b":"x"}' | sha256sum
-        assert_eq!(digest(&params), "ecf9e98ec0641e23113ff3ce8bdc78d0");
+        assert_eq!(digest(&object_text(&params)), "ecf9e98ec0641e23113ff3ce8bdc78d0");
     }
 
     #[test]

@@ -188,6 +188,7 @@ impl RunHead {
             action: actions.iter().position(|action| Some(&action.name) == self.actions.first())?,
             command: self.command.clone(),
             params: self.params.clone(),
+            params_text: None,
             resolved: self.resolved.clone(),
             inputs: self.inputs.clone(),
             detail: Detail::parse(&self.detail).unwrap_or_default(),

@@ -118,6 +118,7 @@ fn validate_call(
         action: call.action,
         command: call.command,
         params: prepared.params,
+        params_text: None,
         resolved: prepared.resolved,
         inputs,
         detail: call.detail,
@@ -146,7 +147,7 @@ pub(crate) fn replace_params(planned: &mut PlannedCall, params: Object) -> Resul
     };
     let resolved = all.into_iter().filter(|(name, _)| differs(name)).collect();
     (planned.inputs, planned.resolved) = (shown_inputs(&entry, action, &prepared.params), resolved);
-    planned.params = prepared.params;
+    (planned.params, planned.params_text) = (prepared.params, None);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use tracing::{
 };
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
-use super::client_disconnects;
+use super::{client_disconnects, trail::event_time};
 
 /// Longest line, in bytes.
 pub const MAX_LINE: usize = 8 << 10;
@@ -126,7 +126,7 @@ where
         let named = fields.target.map(|target| fields.whole(target).to_owned());
         let target = named.map_or(Cow::Borrowed(metadata.target()), Cow::Owned);
         let (level, format, colours) = (*metadata.level(), self.format, self.colours);
-        (self.write)(CapturedEvent { time: SystemTime::now(), level, target, fields, format, colours });
+        (self.write)(CapturedEvent { time: event_time(), level, target, fields, format, colours });
     }
 }
 

@@ -126,6 +126,7 @@ pub async fn call_with(
         id: CallId("c".into()),
         action: action.into(),
         params: params.as_object().cloned().unwrap_or_else(Object::new),
+        params_text: None,
         detail: Detail::Standard,
         scope: None,
         deadline: Instant::now() + LONG,
