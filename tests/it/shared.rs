@@ -15,7 +15,10 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::workflows::killed::{KnownRuns, begin_runs, note_run};
+use crate::{
+    reload::becomes,
+    workflows::killed::{KnownRuns, begin_runs, note_run},
+};
 
 const ASKS: &str = "
 facade: orders
@@ -361,5 +364,73 @@ async fn names_have_one_owner_over_all_servers() -> Result<()> {
         other => Err(format!("{other:?}")),
     })
     .await;
+    Ok(())
+}
+
+/// Servers of several machines load plugins from the same path, with different files while an update is rolled out.
+#[tokio::test]
+async fn a_version_is_approved_for_all_servers() -> Result<()> {
+    let server = PrivateServer::shared();
+    let (settings, _) = settings(&server);
+    let folder = Folder::new();
+    let file = folder.beside("config").join("loggia.toml");
+    std::fs::write(&file, &settings)?;
+    let serve = async |machine: &str, version: &str| {
+        folder.put("version", &fixture(version));
+        let state = folder.beside(machine);
+        let host = HttpHost::start_with(folder.path(), |command| {
+            command.env("LOGGIA_PIN", "surface").env("LOGGIA_STATE", state).arg("--config").arg(&file);
+        })
+        .await?;
+        let client = Client::http(&host, Era::Stateful).await?;
+        anyhow::Ok((host, client))
+    };
+    let stop = async |(mut host, client): (HttpHost, Client)| {
+        client.end().await?;
+        signal(&host.child, Signal::TERM)?;
+        host.child.wait().await?;
+        anyhow::Ok(())
+    };
+    let first = serve("first", "version_one").await?;
+    becomes(&first.1, "one").await;
+    stop(first).await?;
+    // By a command on a third machine.
+    let pending = async || {
+        let (code, listed, notes) = loggia(&settings, &["pending", "--json"]).await?;
+        ensure!(code == 0, "{code} {notes}");
+        let waits = listed.lines().map(serde_json::from_str::<Value>);
+        Ok(waits.collect::<Result<Vec<_>, _>>()?)
+    };
+    let second = serve("second", "version_text").await?;
+    let waits = async || {
+        eventually(async || match pending().await.as_deref() {
+            Ok([version]) => Ok(version["version"].as_str().unwrap_or_default().to_owned()),
+            other => Err(format!("{other:?}")),
+        })
+        .await
+    };
+    let found = waits().await;
+    assert_eq!(second.1.names().await?, [""; 0], "it has no copy of the approved version");
+    let (_, diff, notes) = loggia(&settings, &["diff", "version"]).await?;
+    assert!(diff.contains("\n~ summary: "), "{diff}{notes}");
+    // It is withdrawn by the server that found it.
+    folder.put("version", &fixture("version_one"));
+    becomes(&second.1, "one").await;
+    eventually(async || match pending().await.as_deref() {
+        Ok([]) => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
+    folder.put("version", &fixture("version_text"));
+    assert_eq!(waits().await, found);
+    let (code, _, notes) = loggia(&settings, &["approve", &found]).await?;
+    assert_eq!((code, notes), (0, format!("approved: {found}\n")));
+    becomes(&second.1, "text").await;
+    assert_eq!(pending().await?, [Value::Null; 0]);
+    stop(second).await?;
+    // One that has not been updated yet starts again.
+    let first = serve("first", "version_one").await?;
+    becomes(&first.1, "one").await;
+    stop(first).await?;
     Ok(())
 }

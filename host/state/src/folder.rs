@@ -114,9 +114,17 @@ impl StateFolder {
     ///
     /// [`StateError::Storage`] if it cannot be read or created, or does not have 32 bytes.
     pub fn secret(&self) -> Result<[u8; 32], StateError> {
-        let own = secret::read_or_create(&self.path, SECRET)
-            .map_err(|error| error::io_error(&self.path.join(SECRET), &error))?;
-        self.backend.share_secret(own)
+        self.backend.share_secret(self.own_secret()?)
+    }
+
+    /// Returns the random secret of this folder alone, also if its stores are kept elsewhere; creates it at first use.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Storage`] if it cannot be read or created, or does not have 32 bytes.
+    pub fn own_secret(&self) -> Result<[u8; 32], StateError> {
+        secret::read_or_create(&self.path, SECRET)
+            .map_err(|error| error::io_error(&self.path.join(SECRET), &error))
     }
 
     /// Removes a store, if it exists. Hosts that use it continue with an empty store, whose versions are higher than all

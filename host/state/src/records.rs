@@ -11,6 +11,8 @@ pub enum HostRecords {
     Names,
     /// Credentials of callers, encrypted.
     Credentials,
+    /// Versions of plugins that were approved, or wait.
+    Versions,
 }
 
 impl HostRecords {
@@ -21,6 +23,7 @@ impl HostRecords {
             Self::Starts => ".starts",
             Self::Names => ".names",
             Self::Credentials => ".credentials",
+            Self::Versions => ".versions",
         }
     }
 
@@ -31,6 +34,7 @@ impl HostRecords {
             Self::Starts => 64 << 20,
             Self::Names => 2 << 20,
             Self::Credentials => 1 << 30,
+            Self::Versions => 256 << 20,
         }
     }
 }

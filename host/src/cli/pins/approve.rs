@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     diff,
-    records::{PinRecords, VersionReference, decide_now, report_nothing},
+    records::{VersionReference, decide_now, open_lock_in, read_lock, report_nothing, unusable},
 };
 use crate::{
     cli::{
         common::{LoadOptions, UsageError, io_runtime},
         term,
     },
-    load::pins::{LockDocument, PinReport, PinnedVersion},
+    load::pins::{LockDocument, PinReport, PinnedVersion, VersionLock},
     serve::{HostOptions, PluginHost},
     telemetry::logs,
 };
@@ -49,7 +49,8 @@ impl ApproveCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
         let options = self.common.host_options()?;
-        if !options.state.exists() && !matches!(self.all, Some(Some(_))) {
+        let is_there = options.database.is_some() || options.state.exists();
+        if !is_there && !matches!(self.all, Some(Some(_))) {
             return Ok(report_nothing());
         }
         ensure!(
@@ -58,7 +59,7 @@ impl ApproveCommand {
                 "name the plugin folder whose versions begin the new lock: `--new-lock --all DIR`".to_owned()
             )
         );
-        let records = PinRecords::open_folder(&options.state)?;
+        let records = open_lock_in(&options.state, options.database.as_ref())?;
         let approved = match &self.all {
             Some(Some(folder)) => self.approve_folder(&records, folder, options)?,
             Some(None) => approve_where(&records, |lock, version| !is_rejected(lock, version))?,
@@ -83,7 +84,7 @@ impl ApproveCommand {
     /// replaced in the lock meanwhile.
     fn approve_folder(
         &self,
-        records: &PinRecords,
+        records: &VersionLock,
         folder: &Path,
         options: HostOptions,
     ) -> anyhow::Result<Vec<PinnedVersion>> {
@@ -95,20 +96,21 @@ impl ApproveCommand {
         if self.new_lock {
             let found = [served, held].concat();
             let approve = |lock: &mut LockDocument| approve_versions(lock, &found);
-            records.file.replace(approve).map_err(|error| records.explain(error))?;
+            records.replace(approve).map_err(|error| unusable(records, &error))?;
             return Ok(found);
         }
-        let updated = records.file.update(|lock| {
-            let waiting: Vec<_> = held.into_iter().filter(|version| !is_rejected(lock, version)).collect();
+        let updated = records.update(|lock| {
+            let waiting: Vec<_> =
+                held.iter().filter(|version| !is_rejected(lock, version)).cloned().collect();
             approve_versions(lock, &waiting);
             waiting
         });
-        Ok(updated.map_err(|error| records.explain(error))?.1)
+        Ok(updated.map_err(|error| unusable(records, &error))?.1)
     }
 
     /// Finds the digests of the named versions. Asks about one that is named without digest; `None` if the answer is no.
-    fn choose(&self, records: &PinRecords) -> anyhow::Result<Option<Vec<String>>> {
-        let lock = records.read()?;
+    fn choose(&self, records: &VersionLock) -> anyhow::Result<Option<Vec<String>>> {
+        let lock = read_lock(records)?;
         let mut chosen = Vec::new();
         for version in &self.versions {
             let pending = version.find(&lock)?;
@@ -140,16 +142,16 @@ fn approve_versions(lock: &mut LockDocument, versions: &[PinnedVersion]) {
 
 /// Approves the pending versions that match. One that was replaced meanwhile does not match.
 fn approve_where(
-    records: &PinRecords,
+    records: &VersionLock,
     matches: impl Fn(&LockDocument, &PinnedVersion) -> bool,
 ) -> anyhow::Result<Vec<PinnedVersion>> {
-    let updated = records.file.update(|lock| {
+    let updated = records.update(|lock| {
         let pending = lock.pending().map(|pending| &pending.version);
         let chosen: Vec<_> = pending.filter(|version| matches(lock, version)).cloned().collect();
         approve_versions(lock, &chosen);
         chosen
     });
-    Ok(updated.map_err(|error| records.explain(error))?.1)
+    Ok(updated.map_err(|error| unusable(records, &error))?.1)
 }
 
 /// Loads a folder, and the guards of the settings, as a server in which every change waits; returns the versions it found.

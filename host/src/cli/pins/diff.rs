@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use loggia_policy::settings::Level;
 
-use super::records::{PinRecords, VersionReference, report_nothing};
+use super::records::{VersionReference, open_lock, read_lock, report_nothing};
 use crate::{
     cli::records::RecordPlace,
     cli::term,
-    load::pins::{LockDocument, PendingVersion},
+    load::pins::{LockDocument, PendingVersion, VersionLock},
     telemetry::logs,
 };
 
@@ -29,8 +29,8 @@ pub struct DiffCommand {
 impl DiffCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
-        let Some(records) = PinRecords::open(self.place)? else { return Ok(report_nothing()) };
-        let lock = records.read()?;
+        let Some(records) = open_lock(self.place)? else { return Ok(report_nothing()) };
+        let lock = read_lock(&records)?;
         let pending = self.version.find(&lock)?;
         show(&records, &lock, pending);
         Ok(ExitCode::SUCCESS)
@@ -38,7 +38,7 @@ impl DiffCommand {
 }
 
 /// Prints the differences of a version.
-pub fn show(records: &PinRecords, lock: &LockDocument, pending: &PendingVersion) {
+pub fn show(records: &VersionLock, lock: &LockDocument, pending: &PendingVersion) {
     term::print(&pending.version.reference());
     records.diff(lock, pending).iter().for_each(|line| term::print(&line.to_string()));
 }

@@ -6,7 +6,7 @@ use loggia_policy::settings::Level;
 use loggia_text::printable;
 use serde_json::json;
 
-use super::records::PinRecords;
+use super::records::{open_lock, read_lock};
 use crate::{
     cli::{columns, records::RecordPlace, term},
     load::pins::{LockDocument, PendingVersion},
@@ -32,8 +32,8 @@ const HEAD: [&str; 5] = ["version", "state", "changed", "since", "file"];
 impl PendingCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
-        let records = PinRecords::open(self.place)?;
-        let lock = records.map(|records| records.read()).transpose()?.unwrap_or_default();
+        let lock = open_lock(self.place)?;
+        let lock = lock.map(|lock| read_lock(&lock)).transpose()?.unwrap_or_default();
         if self.json {
             lock.pending().for_each(|pending| term::print(&to_json(&lock, pending).to_string()));
         } else if lock.pending().next().is_none() {

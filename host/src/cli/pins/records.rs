@@ -1,59 +1,48 @@
-//! Opens the lock of a state folder, and finds versions in it.
+//! Opens the lock, and finds versions in it.
 
 use std::{path::Path, process::ExitCode};
 
 use anyhow::{Context, bail};
-use loggia_state::StateFolder;
+use loggia_postgres::DatabaseOptions;
 use loggia_text::printable;
 
 use crate::{
     cli::{
         common::{MissingError, UsageError},
+        database::to_database,
         exit,
         records::{RecordPlace, own_name},
         term,
     },
-    load::pins::{LockDocument, LockFile, OperatorDecision, PendingVersion, VersionDiff, VersionStore},
+    load::{
+        open_folder,
+        pins::{LockDocument, LockError, OperatorDecision, PendingVersion, VersionLock},
+    },
 };
 
-/// The lock of a state folder, with the files of versions.
-pub struct PinRecords {
-    pub file: LockFile,
-    store: VersionStore,
+/// Opens the lock of a place. `None` if there is no such state folder: it is not created.
+pub fn open_lock(place: RecordPlace) -> anyhow::Result<Option<VersionLock>> {
+    let settings = place.settings()?;
+    let database = to_database(&settings.state);
+    let folder = place.folder(&settings)?;
+    let is_there = database.is_some() || folder.exists();
+    is_there.then(|| open_lock_in(&folder, database.as_ref())).transpose()
 }
 
-impl PinRecords {
-    /// Opens the lock of a place. `None` if there is no such state folder: it is not created.
-    pub fn open(place: RecordPlace) -> anyhow::Result<Option<Self>> {
-        let settings = place.settings()?;
-        let folder = place.folder(&settings)?;
-        folder.exists().then(|| Self::open_folder(&folder)).transpose()
-    }
+/// Opens the lock of a state folder, or of its database.
+pub fn open_lock_in(folder: &Path, database: Option<&DatabaseOptions>) -> anyhow::Result<VersionLock> {
+    let opened = open_folder(folder, database).and_then(|state| VersionLock::open(&state));
+    opened.with_context(|| format!("failed to open the state folder {}", folder.display()))
+}
 
-    /// Opens the lock of a state folder.
-    pub fn open_folder(folder: &Path) -> anyhow::Result<Self> {
-        let open = || {
-            let state = StateFolder::open(folder)?;
-            let file = LockFile::new(state.path(), state.secret()?);
-            anyhow::Ok(Self { file, store: VersionStore::new(state.path()) })
-        };
-        open().with_context(|| format!("failed to open the state folder {}", folder.display()))
-    }
+/// Reads the lock.
+pub fn read_lock(lock: &VersionLock) -> anyhow::Result<LockDocument> {
+    lock.read().map_err(|error| unusable(lock, &error))
+}
 
-    /// Reads the lock.
-    pub fn read(&self) -> anyhow::Result<LockDocument> {
-        self.file.read().map_err(|error| self.explain(error))
-    }
-
-    /// Adds the path of the lock to an error.
-    pub fn explain(&self, error: impl std::fmt::Display) -> anyhow::Error {
-        anyhow::anyhow!("the lock, {}, {error}", self.file.path().display())
-    }
-
-    /// Lists how a pending version differs from the approved one.
-    pub fn diff(&self, lock: &LockDocument, pending: &PendingVersion) -> Vec<VersionDiff> {
-        self.store.diff(lock, pending)
-    }
+/// The error of a command that cannot use the lock.
+pub fn unusable(lock: &VersionLock, error: &LockError) -> anyhow::Error {
+    anyhow::anyhow!(lock.explain(error))
 }
 
 /// A version as it is named on the command line: `NAME@sha256:DIGEST`, or `NAME` alone.

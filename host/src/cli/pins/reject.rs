@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::ensure;
 use loggia_policy::settings::Level;
 
-use super::records::{PinRecords, VersionReference, decide_now, report_nothing};
+use super::records::{VersionReference, decide_now, open_lock, report_nothing, unusable};
 use crate::{
     cli::{common::UsageError, records::RecordPlace, term},
     telemetry::logs,
@@ -30,9 +30,8 @@ impl RejectCommand {
             self.versions.iter().all(VersionReference::is_exact),
             UsageError("name versions with their digests, as `loggia pending` prints them".to_owned())
         );
-        let Some(records) = PinRecords::open(self.place)? else { return Ok(report_nothing()) };
+        let Some(records) = open_lock(self.place)? else { return Ok(report_nothing()) };
         let (_, rejected) = records
-            .file
             .update(|lock| {
                 let found: anyhow::Result<Vec<_>> =
                     self.versions.iter().map(|version| version.find(lock).cloned()).collect();
@@ -40,7 +39,7 @@ impl RejectCommand {
                     found.iter().for_each(|pending| lock.reject(pending.version.digest(), decide_now()));
                 })
             })
-            .map_err(|error| records.explain(error))?;
+            .map_err(|error| unusable(&records, &error))?;
         for pending in rejected? {
             term::note(&format!("rejected: {}", pending.version.reference()));
         }

@@ -18,8 +18,8 @@ use crate::load::{
     file_stamp::FileStamp,
     guard_spec::GuardSpec,
     pins::{
-        GUARDS, LockState, PendingVersion, PinChange, PinDecision, PinKeeper, PinReport, PinnedVersion,
-        describe_guard, format_now,
+        GUARDS, LockEntry, LockState, PendingVersion, PinChange, PinDecision, PinKeeper, PinReport,
+        PinnedVersion, describe_guard, format_now,
     },
 };
 
@@ -145,25 +145,27 @@ impl FollowedGuard {
         }
     }
 
-    /// Has the approved version go on, from its copy if need be. Returns false if there is none.
+    /// Has an approved version go on, from its copy if need be. Returns false if there is none.
     async fn keep_approved(&self, pin: &PinnedVersion, admitter: &PluginAdmitter, pins: &PinKeeper) -> bool {
-        let Some(approved) = pins.entry(&pin.key()).map(|entry| entry.version) else { return false };
-        if pins.is_rejected(&approved) {
-            return false;
-        }
-        if let GuardState::Ready(guard) = self.post.state()
-            && guard.origin() == approved.artifact
-        {
-            return true;
-        }
-        let Some(copy) = pins.stored_files(&approved) else { return false };
-        match admit(admitter, &self.spec, &copy.artifact).await {
-            Ok(AdmittedGuard { guard, .. }) if guard.origin() == approved.artifact => {
-                self.accept(Arc::new(guard));
-                true
+        for LockEntry { version: approved, .. } in pins.approved(&pin.key()) {
+            if pins.is_rejected(&approved) {
+                continue;
             }
-            _ => false,
+            if let GuardState::Ready(guard) = self.post.state()
+                && guard.origin() == approved.artifact
+            {
+                return true;
+            }
+            let Some(copy) = pins.stored_files(&approved) else { continue };
+            match admit(admitter, &self.spec, &copy.artifact).await {
+                Ok(AdmittedGuard { guard, .. }) if guard.origin() == approved.artifact => {
+                    self.accept(Arc::new(guard));
+                    return true;
+                }
+                _ => {}
+            }
         }
+        false
     }
 
     fn accept(&self, guard: Arc<WasmGuard>) {
@@ -187,7 +189,7 @@ impl FollowedGuard {
     }
 
     fn record_approval(&self, pin: &PinnedVersion, pins: &PinKeeper) {
-        let by = pins.entry(&pin.key()).map(|entry| entry.approved.by).unwrap_or_default();
+        let by = pins.approver(pin).unwrap_or_default();
         let (name, digest) = (self.spec.rule.name.as_str(), pin.digest());
         tracing::info!(guard = name, "{} approved it", printable(&by));
         tracing::debug!(

@@ -33,16 +33,18 @@ pub fn decide(lock: &LockDocument, version: &PinnedVersion, name_given: bool, mo
     if lock.rejection(&version.digest()).is_some() {
         return PinDecision::Hold(vec![PinChange::Rejected]);
     }
-    let changes = match lock.entry(&version.key()) {
-        None => vec![PinChange::New],
-        Some(entry) => find_changes(&entry.version, version, name_given && mode == PinMode::Surface),
-    };
-    if changes.is_empty() {
-        PinDecision::Serve
-    } else if changes.iter().any(|change| waits(*change, mode)) {
-        PinDecision::Hold(changes)
-    } else {
-        PinDecision::Record
+    let may_rename = name_given && mode == PinMode::Surface;
+    let approved = lock.approved(&version.key()).iter();
+    let mut changes: Vec<_> =
+        approved.map(|entry| find_changes(&entry.version, version, may_rename)).collect();
+    if changes.iter().any(Vec::is_empty) {
+        return PinDecision::Serve;
+    }
+    // Those to the version that was approved last.
+    let changes = changes.pop().unwrap_or_else(|| vec![PinChange::New]);
+    match changes.iter().any(|change| waits(*change, mode)) {
+        true => PinDecision::Hold(changes),
+        false => PinDecision::Record,
     }
 }
 

@@ -19,8 +19,8 @@ pub fn describe(pins: &PinKeeper, file: &Path, admitted: &AdmittedPlugin) -> Opt
         return None;
     }
     let file = absolute_file(file);
-    let approved = pins.entry(&version_key(&file));
-    Some(describe_version(file, admitted, approved.as_ref()))
+    let approved = pins.approved(&version_key(&file));
+    Some(describe_version(file, admitted, &approved))
 }
 
 /// Describes the guard of this name, from this file.
@@ -50,15 +50,17 @@ fn absolute_file(file: &Path) -> String {
     }
 }
 
-fn describe_version(file: String, admitted: &AdmittedPlugin, approved: Option<&LockEntry>) -> PinnedVersion {
+fn describe_version(file: String, admitted: &AdmittedPlugin, approved: &[LockEntry]) -> PinnedVersion {
     let surface = admitted.entry.facade.surface();
     let digest = format!("sha256:{}", admitted.facts.digest);
     let is_upstream = upstream_name(&file).is_some();
     // Of other files, too: then the surface may change although its own file does not.
     let refers = admitted.workflow_file.as_ref().is_some_and(|bundle| bundle.has_references);
     // The same file has the same surface, even if another release of Loggia would describe it otherwise.
-    let known = approved.filter(|entry| !is_upstream && !refers && entry.version.artifact == digest);
-    let surface_digest = known.map_or_else(|| surface_digest(surface), |entry| entry.version.surface.clone());
+    let mut known =
+        approved.iter().filter(|entry| !is_upstream && !refers && entry.version.artifact == digest);
+    let surface_digest =
+        known.next().map_or_else(|| surface_digest(surface), |entry| entry.version.surface.clone());
     PinnedVersion {
         name: admitted.entry.surface().name.clone(),
         file,

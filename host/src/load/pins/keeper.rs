@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io,
+    io, mem,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -14,15 +14,15 @@ use loggia_text::printable;
 use super::{
     decide::{PinDecision, decide},
     diff::VersionDiff,
-    lock_document::{LockDocument, LockEntry, OperatorDecision, PendingVersion},
-    lock_file::{LockError, LockFile},
+    lock_document::{LockDocument, LockEntry, LockScope, OperatorDecision, PendingVersion, format_now},
+    lock_file::LockError,
     pin_change::PinChange,
     pinned_version::PinnedVersion,
+    version_lock::{LockStamp, VersionLock},
     version_store::VersionStore,
 };
 use crate::load::{
     admit::FacadeStates,
-    file_stamp::FileStamp,
     plugin_files::{PluginFiles, StoredFiles, StoredPolicy},
 };
 
@@ -37,20 +37,26 @@ pub struct PinKeeper {
     mode: PinMode,
     /// The state folder; `None` if nothing waits.
     states: Option<Arc<FacadeStates>>,
-    /// Locked to look at the lock, never across a wait. Files are read and written under it, so that it is read once for each change.
+    /// Held while the lock is read or written, so that this is done once for each change; a database may take its time. Taken before
+    /// `known`.
+    turn: Mutex<()>,
+    /// Locked for a look, never across a wait.
     known: Mutex<KnownLock>,
 }
 
 /// The lock as it was read last.
 #[derive(Default)]
 struct KnownLock {
-    opened: Option<(LockFile, Arc<VersionStore>)>,
+    opened: Option<VersionLock>,
     document: Arc<LockDocument>,
-    stamps: Option<[Option<FileStamp>; 2]>,
+    /// `None` if it must be read again.
+    stamp: Option<LockStamp>,
     /// Why it cannot be used. What it had before still counts.
     trouble: Option<String>,
     /// What was recorded last, of each source.
     reports: BTreeMap<PinSource, PinReport>,
+    /// Digests of versions that waited here, and no longer do. Until the lock says so.
+    withdrawn: Vec<String>,
 }
 
 /// Whose versions are recorded together.
@@ -93,16 +99,14 @@ pub struct PinReport {
 impl PinKeeper {
     /// Serves every version; nothing is recorded.
     pub fn unpinned() -> Self {
-        Self { mode: PinMode::Open, states: None, known: Mutex::default() }
+        Self { mode: PinMode::Open, states: None, turn: Mutex::default(), known: Mutex::default() }
     }
 
     /// Uses the lock of a state folder.
     pub fn new(mode: PinMode, states: Arc<FacadeStates>) -> Self {
         match mode {
             PinMode::Open => Self::unpinned(),
-            PinMode::Surface | PinMode::Artifact => {
-                Self { mode, states: Some(states), known: Mutex::default() }
-            }
+            PinMode::Surface | PinMode::Artifact => Self { mode, states: Some(states), ..Self::unpinned() },
         }
     }
 
@@ -116,25 +120,30 @@ impl PinKeeper {
         self.states.is_some()
     }
 
-    /// Reads the lock again if it was changed. Otherwise reads metadata of two files.
+    /// Reads the lock again if it was changed. Otherwise reads metadata of two files, or one number of the database.
     pub fn look(&self) {
         let Some(states) = &self.states else { return };
-        let mut known = self.known();
-        let opened = match known.opened.clone() {
+        let _turn = self.turn();
+        let opened = match self.opened() {
             Some(opened) => Ok(opened),
-            None => open(states).inspect(|opened| known.opened = Some(opened.clone())),
+            None => {
+                let opened = states.folder().and_then(|folder| VersionLock::open(&folder));
+                opened.inspect(|opened| self.known().opened = Some(opened.clone()))
+            }
         };
-        let file = match opened {
-            Ok((file, _)) => file,
-            Err(why) => return known.set_trouble(Some(why)),
+        let lock = match opened {
+            Ok(lock) => lock,
+            Err(error) => return self.known().set_trouble(Some(error.to_string())),
         };
-        if known.is_outdated() {
-            let was_usable = known.trouble.is_none();
-            known.read(&file);
-            if !was_usable && known.trouble.is_none() {
-                self.write(&mut known);
+        let stamp = lock.stamp();
+        if self.known().stamp.as_ref() != Some(&stamp) {
+            let was_usable = self.known().trouble.is_none();
+            self.read(&lock, stamp);
+            if !was_usable && self.known().trouble.is_none() {
+                self.write(&lock);
             }
         }
+        Arc::make_mut(&mut self.known().document).expire(&format_now());
     }
 
     /// State of the lock as it was last looked at.
@@ -162,9 +171,16 @@ impl PinKeeper {
         self.is_active() && self.known().document.rejection(&version.digest()).is_some()
     }
 
-    /// Approved version of what has this key.
-    pub fn entry(&self, key: &str) -> Option<LockEntry> {
-        self.known().document.entry(key).cloned()
+    /// Approved versions of what has this key, the newest first.
+    pub fn approved(&self, key: &str) -> Vec<LockEntry> {
+        self.known().document.approved(key).iter().rev().cloned().collect()
+    }
+
+    /// Who approved a version.
+    pub fn approver(&self, version: &PinnedVersion) -> Option<String> {
+        let approved = self.approved(&version.key());
+        let entry = approved.into_iter().find(|entry| entry.version == *version);
+        entry.map(|entry| entry.approved.by)
     }
 
     /// Lists the versions that wait or were rejected, each with its differences from the approved one. Reads the lock.
@@ -173,11 +189,11 @@ impl PinKeeper {
     ///
     /// If the lock cannot be used.
     pub fn list_pending(&self) -> Result<Vec<ListedVersion>, String> {
-        let Some((file, store)) = self.known().opened.clone() else { return Ok(Vec::new()) };
-        let lock = file.read().map_err(|error| explain(&file, &error))?;
+        let Some(opened) = self.opened() else { return Ok(Vec::new()) };
+        let lock = opened.read().map_err(|error| explain(&opened, &error))?;
         let listed = lock.pending().map(|pending| ListedVersion {
             rejected: lock.rejection(&pending.version.digest()).cloned(),
-            diff: store.diff(&lock, pending),
+            diff: opened.diff(&lock, pending),
             pending: pending.clone(),
         });
         Ok(listed.collect())
@@ -193,18 +209,18 @@ impl PinKeeper {
         &self,
         digest: &str,
         accepted: bool,
-        decision: OperatorDecision,
+        decision: &OperatorDecision,
     ) -> Result<Option<PendingVersion>, String> {
-        let Some((file, _)) = self.known().opened.clone() else { return Ok(None) };
-        let decided = file.update(|lock| {
+        let Some(opened) = self.opened() else { return Ok(None) };
+        let decided = opened.update(|lock| {
             let pending = lock.pending().find(|pending| pending.version.digest() == digest)?.clone();
             match accepted {
-                true => lock.approve(pending.version.clone(), decision),
-                false => lock.reject(digest.to_owned(), decision),
+                true => lock.approve(pending.version.clone(), decision.clone()),
+                false => lock.reject(digest.to_owned(), decision.clone()),
             }
             Some(pending)
         });
-        decided.map(|(_, decided)| decided).map_err(|error| explain(&file, &error))
+        decided.map(|(_, decided)| decided).map_err(|error| explain(&opened, &error))
     }
 
     /// Why the lock cannot be used.
@@ -231,8 +247,8 @@ impl PinKeeper {
     }
 
     fn keep_files(&self, version: &PinnedVersion, keep: impl FnOnce(&VersionStore) -> io::Result<()>) {
-        let Some((_, store)) = self.known().opened.clone() else { return };
-        if let Err(error) = keep(&store) {
+        let Some(opened) = self.opened() else { return };
+        if let Err(error) = keep(opened.versions()) {
             let file = version.file_name();
             tracing::warn!(
                 file,
@@ -243,7 +259,8 @@ impl PinKeeper {
 
     /// Finds the stored files of an approved version: the plugin, and its policy if changes of policies wait, too.
     pub fn stored_files(&self, version: &PinnedVersion) -> Option<StoredFiles> {
-        let (_, store) = self.known().opened.clone()?;
+        let opened = self.opened()?;
+        let store = opened.versions();
         let policy = match (self.mode, &version.policy) {
             (PinMode::Artifact, None) => Some(StoredPolicy::None),
             (PinMode::Artifact, Some(digest)) => Some(StoredPolicy::Copy(store.path(digest)?)),
@@ -254,32 +271,70 @@ impl PinKeeper {
 
     /// Records what is served and held of a source. Writes only what is new.
     pub fn record(&self, source: PinSource, report: &PinReport) {
-        let mut known = self.known();
-        known.reports.insert(source, report.clone());
-        self.write(&mut known);
+        let _turn = self.turn();
+        let opened = {
+            let mut known = self.known();
+            let before = known.reports.insert(source, report.clone()).unwrap_or_default();
+            let waits = |digest: &String| report.held.iter().any(|held| held.version.digest() == *digest);
+            let digests = before.held.iter().map(|held| held.version.digest());
+            let mut withdrawn = mem::take(&mut known.withdrawn);
+            withdrawn.extend(digests);
+            withdrawn.retain(|digest| !waits(digest));
+            known.withdrawn = withdrawn;
+            known.opened.clone()
+        };
+        opened.inspect(|lock| self.write(lock));
     }
 
-    /// Writes what was reported and is not in the lock yet.
-    fn write(&self, known: &mut KnownLock) {
-        let Some((file, store)) = known.opened.clone().filter(|_| known.trouble.is_none()) else { return };
-        let reports: Vec<PinReport> = known.reports.values().cloned().collect();
-        let apply = |lock: &mut LockDocument| reports.iter().for_each(|report| report.apply(lock, self.mode));
-        let mut after = LockDocument::clone(&known.document);
+    /// Writes what was reported and is not in the lock yet. To be called in turn.
+    fn write(&self, lock: &VersionLock) {
+        let (before, reports, withdrawn) = {
+            let known = self.known();
+            if known.trouble.is_some() {
+                return;
+            }
+            let reports: Vec<PinReport> = known.reports.values().cloned().collect();
+            (Arc::clone(&known.document), reports, known.withdrawn.clone())
+        };
+        let apply = |lock: &mut LockDocument| {
+            if lock.scope() == LockScope::Servers {
+                withdrawn.iter().for_each(|digest| lock.withdraw(digest));
+            }
+            reports.iter().for_each(|report| report.apply(lock, self.mode));
+        };
+        let mut after = LockDocument::clone(&before);
         apply(&mut after);
-        if after == *known.document {
-            return;
+        if after == *before {
+            return self.known().withdrawn.clear();
         }
-        match file.update(apply) {
+        match lock.update(apply) {
             Ok((document, ())) => {
-                store.prune(document.digests());
-                // Read, not taken from above: by now, something else may have changed the file.
-                known.read(&file);
+                lock.versions().prune(document.digests());
+                self.known().withdrawn.clear();
+                // Read, not taken from above: by now, something else may have changed it.
+                self.read(lock, lock.stamp());
             }
             Err(error) => {
-                known.set_trouble(Some(explain(&file, &error)));
+                let mut known = self.known();
+                known.set_trouble(Some(explain(lock, &error)));
                 // Read again at the next look: the disk may have been full.
-                known.stamps = None;
+                known.stamp = None;
             }
+        }
+    }
+
+    /// Reads the lock, whose stamp was this one before. To be called in turn.
+    fn read(&self, lock: &VersionLock, stamp: LockStamp) {
+        let read = lock.read();
+        let mut known = self.known();
+        // What could not be read for a moment has the same stamp afterwards.
+        known.stamp = Some(stamp).filter(|_| !matches!(read, Err(LockError::Read(_))));
+        match read {
+            Ok(document) => {
+                known.document = Arc::new(document);
+                known.set_trouble(None);
+            }
+            Err(error) => known.set_trouble(Some(explain(lock, &error))),
         }
     }
 
@@ -298,14 +353,21 @@ impl PinKeeper {
     fn known(&self) -> MutexGuard<'_, KnownLock> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn opened(&self) -> Option<VersionLock> {
+        self.known().opened.clone()
+    }
 }
 
 impl PinReport {
     fn apply(&self, lock: &mut LockDocument, mode: PinMode) {
         for version in &self.served {
-            let is_known = lock.entry(&version.key()).is_some_and(|entry| entry.version == *version);
             // Another process may have decided otherwise meanwhile.
-            if !is_known && decide(lock, version, true, mode) == PinDecision::Record {
+            if !lock.is_approved(version) && decide(lock, version, true, mode) == PinDecision::Record {
                 lock.approve(version.clone(), OperatorDecision::now(FIRST_USE.to_owned()));
             }
         }
@@ -317,22 +379,6 @@ impl PinReport {
 }
 
 impl KnownLock {
-    fn is_outdated(&self) -> bool {
-        self.opened.as_ref().is_some_and(|(file, _)| self.stamps != Some(file.stamps()))
-    }
-
-    fn read(&mut self, file: &LockFile) {
-        // Before the content: a later change has other stamps.
-        self.stamps = Some(file.stamps());
-        match file.read() {
-            Ok(document) => {
-                self.document = Arc::new(document);
-                self.set_trouble(None);
-            }
-            Err(error) => self.set_trouble(Some(explain(file, &error))),
-        }
-    }
-
     fn set_trouble(&mut self, trouble: Option<String>) {
         if self.trouble == trouble {
             return;
@@ -347,19 +393,13 @@ impl KnownLock {
     }
 }
 
-fn open(states: &FacadeStates) -> Result<(LockFile, Arc<VersionStore>), String> {
-    let opened = states.folder().and_then(|folder| Ok((folder.secret()?, folder)));
-    let (secret, folder) = opened.map_err(|error| error.to_string())?;
-    Ok((LockFile::new(folder.path(), secret), Arc::new(VersionStore::new(folder.path()))))
-}
-
-fn explain(file: &LockFile, error: &LockError) -> String {
+fn explain(lock: &VersionLock, error: &LockError) -> String {
     let remedy = match error {
         LockError::Read(_) | LockError::Write(_) => String::new(),
         LockError::Version(_) => "; run that release".to_owned(),
         LockError::Changed(_) | LockError::Removed | LockError::Older(..) => format!("; {REMEDY}"),
     };
-    format!("the lock, {}, {error}{remedy}", file.path().display())
+    lock.explain(error) + &remedy
 }
 
 #[cfg(test)]
@@ -400,7 +440,7 @@ mod tests {
             assert!(matches!(keeper.decide(&rug, false), PinDecision::Hold(_)));
             assert_eq!(keeper.decide(&version(), false), PinDecision::Serve);
         }
-        assert_eq!(one.entry("/plugins/notes").unwrap().approved.by, FIRST_USE);
+        assert_eq!(one.approver(&version()).as_deref(), Some(FIRST_USE));
         two.record(PinSource::Facades, &held(rug.clone()));
         one.look();
         assert!(one.known().document.pending().any(|pending| pending.version == rug));

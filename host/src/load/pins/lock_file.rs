@@ -12,11 +12,12 @@ use std::{
 
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
+use loggia_state::{StateError, StateFolder};
 use loggia_system::{file::private_options, folder};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use super::lock_document::{LockDocument, StoredLock};
+use super::lock_document::{LockDocument, LockScope, StoredLock};
 use crate::load::file_stamp::FileStamp;
 
 /// File name in the state folder.
@@ -76,8 +77,18 @@ struct LockHead {
 }
 
 impl LockFile {
+    /// Opens the lock of a state folder. The folder's own secret seals it, so that the server and the commands read the same, with a
+    /// database or without.
+    ///
+    /// # Errors
+    ///
+    /// If the secret cannot be used.
+    pub fn open(folder: &StateFolder) -> Result<Self, StateError> {
+        Ok(Self::new(folder.path(), folder.own_secret()?))
+    }
+
     /// Locates the lock of a state folder with this secret.
-    pub fn new(folder: &Path, secret: [u8; 32]) -> Self {
+    fn new(folder: &Path, secret: [u8; 32]) -> Self {
         Self { folder: folder.to_owned(), secret }
     }
 
@@ -118,7 +129,7 @@ impl LockFile {
         match head {
             None => Err(LockError::Changed(format!("{HEAD} is missing"))),
             Some(head) if lock.revision < head => Err(LockError::Older(lock.revision, head)),
-            Some(_) => Ok(LockDocument::from_stored(lock)),
+            Some(_) => Ok(LockDocument::from_stored(LockScope::Folder, lock)),
         }
     }
 
@@ -129,7 +140,7 @@ impl LockFile {
     /// As [`read`](Self::read), or if it cannot be written.
     pub fn update<T>(
         &self,
-        change: impl FnOnce(&mut LockDocument) -> T,
+        mut change: impl FnMut(&mut LockDocument) -> T,
     ) -> Result<(LockDocument, T), LockError> {
         let _guard = self.guard().map_err(LockError::Write)?;
         let before = self.read()?;
@@ -147,7 +158,7 @@ impl LockFile {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn replace(&self, change: impl FnOnce(&mut LockDocument)) -> Result<LockDocument, LockError> {
+    pub fn replace(&self, mut change: impl FnMut(&mut LockDocument)) -> Result<LockDocument, LockError> {
         let _guard = self.guard().map_err(LockError::Write)?;
         let revision = self.read_head().ok().flatten().unwrap_or_default();
         let mut lock = LockDocument::from_revision(revision + 1);
@@ -397,7 +408,7 @@ mod tests {
             let file = LockFile::new(folder.path(), [7; 32]);
             for n in 0..20 {
                 let version = PinnedVersion { file: format!("/plugins/{writer}-{n}.wasm"), ..version() };
-                file.update(|lock| lock.approve(version, decision())).unwrap();
+                file.update(|lock| lock.approve(version.clone(), decision())).unwrap();
             }
         };
         std::thread::scope(|scope| (0..4).for_each(|writer| drop(scope.spawn(move || write(writer)))));

@@ -12,6 +12,8 @@
 //! | `lock_document.rs` | the content of the lock, and its changes |
 //! | `decide.rs` | pure: whether a version is served or waits |
 //! | `lock_file.rs` | the lock in the state folder: sealed, shared by processes |
+//! | `shared_lock.rs` | the lock in a database |
+//! | `version_lock.rs` | one of the two |
 //! | `version_store.rs` | files and surfaces of versions, by digest |
 //! | `describe.rs` | an admitted plugin, or a guard, as such a version |
 //! | `diff.rs` | pure: how a version differs from the approved one |
@@ -29,6 +31,8 @@ mod lock_document;
 mod lock_file;
 mod pin_change;
 mod pinned_version;
+mod shared_lock;
+mod version_lock;
 mod version_store;
 
 pub use decide::PinDecision;
@@ -36,7 +40,7 @@ pub use describe::{describe, describe_guard, pin_key};
 pub use diff::{DiffSign, VersionDiff};
 pub use keeper::{ListedVersion, LockState, PinKeeper, PinReport, PinSource};
 pub use lock_document::{LockDocument, LockEntry, OperatorDecision, PendingVersion, format_now};
-pub use lock_file::{LockError, LockFile};
+pub use lock_file::LockError;
 pub use pin_change::PinChange;
 pub use pinned_version::{GUARDS, PinnedVersion};
-pub use version_store::VersionStore;
+pub use version_lock::VersionLock;

@@ -14,16 +14,16 @@ use loggia_facade::Surface;
 use loggia_sandbox::ArtifactDigest;
 use loggia_system::folder::ensure_private;
 
-use super::{
-    diff::{ComparedVersion, VersionDiff, diff_versions},
-    lock_document::{LockDocument, PendingVersion},
-};
 use crate::load::admit::read_file;
 
 /// Folder in the state folder.
 const FOLDER: &str = "versions";
-/// Age from which a file that the lock does not name is removed. Another process may be about to name it.
+/// Age from which a file that the lock does not name is removed.
 const UNUSED: Duration = Duration::from_secs(60 * 60);
+/// Bytes of such files that are kept until then, so that a file that is replaced again and again does not fill the disk.
+const MAX_UNUSED: u64 = 512 << 20;
+/// Age from which they are removed beyond that. Until then, another process may be about to name them.
+const JUST_STORED: Duration = Duration::from_secs(60);
 
 /// Bytes of the largest file that is stored.
 const MAX_FILE: u64 = 1 << 30;
@@ -87,34 +87,39 @@ impl VersionStore {
         self.write(&name, &serde_json::to_vec(surface)?)
     }
 
-    /// Reads a surface. It is only shown, so its content is not verified.
-    fn surface(&self, digest: &str) -> Option<Surface> {
-        let bytes = fs::read(self.folder.join(surface_name(file_name(digest)?))).ok()?;
-        serde_json::from_slice(&bytes).ok()
+    /// Reads a surface, as JSON. It is only shown, so its content is not verified.
+    pub(super) fn surface(&self, digest: &str) -> Option<Vec<u8>> {
+        fs::read(self.folder.join(surface_name(file_name(digest)?))).ok()
     }
 
-    /// Lists how a pending version differs from the approved one.
-    pub fn diff(&self, lock: &LockDocument, pending: &PendingVersion) -> Vec<VersionDiff> {
-        let approved = lock.entry(&pending.version.key()).map(|entry| &entry.version);
-        let before = approved.and_then(|version| self.surface(&version.surface));
-        let approved = approved.map(|version| ComparedVersion { version, surface: before.as_ref() });
-        diff_versions(approved, pending, self.surface(&pending.version.surface).as_ref())
-    }
-
-    /// Removes files that have not been named for an hour. Another process may remove the same.
+    /// Removes files that have not been named for an hour, and the oldest ones of those that take too much room. Another process may
+    /// remove the same.
     pub fn prune<'a>(&self, named: impl Iterator<Item = &'a str>) {
         let named: HashSet<&str> = named.filter_map(file_name).collect();
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-            let is_named = named.contains(name.strip_suffix(SURFACE).unwrap_or(&name));
-            if !is_named && age.is_some_and(|age| age >= UNUSED) {
+        let mut unused = self.unused_files(&named);
+        unused.sort_by_key(|file| file.age);
+        let mut size = 0;
+        for UnusedFile { name, age, bytes } in unused {
+            size += bytes;
+            if age >= UNUSED || age >= JUST_STORED && size > MAX_UNUSED {
                 self.stored().lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
-                if let Err(error) = fs::remove_file(entry.path()) {
+                if let Err(error) = fs::remove_file(self.folder.join(name)) {
                     tracing::debug!("an unused version cannot be removed: {error}");
                 }
             }
         }
+    }
+
+    fn unused_files(&self, named: &HashSet<&str>) -> Vec<UnusedFile> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let unused = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let meta = entry.metadata().ok()?;
+            let age = meta.modified().ok()?.elapsed().ok()?;
+            let is_named = named.contains(name.strip_suffix(SURFACE).unwrap_or(&name));
+            (!is_named).then_some(UnusedFile { name, age, bytes: meta.len() })
+        });
+        unused.collect()
     }
 
     /// Writes a file atomically.
@@ -139,6 +144,13 @@ impl VersionStore {
             Mutex::new(entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
         })
     }
+}
+
+/// A stored file that the lock does not name.
+struct UnusedFile {
+    name: String,
+    age: Duration,
+    bytes: u64,
 }
 
 /// Suffix of a surface's file.
@@ -173,7 +185,8 @@ mod tests {
         assert_eq!(store.path("sha256:../../secret"), None);
         let digest = surface_digest(&surface());
         store.put_surface(&digest, &surface()).unwrap();
-        assert_eq!(VersionStore::new(state.path()).surface(&digest), Some(surface()));
+        let stored = VersionStore::new(state.path()).surface(&digest).unwrap();
+        assert_eq!(serde_json::from_slice::<Surface>(&stored).unwrap(), surface());
     }
 
     #[test]
@@ -191,5 +204,33 @@ mod tests {
         store.prune([named.as_str()].into_iter());
         let kept = [&named, &young, &old].map(|digest| store.path(digest).is_some());
         assert_eq!(kept, [true, true, false]);
+    }
+
+    #[test]
+    fn unnamed_files_that_take_too_much_room_are_removed() {
+        let state = tempfile::tempdir().unwrap();
+        let store = VersionStore::new(state.path());
+        let put = |text: &str, age: u64, bytes: u64| {
+            let digest = format!("sha256:{}", ArtifactDigest::of(text.as_bytes()));
+            store.put(&digest, text.as_bytes()).unwrap();
+            let file = File::options().write(true).open(store.path(&digest).unwrap()).unwrap();
+            // Sparse: it takes no room here.
+            file.set_len(bytes).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+            digest
+        };
+        let files = [
+            put("named", 200, MAX_UNUSED),
+            put("just stored", 0, MAX_UNUSED),
+            put("newer", 100, 1),
+            put("older", 200, 1),
+        ];
+        store.prune([files[0].as_str()].into_iter());
+        let kept = files.each_ref().map(|digest| store.path(digest).is_some());
+        assert_eq!(kept, [true, true, false, false]);
+        fs::remove_file(store.path(&files[1]).unwrap()).unwrap();
+        let [newer, older] = [put("newer", 100, MAX_UNUSED), put("older", 200, 1)];
+        store.prune([files[0].as_str()].into_iter());
+        assert_eq!([&newer, &older].map(|digest| store.path(digest).is_some()), [true, false]);
     }
 }

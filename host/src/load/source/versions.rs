@@ -42,7 +42,7 @@ impl AuditedVersions {
         match (outcome, &offer.version, &offer.newer) {
             (PinOutcome::Accepted | PinOutcome::Approved, Some(version), _) => {
                 if let Some(pin) = version.pin.as_ref().filter(|_| outcome == PinOutcome::Approved) {
-                    let by = pins.entry(&pin.key()).map(|entry| entry.approved.by).unwrap_or_default();
+                    let by = pins.approver(pin).unwrap_or_default();
                     let (facade, digest) = (&pin.name, pin.digest());
                     tracing::info!(file, facade, "{} approved it", printable(&by));
                     tracing::debug!(target: AUDIT, event = "approved", file, facade, version = digest, by, "{file} is approved");

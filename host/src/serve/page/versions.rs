@@ -131,7 +131,7 @@ pub(super) async fn decide(
     };
     let digest = fields.get("version").unwrap_or_default().to_owned();
     let (pins, decision) = (Arc::clone(&context.pins), OperatorDecision::now(session.operator()));
-    let decided = spawn_blocking(move || pins.decide_pending(&digest, accepted, decision)).await;
+    let decided = spawn_blocking(move || pins.decide_pending(&digest, accepted, &decision)).await;
     match decided {
         Ok(Ok(Some(_))) => {
             let done = if accepted { "approved" } else { "rejected" };

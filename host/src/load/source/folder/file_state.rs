@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::load::{
     admit::AdmitError,
     offer::{FacadeOffer, OfferedVersion, PinOutcome},
-    pins::{LockEntry, PinKeeper, PinnedVersion, pin_key},
+    pins::{PinKeeper, PinnedVersion, pin_key},
     plugin_files::PluginFiles,
 };
 
@@ -79,9 +79,11 @@ impl FileState {
     pub fn find_approved(&self, pins: &PinKeeper) -> Option<(PinnedVersion, PluginFiles)> {
         let tried = self.tried.as_ref().filter(|_| self.offer.version.is_none() && pins.is_active())?;
         let newer = self.offer.newer.as_ref().and_then(|newer| newer.version.pin.as_ref());
-        let LockEntry { version, .. } = pins.entry(&pin_key(&tried.path))?;
         // A newer policy alone may wait.
-        let stored = pins.stored_files(&version).filter(|_| newer != Some(&version))?;
+        let approved = pins.approved(&pin_key(&tried.path)).into_iter().map(|entry| entry.version);
+        let (version, stored) = approved
+            .filter(|version| newer != Some(version))
+            .find_map(|version| pins.stored_files(&version).map(|stored| (version, stored)))?;
         let has_same_skill = newer.is_some_and(|newer| newer.skill == version.skill);
         let files = tried.with_stored(stored, has_same_skill);
         Some((version, files))
