@@ -93,7 +93,13 @@ impl NewerVersion {
     pub fn to_pending(&self) -> Option<PendingVersion> {
         let version = self.version.pin.clone()?;
         let flags = self.version.facts.flags.iter().map(ToString::to_string).collect();
-        let pending = PendingVersion { version, changes: self.changes.clone(), flags, since: format_now() };
+        let pending = PendingVersion {
+            version,
+            changes: self.changes.clone(),
+            flags,
+            since: format_now(),
+            until: None,
+        };
         (!self.changes.is_empty()).then_some(pending)
     }
 }

@@ -146,8 +146,10 @@ fn approve_where(
     matches: impl Fn(&LockDocument, &PinnedVersion) -> bool,
 ) -> anyhow::Result<Vec<PinnedVersion>> {
     let updated = records.update(|lock| {
-        let pending = lock.pending().map(|pending| &pending.version);
-        let chosen: Vec<_> = pending.filter(|version| matches(lock, version)).cloned().collect();
+        let mut pending: Vec<_> = lock.pending().filter(|pending| matches(lock, &pending.version)).collect();
+        // Of several versions of a file, the newest is approved last.
+        pending.sort_by(|one, other| one.since.cmp(&other.since));
+        let chosen: Vec<_> = pending.into_iter().map(|pending| pending.version.clone()).collect();
         approve_versions(lock, &chosen);
         chosen
     });

@@ -99,7 +99,7 @@ impl VersionReference {
         match (found.next(), found.next()) {
             (Some(found), None) => Ok(found),
             (Some(_), Some(_)) => bail!(UsageError(format!(
-                "more than one version of `{name}` waits, from different folders: name one as `loggia pending` prints it"
+                "more than one version of `{name}` waits, from different folders or on different servers: name one as `loggia pending` prints it"
             ))),
             (None, _) => bail!(UsageError(format!(
                 "another version of `{name}` waits by now: look at it with `loggia diff {name}`"

@@ -102,6 +102,7 @@ impl FollowedGuard {
                 changes: changes.clone(),
                 flags: Vec::new(),
                 since: format_now(),
+                until: None,
             }),
             version => {
                 report.served.extend(version.as_ref().map(|version| version.pin.clone()));

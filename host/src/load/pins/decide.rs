@@ -40,12 +40,13 @@ pub fn decide(lock: &LockDocument, version: &PinnedVersion, name_given: bool, mo
     if changes.iter().any(Vec::is_empty) {
         return PinDecision::Serve;
     }
-    // Those to the version that was approved last.
-    let changes = changes.pop().unwrap_or_else(|| vec![PinChange::New]);
-    match changes.iter().any(|change| waits(*change, mode)) {
-        true => PinDecision::Hold(changes),
-        false => PinDecision::Record,
+    let waits = |changes: &[PinChange]| changes.iter().any(|change| waits(*change, mode));
+    let is_new = changes.is_empty() && !waits(&[PinChange::New]);
+    if is_new || changes.iter().any(|changes| !waits(changes)) {
+        return PinDecision::Record;
     }
+    // How it differs from the version that was approved last.
+    PinDecision::Hold(changes.pop().unwrap_or_else(|| vec![PinChange::New]))
 }
 
 fn find_changes(approved: &PinnedVersion, version: &PinnedVersion, name_given: bool) -> Vec<PinChange> {

@@ -285,8 +285,13 @@ mod tests {
         flags: &[&str],
     ) -> String {
         let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        let pending =
-            PendingVersion { version: new, changes: vec![PinChange::New], flags, since: String::new() };
+        let pending = PendingVersion {
+            version: new,
+            changes: vec![PinChange::New],
+            flags,
+            since: String::new(),
+            until: None,
+        };
         let (before, mut surface) = (surface(), surface());
         after(&mut surface);
         let approved = approved.map(|version| ComparedVersion { version, surface: Some(&before) });

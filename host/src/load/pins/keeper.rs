@@ -5,6 +5,7 @@ use std::{
     io, mem,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use loggia_facade::Surface;
@@ -28,6 +29,8 @@ use crate::load::{
 
 /// Recorded as the approver of a version that was served without a question, at its first use.
 const FIRST_USE: &str = "first use";
+/// Time after which a server says again what it has, where servers share the lock.
+const RENEWAL_PERIOD: Duration = Duration::from_secs(600);
 /// What an operator can do about a lock that cannot be used.
 const REMEDY: &str = "restore a copy that Loggia wrote, or run `loggia approve --new-lock --all PLUGINS` to approve what is in the \
                       plugin folder now";
@@ -55,6 +58,8 @@ struct KnownLock {
     trouble: Option<String>,
     /// What was recorded last, of each source.
     reports: BTreeMap<PinSource, PinReport>,
+    /// When it was last compared with the reports.
+    written: Option<Instant>,
     /// Digests of versions that waited here, and no longer do. Until the lock says so.
     withdrawn: Vec<String>,
 }
@@ -127,21 +132,36 @@ impl PinKeeper {
         let opened = match self.opened() {
             Some(opened) => Ok(opened),
             None => {
-                let opened = states.folder().and_then(|folder| VersionLock::open(&folder));
+                let opened = states.folder().map_err(|error| error.to_string());
+                let opened = opened.and_then(|folder| VersionLock::open_for_server(&folder));
                 opened.inspect(|opened| self.known().opened = Some(opened.clone()))
             }
         };
         let lock = match opened {
             Ok(lock) => lock,
-            Err(error) => return self.known().set_trouble(Some(error.to_string())),
+            Err(error) => return self.known().set_trouble(Some(error)),
         };
-        let stamp = lock.stamp();
-        if self.known().stamp.as_ref() != Some(&stamp) {
-            let was_usable = self.known().trouble.is_none();
-            self.read(&lock, stamp);
-            if !was_usable && self.known().trouble.is_none() {
-                self.write(&lock);
+        let stamp = match lock.stamp() {
+            Ok(stamp) => stamp,
+            Err(error) => {
+                let mut known = self.known();
+                known.stamp = None;
+                return known.set_trouble(Some(explain(&lock, &error)));
             }
+        };
+        let (is_same, was_usable, is_shared, is_due) = {
+            let known = self.known();
+            let is_shared = known.document.scope() == LockScope::Servers;
+            let is_due = known.written.is_none_or(|written| written.elapsed() >= RENEWAL_PERIOD);
+            (known.stamp.as_ref() == Some(&stamp), known.trouble.is_none(), is_shared, is_due)
+        };
+        if !is_same {
+            self.read(&lock, stamp);
+        }
+        // Another server may have withdrawn what waits here, too.
+        let may_differ = if is_shared { !is_same || is_due } else { !was_usable };
+        if may_differ && self.known().trouble.is_none() {
+            self.write(&lock);
         }
         Arc::make_mut(&mut self.known().document).expire(&format_now());
     }
@@ -289,10 +309,11 @@ impl PinKeeper {
     /// Writes what was reported and is not in the lock yet. To be called in turn.
     fn write(&self, lock: &VersionLock) {
         let (before, reports, withdrawn) = {
-            let known = self.known();
+            let mut known = self.known();
             if known.trouble.is_some() {
                 return;
             }
+            known.written = Some(Instant::now());
             let reports: Vec<PinReport> = known.reports.values().cloned().collect();
             (Arc::clone(&known.document), reports, known.withdrawn.clone())
         };
@@ -312,7 +333,10 @@ impl PinKeeper {
                 lock.versions().prune(document.digests());
                 self.known().withdrawn.clear();
                 // Read, not taken from above: by now, something else may have changed it.
-                self.read(lock, lock.stamp());
+                match lock.stamp() {
+                    Ok(stamp) => self.read(lock, stamp),
+                    Err(_) => self.known().stamp = None,
+                }
             }
             Err(error) => {
                 let mut known = self.known();
@@ -366,9 +390,20 @@ impl PinKeeper {
 impl PinReport {
     fn apply(&self, lock: &mut LockDocument, mode: PinMode) {
         for version in &self.served {
-            // Another process may have decided otherwise meanwhile.
-            if !lock.is_approved(version) && decide(lock, version, true, mode) == PinDecision::Record {
-                lock.approve(version.clone(), OperatorDecision::now(FIRST_USE.to_owned()));
+            if lock.is_approved(version) {
+                lock.keep(version);
+                continue;
+            }
+            match decide(lock, version, true, mode) {
+                PinDecision::Record if lock.has_room(&version.key()) => {
+                    lock.approve(version.clone(), OperatorDecision::now(FIRST_USE.to_owned()));
+                }
+                // Another server was quicker, and serves something else. In the lock of a folder, the next report has it.
+                PinDecision::Hold(changes) if lock.scope() == LockScope::Servers => {
+                    let (version, since) = (version.clone(), format_now());
+                    lock.hold(PendingVersion { version, changes, flags: Vec::new(), since, until: None });
+                }
+                _ => {}
             }
         }
         self.settled.iter().for_each(|key| lock.forget_pending(key));
@@ -422,6 +457,7 @@ mod tests {
             changes: vec![PinChange::Surface],
             flags: Vec::new(),
             since: String::new(),
+            until: None,
         };
         PinReport { held: vec![held], ..PinReport::default() }
     }

@@ -9,11 +9,13 @@ use super::{pin_change::PinChange, pinned_version::PinnedVersion};
 
 /// Rejections that are kept; the oldest are dropped. A dropped one waits again instead of being refused.
 const REJECTIONS: usize = 1000;
-/// Time for which a version stays approved after its successor is, where servers share the lock: while an update is rolled out, they
-/// have different files.
+/// Time for which a version that was succeeded stays approved, or a waiting one stays listed, after a server last had it, where servers
+/// share the lock: while an update is rolled out, or rolled back, they have different files.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
-/// Versions of one file that wait at once, where servers share the lock.
-const WAITING: usize = 16;
+/// Part of it after which servers say again what they have.
+const RENEWAL: SignedDuration = SignedDuration::from_hours(2);
+/// Versions of one file that are approved, or wait, at once, where servers share the lock.
+const VERSIONS: usize = 16;
 
 /// Approved versions, by what they are versions of, and those that wait.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub struct LockEntry {
     pub version: PinnedVersion,
     /// Who approved it, and when.
     pub approved: OperatorDecision,
-    /// When its approval ends, since another version was approved after it.
+    /// When its approval ends, since another version was approved after it, unless a server still has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
 }
@@ -65,6 +67,9 @@ pub struct PendingVersion {
     pub flags: Vec<String>,
     /// When a server found it, as RFC 3339 has it.
     pub since: String,
+    /// Until when it is listed, unless a server still has it; where servers share the lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 /// Who decided, and when.
@@ -91,6 +96,15 @@ pub fn format_now() -> String {
 /// Two such texts are in the order of their times.
 fn format_time(time: Timestamp) -> String {
     time.strftime("%FT%TZ").to_string()
+}
+
+/// Moves the end of what a server still has, unless that was done a short time ago.
+fn renew(until: &mut Option<String>) {
+    let now = Timestamp::now();
+    let due = format_time(now + (OVERLAP - RENEWAL));
+    if until.as_ref().is_none_or(|until| *until < due) {
+        *until = Some(format_time(now + OVERLAP));
+    }
 }
 
 /// The document as it is stored, without its seal.
@@ -139,17 +153,30 @@ impl LockDocument {
         self.entries.values().flatten()
     }
 
-    /// Forgets versions whose approval has ended. Returns true if there were any.
+    /// Forgets versions whose time has ended. Returns true if there were any.
     pub(super) fn expire(&mut self, now: &str) -> bool {
         let mut expired = false;
-        for entries in self.entries.values_mut() {
-            entries.retain(|entry| {
-                let stays = entry.until.as_deref().is_none_or(|until| until > now);
-                expired |= !stays;
-                stays
-            });
-        }
+        let mut stays = |until: Option<&str>| {
+            let stays = until.is_none_or(|until| until > now);
+            expired |= !stays;
+            stays
+        };
+        self.entries.values_mut().for_each(|entries| entries.retain(|entry| stays(entry.until.as_deref())));
+        self.pending.retain(|_, pending| stays(pending.until.as_deref()));
         expired
+    }
+
+    /// Keeps a version approved that a server has.
+    pub(super) fn keep(&mut self, version: &PinnedVersion) {
+        let entries = self.entries.get_mut(&version.key()).into_iter().flatten();
+        for entry in entries.filter(|entry| entry.version == *version && entry.until.is_some()) {
+            renew(&mut entry.until);
+        }
+    }
+
+    /// Whether a version can be approved without another one of its file losing its approval.
+    pub(super) fn has_room(&self, key: &str) -> bool {
+        self.scope == LockScope::Folder || self.approved(key).len() < VERSIONS
     }
 
     /// Iterates over the versions that wait or were rejected, each the newest of its file.
@@ -162,6 +189,11 @@ impl LockDocument {
         self.rejected.get(digest)
     }
 
+    /// Iterates over the rejected versions, by their digests.
+    pub fn rejections(&self) -> impl Iterator<Item = (&str, &OperatorDecision)> {
+        self.rejected.iter().map(|(digest, decision)| (digest.as_str(), decision))
+    }
+
     /// Approves a version. Its earlier rejection is void.
     pub fn approve(&mut self, version: PinnedVersion, approved: OperatorDecision) {
         let digest = version.digest();
@@ -172,9 +204,9 @@ impl LockDocument {
             LockScope::Folder => entries.clear(),
             LockScope::Servers => {
                 entries.retain(|entry| entry.version != version);
-                if let Some(before) = entries.last_mut() {
-                    before.until = Some(format_time(Timestamp::now() + OVERLAP));
-                }
+                entries.last_mut().into_iter().for_each(|before| renew(&mut before.until));
+                let most = entries.len().saturating_sub(VERSIONS - 1);
+                entries.drain(..most);
             }
         }
         entries.push(LockEntry { version, approved, until: None });
@@ -196,23 +228,26 @@ impl LockDocument {
             return;
         }
         let key = self.pending_key(&pending.version);
-        let pending = match self.pending.get(&key).filter(|known| known.version == pending.version) {
-            Some(PendingVersion { since, flags, .. }) => {
-                PendingVersion { since: since.clone(), flags: flags.clone(), ..pending }
+        let mut pending = match self.pending.get(&key).filter(|known| known.version == pending.version) {
+            Some(PendingVersion { since, flags, until, .. }) => {
+                PendingVersion { since: since.clone(), flags: flags.clone(), until: until.clone(), ..pending }
             }
+            None if self.is_crowded(&pending.version) => return,
             None => pending,
         };
-        let group = pending.version.key();
-        self.pending.insert(key, pending);
         if self.scope == LockScope::Servers {
-            let mut waiting: Vec<_> =
-                self.pending.iter().filter(|(_, pending)| pending.version.key() == group).collect();
-            if waiting.len() > WAITING {
-                waiting.sort_by(|(_, one), (_, other)| one.since.cmp(&other.since));
-                let oldest = waiting[0].0.clone();
-                self.pending.remove(&oldest);
-            }
+            renew(&mut pending.until);
         }
+        self.pending.insert(key, pending);
+    }
+
+    /// Whether no further version of a file can wait: it is not listed until others are decided about.
+    fn is_crowded(&self, version: &PinnedVersion) -> bool {
+        let group = version.key();
+        let waits = self.pending.values().filter(|pending| {
+            pending.version.key() == group && !self.rejected.contains_key(&pending.version.digest())
+        });
+        self.scope == LockScope::Servers && waits.count() >= VERSIONS
     }
 
     /// Forgets what waits of a file: it was replaced or removed. Where servers share the lock, other servers may have it.
@@ -284,7 +319,8 @@ mod tests {
     }
 
     fn pending(version: PinnedVersion, since: &str) -> PendingVersion {
-        PendingVersion { version, changes: vec![PinChange::New], flags: Vec::new(), since: since.into() }
+        let (changes, since) = (vec![PinChange::New], since.into());
+        PendingVersion { version, changes, flags: Vec::new(), since, until: None }
     }
 
     #[test]
@@ -303,6 +339,50 @@ mod tests {
         lock.hold(pending(other, "6"));
         lock.forget_pending("/plugins/notes");
         assert_eq!((lock.pending().count(), lock.entries().count()), (0, 1));
+    }
+
+    /// A lock of servers, with these artifacts of a file approved in their order.
+    fn shared(artifacts: impl IntoIterator<Item = usize>) -> LockDocument {
+        let mut lock = LockDocument::new(LockScope::Servers);
+        artifacts.into_iter().for_each(|n| lock.approve(of_artifact(n), decision("1")));
+        lock
+    }
+
+    fn of_artifact(n: usize) -> PinnedVersion {
+        PinnedVersion { artifact: format!("sha256:{n}"), ..version() }
+    }
+
+    #[test]
+    fn a_version_stays_approved_for_as_long_as_a_server_has_it() {
+        let mut lock = shared(0..2);
+        let key = version().key();
+        let until = lock.approved(&key)[0].until.clone().unwrap();
+        assert!(until > format_now() && lock.entry(&key).unwrap().until.is_none());
+        lock.keep(&of_artifact(0));
+        lock.keep(&of_artifact(1));
+        assert_eq!(lock.approved(&key)[0].until.as_ref(), Some(&until), "it was renewed a moment ago");
+        lock.entries.get_mut(&key).unwrap()[0].until = Some(format_now());
+        lock.keep(&of_artifact(0));
+        assert!(lock.approved(&key)[0].until.clone() >= Some(until));
+        assert!(lock.entry(&key).unwrap().until.is_none(), "the newest has no end");
+        assert!(lock.expire("9999-01-01T00:00:00Z"));
+        assert_eq!((lock.approved(&key).len(), lock.is_approved(&of_artifact(1))), (1, true));
+    }
+
+    #[test]
+    fn versions_of_a_file_are_bounded() {
+        let lock = shared(0..VERSIONS + 3);
+        let key = version().key();
+        assert_eq!((lock.approved(&key).len(), lock.has_room(&key)), (VERSIONS, false));
+        assert!(lock.is_approved(&of_artifact(VERSIONS + 2)) && !lock.is_approved(&of_artifact(0)));
+        let mut lock = shared([]);
+        (0..VERSIONS + 3).for_each(|n| lock.hold(pending(of_artifact(n), "1")));
+        assert_eq!(lock.pending().count(), VERSIONS);
+        lock.reject(of_artifact(0).digest(), decision("1"));
+        lock.hold(pending(of_artifact(VERSIONS), "1"));
+        assert_eq!(lock.pending().count(), VERSIONS + 1, "a rejected one does not wait");
+        assert!(lock.expire("9999-01-01T00:00:00Z"));
+        assert_eq!(lock.pending().count(), 0, "no server has them any more");
     }
 
     #[test]

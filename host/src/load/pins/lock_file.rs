@@ -284,6 +284,7 @@ mod tests {
             changes: vec![PinChange::Artifact],
             flags: vec!["x".into()],
             since: "1".into(),
+            until: None,
         }
     }
 

@@ -64,30 +64,41 @@ struct LoadedLock {
 }
 
 impl SharedLock {
-    /// Opens the lock of a folder's database. The first server brings what the lock of its folder has approved.
+    /// Locates the lock in the database of a folder.
+    pub fn new(folder: &StateFolder, versions: &Arc<VersionStore>) -> Self {
+        Self { store: folder.records(HostRecords::Versions), versions: Arc::clone(versions) }
+    }
+
+    /// Takes over what another lock has, if this one was never written.
     ///
     /// # Errors
     ///
-    /// If the database cannot be used.
-    pub fn open(folder: &StateFolder, versions: &Arc<VersionStore>) -> Result<Self, StateError> {
-        let lock = Self { store: folder.records(HostRecords::Versions), versions: Arc::clone(versions) };
-        let is_new = lock.store.get(StateSpace::Shared, &[HEAD.to_owned()])?.iter().all(Option::is_none);
-        let own = LockFile::open(folder)?.read().unwrap_or_default();
-        if is_new && own.entries().next().is_some() {
-            let adopted = lock.update(|lock| {
-                for entry in own.entries() {
-                    let is_first = lock.entry(&entry.version.key()).is_none();
-                    is_first.then(|| lock.approve(entry.version.clone(), entry.approved.clone()));
-                }
-            });
-            adopted.map_err(|error| StateError::Storage(format!("the lock {error}")))?;
+    /// If one of them cannot be used: what was approved or rejected is unknown then.
+    pub fn adopt(&self, own: &LockFile) -> Result<(), LockError> {
+        if self.load()?.head != ChangeCondition::Absent {
+            return Ok(());
         }
-        Ok(lock)
+        let own = own.read()?;
+        let adopted = self.update(|lock| {
+            for entry in own.entries() {
+                let is_first = lock.entry(&entry.version.key()).is_none();
+                is_first.then(|| lock.approve(entry.version.clone(), entry.approved.clone()));
+            }
+            for (digest, decision) in own.rejections() {
+                lock.reject(digest.to_owned(), decision.clone());
+            }
+        });
+        adopted.map(|_| ())
     }
 
-    /// A number that changes with each change.
-    pub fn revision(&self) -> Option<u64> {
-        self.store.commit(StateSpace::Shared, Vec::new()).ok()
+    /// Returns a number that changes with each change.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be reached.
+    pub fn revision(&self) -> Result<u64, LockError> {
+        let revision = self.store.commit(StateSpace::Shared, Vec::new());
+        revision.map_err(|error| LockError::Read(io::Error::other(error)))
     }
 
     /// Reads the lock. One that was never written is empty.
@@ -331,7 +342,7 @@ mod tests {
             let folder = StateFolder::open(place[0].path()).unwrap();
             let locks = place
                 .each_ref()
-                .map(|place| SharedLock::open(&folder, &Arc::new(VersionStore::new(place.path()))).unwrap());
+                .map(|place| SharedLock::new(&folder, &Arc::new(VersionStore::new(place.path()))));
             Self { place, locks }
         }
     }
@@ -346,7 +357,8 @@ mod tests {
 
     fn pending(version: PinnedVersion) -> PendingVersion {
         let changes = vec![PinChange::Artifact];
-        PendingVersion { version, changes, flags: Vec::new(), since: "1".into() }
+        let until = Some("9998-01-01T00:00:00Z".to_owned());
+        PendingVersion { version, changes, flags: Vec::new(), since: "1".into(), until }
     }
 
     #[test]
@@ -359,9 +371,9 @@ mod tests {
         // The first server has nothing that waits.
         let (lock, ()) = one.update(|lock| lock.forget_pending(&old.key())).unwrap();
         assert_eq!(lock.pending().collect::<Vec<_>>(), [&pending(new.clone())]);
-        let before = one.revision();
+        let before = one.revision().unwrap();
         let (lock, ()) = other.update(|lock| lock.hold(pending(new.clone()))).unwrap();
-        assert_eq!((one.revision(), lock.revision), (before, 2), "nothing changed");
+        assert_eq!((one.revision().unwrap(), lock.revision), (before, 2), "nothing changed");
         one.update(|lock| lock.approve(new.clone(), decision())).unwrap();
         let lock = other.read().unwrap();
         assert!(lock.is_approved(&old) && lock.is_approved(&new), "while the update is rolled out");
@@ -427,16 +439,24 @@ mod tests {
     fn the_first_server_brings_its_own_lock() {
         let place = tempfile::tempdir().unwrap();
         let folder = StateFolder::open(place.path()).unwrap();
-        LockFile::open(&folder).unwrap().update(|lock| lock.approve(version(), decision())).unwrap();
-        let versions = Arc::new(VersionStore::new(place.path()));
-        let lock = SharedLock::open(&folder, &versions).unwrap();
-        assert!(lock.read().unwrap().is_approved(&version()));
-        LockFile::open(&folder)
-            .unwrap()
-            .update(|lock| lock.approve(of_artifact("sha256:2"), decision()))
-            .unwrap();
-        let lock = SharedLock::open(&folder, &versions).unwrap();
-        assert!(!lock.read().unwrap().is_approved(&of_artifact("sha256:2")), "others came first");
+        let own = LockFile::open(&folder).unwrap();
+        own.update(|lock| {
+            lock.approve(version(), decision());
+            lock.reject("sha256:9".into(), decision());
+        })
+        .unwrap();
+        let sealed = std::fs::read_to_string(own.path()).unwrap();
+        std::fs::write(own.path(), sealed.replace("ada", "eve")).unwrap();
+        let lock = SharedLock::new(&folder, &Arc::new(VersionStore::new(place.path())));
+        assert!(lock.adopt(&own).is_err(), "what was approved is unknown");
+        assert_eq!(lock.read().unwrap(), LockDocument::new(LockScope::Servers));
+        std::fs::write(own.path(), sealed).unwrap();
+        lock.adopt(&own).unwrap();
+        let adopted = lock.read().unwrap();
+        assert!(adopted.is_approved(&version()) && adopted.rejection("sha256:9").is_some());
+        own.update(|lock| lock.approve(of_artifact("sha256:2"), decision())).unwrap();
+        lock.adopt(&own).unwrap();
+        assert_eq!(lock.read().unwrap(), adopted, "others came first");
     }
 
     #[test]

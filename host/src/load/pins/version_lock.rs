@@ -32,8 +32,8 @@ enum LockPlace {
 pub enum LockStamp {
     /// Metadata of the files.
     Files([Option<FileStamp>; 2]),
-    /// Revision of the database's records. `None` if it cannot be reached.
-    Database(Option<u64>),
+    /// Revision of the database's records.
+    Database(u64),
 }
 
 impl VersionLock {
@@ -46,9 +46,25 @@ impl VersionLock {
         let versions = Arc::new(VersionStore::new(folder.path()));
         let place = match folder.is_shared() {
             false => LockPlace::Folder(LockFile::open(folder)?),
-            true => LockPlace::Database(SharedLock::open(folder, &versions)?),
+            true => LockPlace::Database(SharedLock::new(folder, &versions)),
         };
         Ok(Self { place, versions })
+    }
+
+    /// Opens the lock for a server: the first one with a database brings what the lock of its folder has.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), or if the folder's own lock cannot be used.
+    pub fn open_for_server(folder: &StateFolder) -> Result<Self, String> {
+        let lock = Self::open(folder).map_err(|error| error.to_string())?;
+        if let LockPlace::Database(shared) = &lock.place {
+            let file = LockFile::open(folder).map_err(|error| error.to_string())?;
+            shared.adopt(&file).map_err(|error| {
+                format!("the lock, {}, cannot be moved to the database: it {error}", file.path().display())
+            })?;
+        }
+        Ok(lock)
     }
 
     /// Files and surfaces of versions on this machine.
@@ -65,10 +81,14 @@ impl VersionLock {
     }
 
     /// Returns what changes with each change. Cheap.
-    pub fn stamp(&self) -> LockStamp {
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be reached.
+    pub fn stamp(&self) -> Result<LockStamp, LockError> {
         match &self.place {
-            LockPlace::Folder(file) => LockStamp::Files(file.stamps()),
-            LockPlace::Database(shared) => LockStamp::Database(shared.revision()),
+            LockPlace::Folder(file) => Ok(LockStamp::Files(file.stamps())),
+            LockPlace::Database(shared) => shared.revision().map(LockStamp::Database),
         }
     }
 
