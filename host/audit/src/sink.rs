@@ -1,8 +1,8 @@
 //! The thread that writes, so that a slow disk delays no call, and what happens on a full disk.
 
 use std::{
-    collections::VecDeque,
-    io,
+    io, mem,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -21,6 +21,11 @@ use crate::{
 
 /// Lines in the queue of the thread, of some 400 bytes each.
 const QUEUED: usize = 16_384;
+/// Lines that wait when calls are refused, if no line may be lost, and when they are no longer.
+const CROWDED: usize = QUEUED / 2;
+const CALM: usize = QUEUED / 8;
+/// Memory that is kept for the next lines, in bytes.
+const KEPT_BYTES: usize = 1 << 20;
 /// Lines that are written together, and, on a full disk, lost together.
 const BATCH: usize = 64;
 /// Time after which the thread looks for further lines, and how often before it sleeps.
@@ -36,7 +41,7 @@ const RETRY: Duration = Duration::from_secs(1);
 pub enum FullDisk {
     /// They are dropped and counted, and calls go on.
     Drop,
-    /// Calls are refused until they can be written.
+    /// Calls are refused until they can be written. Also while the thread does not keep up: no line is lost.
     Refuse,
 }
 
@@ -44,7 +49,10 @@ pub enum FullDisk {
 #[derive(Debug, Default)]
 pub struct SinkHealth {
     lost: AtomicUsize,
-    failing: Arc<AtomicBool>,
+    failing: AtomicBool,
+    /// Set by the line that makes the queue crowded, and by the thread, which also clears it. Relaxed: a call that starts at the same
+    /// moment is one more in the queue.
+    refusing: Arc<AtomicBool>,
 }
 
 impl SinkHealth {
@@ -53,9 +61,9 @@ impl SinkHealth {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Set while lines cannot be written.
-    pub fn failing(&self) -> &Arc<AtomicBool> {
-        &self.failing
+    /// Set while lines cannot be written, or too many wait, and calls are to be refused for that.
+    pub fn refusing(&self) -> &Arc<AtomicBool> {
+        &self.refusing
     }
 
     /// True while lines cannot be written.
@@ -64,8 +72,13 @@ impl SinkHealth {
     }
 }
 
-/// Makes a line: a JSON object. `None` if there is none to write.
-pub type LineMaker = Box<dyn FnOnce() -> Option<String> + Send>;
+/// A part of a line that the thread of the sink makes, since that takes long.
+pub struct LinePart {
+    /// Where it is in the line, in bytes.
+    pub at: usize,
+    /// Makes it. As many bytes are there in its place.
+    pub make: Box<dyn FnOnce() -> String + Send>,
+}
 
 /// Lines on their way to the thread.
 #[derive(Default)]
@@ -78,11 +91,49 @@ struct LineQueue {
 /// Locked for a moment by each line, and by the thread to take all of them.
 #[derive(Default)]
 struct QueueState {
-    lines: VecDeque<LineMaker>,
+    lines: QueuedLines,
     /// Set while the thread waits to be woken. While lines come, it looks for them by itself, so that no call wakes it: that would take
     /// longer than all else.
     sleeps: bool,
     closed: bool,
+}
+
+/// Lines one after another in one text: memory that one thread allocates and another one frees makes both wait.
+#[derive(Default)]
+struct QueuedLines {
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    /// Parts to be made, with the number of their line.
+    parts: Vec<(usize, LinePart)>,
+}
+
+impl QueuedLines {
+    /// Makes the missing parts. Returns how many cannot be made: their lines are written without them.
+    fn make_parts(&mut self) -> usize {
+        let mut lost = 0;
+        for (line, LinePart { at, make }) in self.parts.drain(..) {
+            let start = line.checked_sub(1).map_or(0, |before| self.ends[before]);
+            // The thread must go on: the panic has been logged, and the value is gone.
+            match catch_unwind(AssertUnwindSafe(make)) {
+                Ok(part) => self.text.replace_range(start + at..start + at + part.len(), &part),
+                Err(_) => lost += 1,
+            }
+        }
+        lost
+    }
+
+    fn lines(&self) -> Vec<&str> {
+        let starts = [0].iter().chain(&self.ends);
+        starts.zip(&self.ends).map(|(start, end)| &self.text[*start..*end]).collect()
+    }
+
+    /// Empties it. Memory of an ordinary amount is kept.
+    fn clear(&mut self) {
+        self.text.clear();
+        self.text.shrink_to(KEPT_BYTES);
+        self.ends.clear();
+    }
 }
 
 impl LineQueue {
@@ -90,17 +141,26 @@ impl LineQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line; false if there is no room.
-    fn push(&self, line: LineMaker) -> bool {
+    /// Adds a line; returns how many wait. `None` if there is no room.
+    fn push(&self, line: &str, part: Option<LinePart>) -> Option<usize> {
         let mut state = self.lock();
-        if state.lines.len() >= QUEUED {
-            return false;
+        let lines = &mut state.lines;
+        if lines.ends.len() >= QUEUED {
+            return None;
         }
-        state.lines.push_back(line);
+        lines.parts.extend(part.map(|part| (lines.ends.len(), part)));
+        lines.text.push_str(line);
+        lines.ends.push(lines.text.len());
+        let waiting = lines.ends.len();
         if std::mem::take(&mut state.sleeps) {
             self.wake.notify_one();
         }
-        true
+        Some(waiting)
+    }
+
+    /// Number of lines that wait.
+    fn len(&self) -> usize {
+        self.lock().lines.ends.len()
     }
 
     fn close(&self) {
@@ -111,7 +171,7 @@ impl LineQueue {
     /// Sleeps until there is a line, the queue is closed, or this time has passed.
     fn sleep(&self, most: Duration) {
         let mut state = self.lock();
-        state.sleeps = state.lines.is_empty() && !state.closed;
+        state.sleeps = state.lines.ends.is_empty() && !state.closed;
         if state.sleeps {
             let waited = self.wake.wait_timeout(state, most);
             waited.unwrap_or_else(PoisonError::into_inner).0.sleeps = false;
@@ -147,13 +207,15 @@ impl AuditSink {
         Ok(Self { queue, thread: Mutex::new(Some(thread)), health, path, full })
     }
 
-    /// Returns a function that queues lines, which the thread of the sink makes. A line that finds no room is lost and counted.
-    pub fn queue(&self) -> impl Fn(LineMaker) + Send + Sync + use<> {
-        let (queue, health) = (Arc::clone(&self.queue), Arc::clone(&self.health));
-        move |line| {
-            if !queue.push(line) {
-                health.lost.fetch_add(1, Ordering::Relaxed);
+    /// Returns a function that queues lines: JSON objects. A line that finds no room is lost and counted.
+    pub fn queue(&self) -> impl Fn(&str, Option<LinePart>) + Send + Sync + use<> {
+        let (queue, health, full) = (Arc::clone(&self.queue), Arc::clone(&self.health), self.full);
+        move |line, part| match queue.push(line, part) {
+            None => _ = health.lost.fetch_add(1, Ordering::Relaxed),
+            Some(waiting) if waiting > CROWDED && full == FullDisk::Refuse => {
+                health.refusing.store(true, Ordering::Relaxed);
             }
+            Some(_) => {}
         }
     }
 
@@ -184,13 +246,14 @@ struct SinkWork {
 
 impl SinkWork {
     fn run(&mut self, queue: &LineQueue) {
-        let (mut signed, mut idle) = (Instant::now(), 0);
+        let (mut signed, mut idle, mut taken) = (Instant::now(), 0, QueuedLines::default());
         loop {
-            let (lines, closed) = {
+            let closed = {
                 let mut state = queue.lock();
-                (std::mem::take(&mut state.lines), state.closed)
+                mem::swap(&mut state.lines, &mut taken);
+                state.closed
             };
-            if lines.is_empty() {
+            if taken.ends.is_empty() {
                 if closed {
                     break;
                 }
@@ -203,17 +266,18 @@ impl SinkWork {
                     thread::sleep(LOOK);
                 } else {
                     queue.sleep(wait);
-                    if is_failing && queue.lock().lines.is_empty() {
+                    if is_failing && queue.len() == 0 {
                         self.sign();
                     }
                 }
             } else {
                 idle = 0;
-                let mut lines = lines.into_iter().filter_map(|make| make()).peekable();
-                while lines.peek().is_some() {
-                    self.write(&lines.by_ref().take(BATCH).collect::<Vec<_>>());
-                }
+                let lost = taken.make_parts();
+                self.health.lost.fetch_add(lost, Ordering::Relaxed);
+                taken.lines().chunks(BATCH).for_each(|lines| self.write(lines));
+                taken.clear();
             }
+            self.refuse_while(queue.len() > CALM);
             if signed.elapsed() >= CHECKPOINT_PERIOD {
                 self.sign_new();
                 signed = Instant::now();
@@ -223,7 +287,7 @@ impl SinkWork {
     }
 
     /// Writes lines. If that fails, they are lost, or tried again for as long as calls are refused.
-    fn write(&mut self, mut lines: &[String]) {
+    fn write(&mut self, mut lines: &[&str]) {
         while !lines.is_empty() {
             let written = self.report_lost().and_then(|()| self.writer.write(lines));
             self.note(&written);
@@ -235,6 +299,13 @@ impl SinkWork {
                     return;
                 }
             }
+        }
+    }
+
+    /// Has calls refused while lines cannot be written, or are too many, if that is what happens then.
+    fn refuse_while(&self, crowded: bool) {
+        if self.full == FullDisk::Refuse {
+            self.health.refusing.store(crowded || self.health.is_failing(), Ordering::Relaxed);
         }
     }
 
@@ -263,6 +334,9 @@ impl SinkWork {
 
     fn note<T>(&self, written: &io::Result<T>) {
         let failed = written.is_err();
+        if failed {
+            self.refuse_while(true);
+        }
         if self.health.failing.swap(failed, Ordering::Relaxed) != failed {
             let path = self.writer.path().display();
             match (written, self.full) {
@@ -290,5 +364,83 @@ impl AuditSink {
                 thread::sleep(Duration::from_millis(1));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    struct Stage {
+        place: tempfile::TempDir,
+        sink: AuditSink,
+    }
+
+    impl Stage {
+        fn new(full: FullDisk) -> Self {
+            let place = tempfile::tempdir().unwrap();
+            let options = TrailOptions {
+                file: place.path().join("audit.jsonl"),
+                state: place.path().to_owned(),
+                rotate: u64::MAX,
+                keep: 1,
+            };
+            let sink = AuditSink::open(&options, full).unwrap();
+            Self { place, sink }
+        }
+
+        /// Closes the trail; returns its lines but for the checkpoints, and their numbers and hashes.
+        fn close(&self) -> Vec<String> {
+            self.sink.close();
+            let written = std::fs::read_to_string(self.place.path().join("audit.jsonl")).unwrap();
+            let lines = written.lines().filter(|line| !line.contains("\"checkpoint\""));
+            lines.map(|line| line.split_once("\",").map_or("", |(_, rest)| rest).to_owned()).collect()
+        }
+    }
+
+    fn part(at: usize, make: impl FnOnce() -> String + Send + 'static) -> Option<LinePart> {
+        Some(LinePart { at, make: Box::new(make) })
+    }
+
+    #[test]
+    fn the_thread_makes_parts_of_lines() {
+        let stage = Stage::new(FullDisk::Drop);
+        let queue = stage.sink.queue();
+        queue("{\"a\":1}", None);
+        queue("{\"b\":\"--\"}", part(6, || "xy".to_owned()));
+        queue("{\"c\":\"--\"}", part(6, || panic!("a bug")));
+        queue("{\"d\":\"-\"}\n", part(6, || "z".to_owned()));
+        let mut lines = stage.close();
+        lines.retain(|line| !line.contains("\"timestamp\""));
+        assert_eq!(lines, ["\"a\":1}", "\"b\":\"xy\"}", "\"c\":\"--\"}", "\"d\":\"z\"}"]);
+        assert_eq!(stage.sink.health().lost(), 1);
+    }
+
+    #[test]
+    fn calls_are_refused_before_a_line_is_lost() {
+        let stage = Stage::new(FullDisk::Refuse);
+        let queue = stage.sink.queue();
+        let is_refusing = || stage.sink.health().refusing().load(Ordering::Relaxed);
+        let (release, wait) = mpsc::channel::<()>();
+        // The thread does not keep up.
+        let slow = part(6, move || {
+            let _ = wait.recv();
+            "x".to_owned()
+        });
+        queue("{\"a\":\"-\"}", slow);
+        let mut queued = 0;
+        while !is_refusing() {
+            queue("{}", None);
+            queued += 1;
+        }
+        assert!((CROWDED..QUEUED).contains(&queued), "{queued}");
+        release.send(()).unwrap();
+        while is_refusing() {
+            thread::yield_now();
+        }
+        assert_eq!(stage.close().len(), queued + 1);
+        assert_eq!(stage.sink.health().lost(), 0);
     }
 }

@@ -241,7 +241,7 @@ impl PluginHost {
             .or_else(|| options.spans.clone());
         let stores = GateStores {
             unaudited: trail::refusal(),
-            audit_thread: trail::thread(),
+            trail: trail::of_calls(),
             guards: guards.roster(),
             spans,
             ..stores

@@ -9,16 +9,20 @@ use std::{
 };
 
 use loggia_audit::AuditSink;
-use loggia_gate::call::TARGET as AUDIT;
+use loggia_gate::call::{CALL_TARGET, TARGET as AUDIT};
 pub use loggia_policy::settings::Level;
 use loggia_policy::settings::{Format, Log};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
-    EnvFilter, Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt,
+    EnvFilter, Layer,
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt,
+    registry,
+    util::SubscriberInitExt,
 };
 
 use super::{
-    line::{CapturedEvent, LineLayer, render_announcement},
+    line::{LineLayer, render_announcement},
     trail,
 };
 
@@ -81,7 +85,7 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
     let colours = log.format == Format::Human
         && std::io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none();
-    let write = move |event: CapturedEvent| out.write(&event.render());
+    let write = move |line: &str| out.write(line);
     let lines = LineLayer { format: log.format, colours, write };
     let _ = match trail {
         // A global filter is faster than one per layer.
@@ -89,7 +93,10 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
         Some(trail) => {
             let lines_of_trail =
                 LineLayer { format: Format::Json, colours: false, write: trail::start(trail) };
-            let only = Targets::new().with_target(AUDIT, tracing::Level::DEBUG);
+            // Calls that ran have a way of their own to the trail.
+            let only = Targets::new()
+                .with_target(AUDIT, tracing::Level::DEBUG)
+                .with_target(CALL_TARGET, LevelFilter::OFF);
             let trail = lines_of_trail.with_filter(only);
             registry().with(lines.with_filter(filter)).with(trail).try_init()
         }

@@ -3,15 +3,18 @@
 use std::{
     cell::RefCell,
     path::Path,
-    sync::{Arc, OnceLock, atomic::AtomicBool},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::SystemTime,
 };
 
-use loggia_audit::{AuditSink, FullDisk, TrailError, TrailOptions};
-use loggia_gate::call::AuditThread;
+use loggia_audit::{AuditSink, FullDisk, LinePart, TrailError, TrailOptions};
+use loggia_gate::call::{CallLine, CallTrail};
 use loggia_policy::settings::{Audit, FullAudit};
 
-use super::line::CapturedEvent;
+use super::line::render_call;
 
 /// The sink of this process, once logging has started.
 static SINK: OnceLock<AuditSink> = OnceLock::new();
@@ -36,59 +39,37 @@ pub fn open(settings: &Audit, state: &Path) -> Result<Option<AuditSink>, TrailEr
     AuditSink::open(&options, full).map(Some)
 }
 
-/// Bytes of an event that may wait to be rendered: longer ones are cut before they wait.
-const MAX_WAITING: usize = 4 << 10;
-
-/// An event that the thread of the trail logs for a call.
-struct DeferredEvent {
-    time: SystemTime,
-    line: Option<String>,
-}
-
-thread_local! {
-    /// Set while this thread, that of the trail, logs an event for a call.
-    static DEFERRED: RefCell<Option<DeferredEvent>> = const { RefCell::new(None) };
-}
-
-/// Time of the event that this thread logs.
-pub(super) fn event_time() -> SystemTime {
-    let deferred = DEFERRED.with_borrow(|deferred| deferred.as_ref().map(|event| event.time));
-    deferred.unwrap_or_else(SystemTime::now)
-}
-
-/// Makes a sink that of this process. Returns a function that queues events as lines. The thread of the sink renders them: it would
-/// take longer than a short call.
-pub(super) fn start(sink: AuditSink) -> impl Fn(CapturedEvent) + Send + Sync + 'static {
+/// Makes a sink that of this process. Returns a function that queues lines.
+pub(super) fn start(sink: AuditSink) -> impl Fn(&str) + Send + Sync + 'static {
     let queue = sink.queue();
     // Logging starts once.
     let _ = SINK.set(sink);
-    move |event| {
-        let is_deferred = DEFERRED.with_borrow_mut(|deferred| {
-            deferred.as_mut().map(|deferred| deferred.line = Some(event.render())).is_some()
-        });
-        if is_deferred {
-            // The queue has brought it here.
-        } else if event.size() > MAX_WAITING {
-            let line = event.render();
-            queue(Box::new(|| Some(line)));
-        } else {
-            queue(Box::new(move || Some(event.render())));
-        }
-    }
+    move |line| queue(line, None)
 }
 
-/// Lets the thread of the trail log events of calls, in their order among the others and with the time of now. `None` without a
-/// trail.
-pub fn thread() -> Option<AuditThread> {
-    let queue = SINK.get()?.queue();
-    Some(Arc::new(move |log| {
-        let time = SystemTime::now();
-        queue(Box::new(move || {
-            DEFERRED.set(Some(DeferredEvent { time, line: None }));
-            log();
-            DEFERRED.take()?.line
-        }));
-    }))
+/// The trail of calls that ran, if there is a trail.
+pub fn of_calls() -> Option<Arc<dyn CallTrail>> {
+    SINK.get().map(|sink| Arc::new(CallLines { queue: sink.queue() }) as Arc<dyn CallTrail>)
+}
+
+/// Writes the lines of calls that ran.
+struct CallLines<Q> {
+    queue: Q,
+}
+
+thread_local! {
+    /// Where this thread renders its lines.
+    static LINE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+impl<Q: Fn(&str, Option<LinePart>) + Send + Sync> CallTrail for CallLines<Q> {
+    fn write(&self, line: CallLine<'_>) {
+        LINE.with_borrow_mut(|text| {
+            text.clear();
+            let part = render_call(line, SystemTime::now(), text);
+            (self.queue)(text, part);
+        });
+    }
 }
 
 /// A trail that cannot be written.
@@ -106,7 +87,7 @@ impl TrailFault {
         match self {
             Self::LosesLines => "the audit file cannot be written: lines are lost; the log has the reason",
             Self::RefusesCalls => {
-                "the audit file cannot be written: calls are refused; the log has the reason"
+                "the audit file cannot be written, or not as fast as calls come: calls are refused; the log has the reason"
             }
         }
     }
@@ -114,7 +95,10 @@ impl TrailFault {
 
 /// Why the trail cannot be written now; `None` if it can, or there is none.
 pub fn fault() -> Option<TrailFault> {
-    let sink = SINK.get().filter(|sink| sink.health().is_failing())?;
+    let sink = SINK.get().filter(|sink| {
+        let health = sink.health();
+        health.is_failing() || health.refusing().load(Ordering::Relaxed)
+    })?;
     Some(match sink.full_disk() {
         FullDisk::Drop => TrailFault::LosesLines,
         FullDisk::Refuse => TrailFault::RefusesCalls,
@@ -129,7 +113,7 @@ pub fn file() -> Option<&'static Path> {
 /// Set while calls must be refused. `None` if they never are.
 pub fn refusal() -> Option<Arc<AtomicBool>> {
     let sink = SINK.get().filter(|sink| sink.full_disk() == FullDisk::Refuse)?;
-    Some(Arc::clone(sink.health().failing()))
+    Some(Arc::clone(sink.health().refusing()))
 }
 
 /// Writes the queued lines and a checkpoint. Waits briefly for a slow disk.

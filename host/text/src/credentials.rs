@@ -6,11 +6,18 @@
 
 use std::borrow::Cow;
 
-use crate::{known, likely, redacted::REDACTED};
+use crate::{
+    known::{self, SHORTEST},
+    likely,
+    redacted::REDACTED,
+};
 
 /// Redacts credentials.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    redact_spans(text, false)
+    match text.len() < SHORTEST {
+        true => text.into(),
+        false => redact_spans(text, false),
+    }
 }
 
 /// Redacts the beginning of a longer text: credentials, and a possible beginning of one at the end.

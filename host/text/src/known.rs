@@ -6,8 +6,9 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 
-/// Bytes of the shortest secret that is searched for: a shorter one would match ordinary text.
-const SHORTEST: usize = 8;
+/// Bytes of the shortest secret that is searched for: a shorter one would match ordinary text. A shorter text does not look like a
+/// credential either.
+pub(crate) const SHORTEST: usize = 8;
 /// Secrets that are kept, at most; a folder has far fewer.
 const MOST: usize = 10_000;
 /// Bytes of a secret's beginning that are redacted at the end of a truncated text.

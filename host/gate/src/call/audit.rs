@@ -3,8 +3,9 @@
 //! parameters or results; a digest of the parameters lets an operator find a known call.
 //!
 //! Lines are log events with the target [`TARGET`]. `LOGGIA_LOG=info,loggia::audit=debug` shows them on stderr, and
-//! `audit.file` writes them to a file. While neither is set, nothing is computed that only they need. Calls are counted
-//! here as well, with or without an audit log.
+//! `audit.file` writes them to a file. While neither is set, nothing is computed that only they need. The line of a call that ran does
+//! not pass the log on its way to the file ([`CallTrail`]): that would take as long as a tenth of a short call. Calls are counted here as
+//! well, with or without an audit log.
 
 use core::net::IpAddr;
 use std::{
@@ -40,11 +41,14 @@ use crate::{
 /// Log target of the lines.
 pub const TARGET: &str = "loggia::audit";
 
-/// Outcome of a call that succeeded.
-const OK: &str = "ok";
+/// Log target of the lines of calls that ran.
+pub const CALL_TARGET: &str = "loggia::audit::call";
 
-/// Runs what writes a line, later and in order, on the thread of the trail.
-pub type AuditThread = Arc<dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync>;
+/// The trail of calls that ran.
+pub trait CallTrail: Send + Sync {
+    /// Writes the line of a call, on its thread: must not wait.
+    fn write(&self, line: CallLine<'_>);
+}
 
 /// Returns true if audit lines are written anywhere.
 pub fn is_enabled() -> bool {
@@ -58,7 +62,8 @@ pub(super) struct CallAudit {
     state: Arc<CallState>,
     entry: Arc<CatalogEntry>,
     action: usize,
-    params: Option<AuditedParams>,
+    /// `None` if no line is written.
+    params: Option<ParamsDigest>,
     gate: Arc<GateState>,
     began: Instant,
     emitted: bool,
@@ -69,12 +74,11 @@ impl CallAudit {
     /// Starts the audit of a call. Keeps the text of its parameters for its facade, if a line needs it.
     pub(super) fn begin(frame: &CallFrame, planned: &mut PlannedCall) -> Self {
         let (entry, gate) = (&frame.entry, &frame.gate);
-        let params = is_enabled().then(|| {
+        let is_audited = gate.trail.is_some() || is_call_logged();
+        let params = is_audited.then(|| {
             let text = Arc::new(object_text(&planned.params));
-            let waiting = gate.audit_thread.as_ref().and_then(|_| WaitingText::new(&text));
-            let params = waiting.map_or_else(|| AuditedParams::Digest(digest(&text)), AuditedParams::Text);
-            planned.params_text = Some(text);
-            params
+            planned.params_text = Some(Arc::clone(&text));
+            ParamsDigest::new(&text)
         });
         Self {
             id: frame.id.clone(),
@@ -105,87 +109,128 @@ impl CallAudit {
         if self.parent.is_none() {
             gate.meters.callers.get_or_insert(&caller_label(&state.caller)).record(failed.is_some());
         }
-        // Enabled when the call began.
         let Some(params) = params else { return };
+        let outcome = outcome_label(failed);
+        let (facade, action) = facade_and_action(entry, self.action);
         let line = CallLine {
-            id: self.id.clone(),
-            parent: self.parent.clone(),
-            caller: state.caller.clone(),
+            id: &self.id.0,
+            from: self.parent.as_ref().map(|parent| parent.0.as_str()),
+            request: state.request_ids.request_id(),
+            trace: state.request_ids.trace_id(),
+            caller: &caller_label(&state.caller),
             address: state.address,
-            request_ids: state.request_ids.clone(),
-            entry: Arc::clone(entry),
-            action: self.action,
+            facade,
+            action,
             params,
-            outcome: failed.map(|code| outcome_label(Some(code))),
+            artifact: &entry.origin,
+            outcome: &outcome,
             took,
         };
-        match &gate.audit_thread {
-            None => line.write(),
-            Some(later) => later(Box::new(|| line.write())),
+        if is_call_logged() {
+            line.log();
+        }
+        if let Some(trail) = &gate.trail {
+            trail.write(line);
         }
     }
 }
 
-/// The line of a call that ran. Writing it, and the digest of long parameters, take longer than a short call, so the thread of the
-/// trail does it, if there is one. It shares what it can with the call.
-struct CallLine {
-    id: CallId,
-    parent: Option<CallId>,
-    caller: Caller,
-    address: Option<IpAddr>,
-    request_ids: RequestIds,
-    entry: Arc<CatalogEntry>,
-    action: usize,
-    params: AuditedParams,
-    outcome: Option<String>,
-    took: Duration,
+/// The line of a call that ran.
+pub struct CallLine<'a> {
+    /// Id of the call.
+    pub id: &'a str,
+    /// Id of the call that made it.
+    pub from: Option<&'a str>,
+    /// Id that the client gave its request.
+    pub request: Option<&'a str>,
+    /// Id of the trace.
+    pub trace: Option<&'a str>,
+    /// Who called, printable.
+    pub caller: &'a str,
+    /// Where the request came from.
+    pub address: Option<IpAddr>,
+    /// Name of the facade.
+    pub facade: &'a str,
+    /// Name of the action.
+    pub action: &'a str,
+    /// Digest of the parameters.
+    pub params: ParamsDigest,
+    /// Digest of what answered.
+    pub artifact: &'a str,
+    /// `ok`, or the code of the failure; printable, and short.
+    pub outcome: &'a str,
+    /// Duration.
+    pub took: Duration,
 }
 
-impl CallLine {
-    fn write(self) {
-        let outcome = self.outcome.as_deref().unwrap_or(OK);
-        let (facade, action) = facade_and_action(&self.entry, self.action);
-        let ms = (self.took.as_secs_f64() * 1e6).round() / 1e3;
-        let AuditCaller { caller, address, request, trace } =
-            AuditCaller::new(&self.caller, self.address, &self.request_ids);
-        let from = self.parent.as_ref().map(|parent| parent.0.as_str());
-        let (params, artifact) = (self.params.into_digest(), &self.entry.origin);
+impl CallLine<'_> {
+    /// Duration in milliseconds, with three decimals.
+    pub fn milliseconds(&self) -> f64 {
+        (self.took.as_secs_f64() * 1e6).round() / 1e3
+    }
+
+    fn log(&self) {
+        let Self { id, from, request, trace, caller, facade, action, artifact, outcome, .. } = *self;
+        let (address, params, ms) = (self.address.map(display), self.params.text(), self.milliseconds());
         tracing::debug!(
-            target: TARGET,
-            event = "call", id = self.id.0, from, request, trace, caller = &*caller, address, facade, action,
-            params, artifact, outcome, ms,
+            target: CALL_TARGET,
+            event = "call", id, from, request, trace, caller, address, facade, action, params, artifact, outcome, ms,
             "{facade}.{action}: {outcome}"
         );
     }
 }
 
-/// Parameters of a call that runs, for the digest in its line.
-enum AuditedParams {
-    Digest(String),
-    Text(WaitingText),
+/// Returns true if the log shows the lines of calls that ran.
+fn is_call_logged() -> bool {
+    tracing::enabled!(target: CALL_TARGET, tracing::Level::DEBUG)
 }
 
-impl AuditedParams {
-    fn into_digest(self) -> String {
+/// The digest of a call's parameters, or their text: the digest of a long one takes longer than a short call, so the thread of the trail
+/// computes it.
+pub enum ParamsDigest {
+    /// The digest.
+    Known(String),
+    /// The text.
+    Waiting(WaitingText),
+}
+
+impl ParamsDigest {
+    /// Length of a digest, in bytes.
+    pub const LENGTH: usize = 32;
+
+    fn new(text: &Arc<String>) -> Self {
+        match WaitingText::new(text) {
+            Some(waiting) => Self::Waiting(waiting),
+            None => Self::Known(digest(text)),
+        }
+    }
+
+    /// The digest, in hexadecimal.
+    pub fn text(&self) -> String {
         match self {
-            Self::Digest(digest) => digest,
-            Self::Text(waiting) => digest(&waiting.0),
+            Self::Known(digest) => digest.clone(),
+            Self::Waiting(waiting) => digest(&waiting.0),
         }
     }
 }
 
-/// A text that waits for its digest. All of them are bounded together.
-struct WaitingText(Arc<String>);
+/// A long text that waits for its digest. All of them are bounded together.
+pub struct WaitingText(Arc<String>);
 
 /// Bytes of texts that wait. Relaxed, since no other data depends on it.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 impl WaitingText {
-    /// Bytes of texts that may wait, if a thread does not keep up.
+    /// Bytes from which a text is long.
+    const LONG: usize = 1 << 10;
+    /// Bytes of texts that may wait, if the thread does not keep up.
     const MOST: usize = 8 << 20;
 
-    /// Returns `None` if too many wait.
+    /// Returns `None` if it is not long, or too many wait.
     fn new(text: &Arc<String>) -> Option<Self> {
+        if text.len() < Self::LONG {
+            return None;
+        }
         let before = WAITING.fetch_add(text.len(), Ordering::Relaxed);
         let waiting = Self(Arc::clone(text));
         (before + text.len() <= Self::MOST).then_some(waiting)
@@ -325,7 +370,7 @@ fn emit_request(
     let outcome = outcome_label(failed);
     tracing::debug!(
         target: TARGET,
-        event, request, trace, caller = &*caller, address, tool, action, params, outcome,
+        event, request, trace, caller = &*caller, address, tool, action, params, outcome = &*outcome,
         "{tool}.{action}: {outcome}"
     );
 }
@@ -351,7 +396,7 @@ impl UnstartedCall<'_> {
             let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
             tracing::debug!(
                 target: TARGET,
-                event = "refused", request, trace, caller = &*caller, address, facade, action, outcome,
+                event = "refused", request, trace, caller = &*caller, address, facade, action, outcome = &*outcome,
                 why = failure.message, "{facade}.{action}: {outcome}"
             );
         }
@@ -367,7 +412,7 @@ pub(super) fn record_denied_invoke(frame: &CallFrame, request: Option<AuditReque
         tracing::debug!(
             target: TARGET,
             event = "refused", from, request, trace, caller = &*caller, address, by, facade = tool, action, params,
-            outcome, "{tool}.{action}: {outcome}"
+            outcome = &*outcome, "{tool}.{action}: {outcome}"
         );
     }
 }
@@ -480,8 +525,8 @@ pub(super) fn record_guard(frame: &CallFrame, audited: &AuditedGuard<'_>, look: 
 }
 
 /// Shortens and escapes a failure code, which may be of the facade's own choice.
-fn outcome_label(failed: Option<&str>) -> String {
-    format!("{:.40}", printable(failed.unwrap_or(OK)))
+fn outcome_label(failed: Option<&str>) -> Cow<'static, str> {
+    failed.map_or("ok".into(), |code| format!("{:.40}", printable(code)).into())
 }
 
 fn facade_and_action(entry: &CatalogEntry, action: usize) -> (&str, &str) {

@@ -16,7 +16,7 @@ use loggia_schema::ToolView;
 
 use super::{
     answer_fit::{AnswerFit, DEFAULT_ANSWER},
-    audit::{self, AuditThread},
+    audit::{self, CallTrail},
     exec::Exec,
     gate_state::GateState,
     login, resumption, run_query,
@@ -46,8 +46,8 @@ pub struct GateStores {
     pub approvals: Option<Arc<ApprovalDesk>>,
     /// Set while calls are refused, since the audit trail cannot be written.
     pub unaudited: Option<Arc<AtomicBool>>,
-    /// Writes lines of the audit trail. Without it, calls do so themselves.
-    pub audit_thread: Option<AuditThread>,
+    /// The audit trail of calls that ran. Other events of the trail are log events.
+    pub trail: Option<Arc<dyn CallTrail>>,
     /// What looks at calls.
     pub guards: Option<Arc<GuardRoster>>,
     /// Records spans, if anything does.
@@ -77,7 +77,7 @@ impl Gate {
         catalog: Arc<Catalog>,
         executor: Executor,
         quotas: CallerQuotas,
-        GateStores { journal, approvals, unaudited, audit_thread, guards, spans }: GateStores,
+        GateStores { journal, approvals, unaudited, trail, guards, spans }: GateStores,
     ) -> Self {
         let state = GateState {
             catalog,
@@ -93,7 +93,7 @@ impl Gate {
             journal,
             approvals,
             unaudited,
-            audit_thread,
+            trail,
             guards,
             spans,
         };

@@ -7,7 +7,7 @@ use std::sync::{
 
 use loggia_facade::{Failure, trace::SpanRecorder};
 
-use super::audit::AuditThread;
+use super::audit::CallTrail;
 use crate::{
     approval::ApprovalDesk,
     catalog::Catalog,
@@ -46,8 +46,8 @@ pub(crate) struct GateState {
     pub(crate) guards: Option<Arc<GuardRoster>>,
     /// Set while calls are refused, since the audit trail cannot be written.
     pub(crate) unaudited: Option<Arc<AtomicBool>>,
-    /// Writes lines of the audit trail, if a thread does.
-    pub(crate) audit_thread: Option<AuditThread>,
+    /// The audit trail of calls that ran, if there is one.
+    pub(crate) trail: Option<Arc<dyn CallTrail>>,
     /// Records spans, if anything does.
     pub(crate) spans: Option<Arc<dyn SpanRecorder>>,
 }

@@ -96,7 +96,7 @@ mod snapshot;
 mod start;
 mod timeout;
 
-pub use audit::{AuditThread, TARGET, is_enabled};
+pub use audit::{CALL_TARGET, CallLine, CallTrail, ParamsDigest, TARGET, WaitingText, is_enabled};
 pub use exec::Exec;
 pub use gate::{Gate, GateStores};
 pub use operator_runs::{ListedRun, ShownRun};

@@ -2,6 +2,8 @@
 //! text can steer a terminal or forge another line: rmcp logs whole results at its lower levels, and guests contribute to
 //! many texts.
 
+mod call;
+
 use std::{
     borrow::Cow,
     fmt::{self, Write},
@@ -18,7 +20,8 @@ use tracing::{
 };
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
-use super::{client_disconnects, trail::event_time};
+use super::client_disconnects;
+pub use call::render_call;
 
 /// Longest line, in bytes.
 pub const MAX_LINE: usize = 8 << 10;
@@ -37,22 +40,11 @@ pub struct LineLayer<W> {
     pub format: Format,
     /// Adds ANSI colours, for a terminal.
     pub colours: bool,
-    /// Receives each event, on the thread where it happened.
+    /// Receives each line, on the thread of its event.
     pub write: W,
 }
 
-/// An event that is not rendered yet. Redacting its texts takes the longest, and need not be done by the thread of a call.
-pub struct CapturedEvent {
-    time: SystemTime,
-    level: Level,
-    target: Cow<'static, str>,
-    fields: EventFields,
-    format: Format,
-    colours: bool,
-}
-
-/// Fields of an event or a span. Their texts follow each other in one string: an event of a call is rendered, and freed, by another
-/// thread, which makes each further allocation expensive.
+/// Fields of an event or a span. Their texts follow each other in one string.
 #[derive(Default)]
 struct EventFields {
     texts: String,
@@ -92,7 +84,7 @@ struct EventText {
 impl<S, W> Layer<S> for LineLayer<W>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
-    W: Fn(CapturedEvent) + 'static,
+    W: Fn(&str) + 'static,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         if let Some(span) = context.span(id) {
@@ -125,24 +117,11 @@ where
         let metadata = event.metadata();
         let named = fields.target.map(|target| fields.whole(target).to_owned());
         let target = named.map_or(Cow::Borrowed(metadata.target()), Cow::Owned);
-        let (level, format, colours) = (*metadata.level(), self.format, self.colours);
-        (self.write)(CapturedEvent { time: event_time(), level, target, fields, format, colours });
-    }
-}
-
-impl CapturedEvent {
-    /// Counts the bytes of its texts.
-    pub fn size(&self) -> usize {
-        self.fields.texts.len()
-    }
-
-    /// Renders its line, including the line feed.
-    pub fn render(&self) -> String {
-        let now = format_time(self.time);
-        match self.format {
-            Format::Human => render_human(&now, self.level, &self.fields, self.colours),
-            Format::Json => render_json(&now, self.level, &self.target, &self.fields),
-        }
+        let (now, level) = (format_time(SystemTime::now()), *metadata.level());
+        (self.write)(&match self.format {
+            Format::Human => render_human(&now, level, &fields, self.colours),
+            Format::Json => render_json(&now, level, &target, &fields),
+        });
     }
 }
 
@@ -364,7 +343,14 @@ fn value_room(line: &str, name: &str) -> Option<usize> {
 /// Appends an escaped text of at most `most` bytes.
 fn push_bounded(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut String)) {
     const CUT: char = '…';
-    let end = line.len() + most - CUT.len_utf8();
+    let most = most - CUT.len_utf8();
+    // Most texts need no escape of any kind.
+    if text.len() <= most
+        && text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'))
+    {
+        return line.push_str(text);
+    }
+    let end = line.len() + most;
     for c in text.chars() {
         let before = line.len();
         escape(c, line);

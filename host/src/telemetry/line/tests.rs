@@ -8,7 +8,7 @@ use super::*;
 fn lines(format: Format, colours: bool, log_events: impl FnOnce()) -> Vec<String> {
     let written: Arc<Mutex<Vec<String>>> = Arc::default();
     let into = Arc::clone(&written);
-    let write = move |event: CapturedEvent| into.lock().unwrap().push(event.render());
+    let write = move |line: &str| into.lock().unwrap().push(line.to_owned());
     let subscriber = tracing_subscriber::registry().with(LineLayer { format, colours, write });
     tracing::subscriber::with_default(subscriber, log_events);
     let written = written.lock().unwrap();
