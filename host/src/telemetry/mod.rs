@@ -5,6 +5,7 @@
 //! | `logs.rs` | destination and level of the log |
 //! | `trail.rs` | the file of the audit trail |
 //! | `line/` | an event as one line, human-readable or JSON |
+//! | `call_line.rs` | a call that ran as a line of the audit trail |
 //! | `client_disconnects.rs` | log events of rmcp that only report a disconnected client |
 //! | `metrics.rs` | all metrics, and their page for Prometheus |
 //! | `metric_sink.rs` | where metrics are written |
@@ -12,6 +13,7 @@
 //! | `otlp/` | traces and metrics for an OpenTelemetry collector |
 //! | `classic.rs` | the same in Prometheus' older format |
 
+mod call_line;
 pub mod classic;
 mod client_disconnects;
 mod line;

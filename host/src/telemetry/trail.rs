@@ -14,7 +14,7 @@ use loggia_audit::{AuditSink, FullDisk, LinePart, TrailError, TrailOptions};
 use loggia_gate::call::{CallLine, CallTrail};
 use loggia_policy::settings::{Audit, FullAudit};
 
-use super::line::render_call;
+use super::call_line::render_call;
 
 /// The sink of this process, once logging has started.
 static SINK: OnceLock<AuditSink> = OnceLock::new();

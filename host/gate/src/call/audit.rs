@@ -4,30 +4,25 @@
 //!
 //! Lines are log events with the target [`TARGET`]. `LOGGIA_LOG=info,loggia::audit=debug` shows them on stderr, and
 //! `audit.file` writes them to a file. While neither is set, nothing is computed that only they need. The line of a call that ran does
-//! not pass the log on its way to the file ([`CallTrail`]): that would take as long as a tenth of a short call. Calls are counted here as
+//! not pass the log on its way to the file (`call_trail.rs`). Calls are counted here as
 //! well, with or without an audit log.
 
 use core::net::IpAddr;
-use std::{
-    borrow::Cow,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{borrow::Cow, sync::Arc};
 
-use data_encoding::HEXLOWER;
 use loggia_facade::{
     Answer, CallGuard, CallId, Effect, Envelope, Failure, Input, Object, code, json::object_text,
 };
 use loggia_schema::HOST_ACTIONS;
 use loggia_text::printable;
-use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::field::display;
 
-use super::{frame::CallFrame, gate_state::GateState};
+use super::{
+    call_trail::{CallLine, ParamsDigest, digest, is_call_logged},
+    frame::CallFrame,
+    gate_state::GateState,
+};
 use crate::{
     access::{CallOrigin, Caller, RequestIds},
     approval::ApprovalRecord,
@@ -40,15 +35,6 @@ use crate::{
 
 /// Log target of the lines.
 pub const TARGET: &str = "loggia::audit";
-
-/// Log target of the lines of calls that ran.
-pub const CALL_TARGET: &str = "loggia::audit::call";
-
-/// The trail of calls that ran.
-pub trait CallTrail: Send + Sync {
-    /// Writes the line of a call, on its thread: must not wait.
-    fn write(&self, line: CallLine<'_>);
-}
 
 /// Returns true if audit lines are written anywhere.
 pub fn is_enabled() -> bool {
@@ -132,114 +118,6 @@ impl CallAudit {
         if let Some(trail) = &gate.trail {
             trail.write(line);
         }
-    }
-}
-
-/// The line of a call that ran.
-pub struct CallLine<'a> {
-    /// Id of the call.
-    pub id: &'a str,
-    /// Id of the call that made it.
-    pub from: Option<&'a str>,
-    /// Id that the client gave its request.
-    pub request: Option<&'a str>,
-    /// Id of the trace.
-    pub trace: Option<&'a str>,
-    /// Who called, printable.
-    pub caller: &'a str,
-    /// Where the request came from.
-    pub address: Option<IpAddr>,
-    /// Name of the facade.
-    pub facade: &'a str,
-    /// Name of the action.
-    pub action: &'a str,
-    /// Digest of the parameters.
-    pub params: ParamsDigest,
-    /// Digest of what answered.
-    pub artifact: &'a str,
-    /// `ok`, or the code of the failure; printable, and short.
-    pub outcome: &'a str,
-    /// Duration.
-    pub took: Duration,
-}
-
-impl CallLine<'_> {
-    /// Duration in milliseconds, with three decimals.
-    pub fn milliseconds(&self) -> f64 {
-        (self.took.as_secs_f64() * 1e6).round() / 1e3
-    }
-
-    fn log(&self) {
-        let Self { id, from, request, trace, caller, facade, action, artifact, outcome, .. } = *self;
-        let (address, params, ms) = (self.address.map(display), self.params.text(), self.milliseconds());
-        tracing::debug!(
-            target: CALL_TARGET,
-            event = "call", id, from, request, trace, caller, address, facade, action, params, artifact, outcome, ms,
-            "{facade}.{action}: {outcome}"
-        );
-    }
-}
-
-/// Returns true if the log shows the lines of calls that ran.
-fn is_call_logged() -> bool {
-    tracing::enabled!(target: CALL_TARGET, tracing::Level::DEBUG)
-}
-
-/// The digest of a call's parameters, or their text: the digest of a long one takes longer than a short call, so the thread of the trail
-/// computes it.
-pub enum ParamsDigest {
-    /// The digest.
-    Known(String),
-    /// The text.
-    Waiting(WaitingText),
-}
-
-impl ParamsDigest {
-    /// Length of a digest, in bytes.
-    pub const LENGTH: usize = 32;
-
-    fn new(text: &Arc<String>) -> Self {
-        match WaitingText::new(text) {
-            Some(waiting) => Self::Waiting(waiting),
-            None => Self::Known(digest(text)),
-        }
-    }
-
-    /// The digest, in hexadecimal.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Known(digest) => digest.clone(),
-            Self::Waiting(waiting) => digest(&waiting.0),
-        }
-    }
-}
-
-/// A long text that waits for its digest. All of them are bounded together.
-pub struct WaitingText(Arc<String>);
-
-/// Bytes of texts that wait. Relaxed, since no other data depends on it.
-static WAITING: AtomicUsize = AtomicUsize::new(0);
-
-impl WaitingText {
-    /// Bytes from which a text is long.
-    const LONG: usize = 1 << 10;
-    /// Bytes of texts that may wait, if the thread does not keep up.
-    const MOST: usize = 8 << 20;
-
-    /// Returns `None` if it is not long, or too many wait.
-    fn new(text: &Arc<String>) -> Option<Self> {
-        if text.len() < Self::LONG {
-            return None;
-        }
-        let before = WAITING.fetch_add(text.len(), Ordering::Relaxed);
-        let waiting = Self(Arc::clone(text));
-        (before + text.len() <= Self::MOST).then_some(waiting)
-    }
-}
-
-impl Drop for WaitingText {
-    fn drop(&mut self) {
-        WAITING.fetch_sub(self.0.len(), Ordering::Relaxed);
     }
 }
 
@@ -539,23 +417,10 @@ fn printable_name(name: &str) -> String {
     printable(&name.chars().take(80).collect::<String>()).into_owned()
 }
 
-/// Digests the JSON text of parameters: the first 16 bytes of SHA-256, in hexadecimal.
-fn digest(text: &str) -> String {
-    HEXLOWER.encode(&Sha256::digest(text)[..16])
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn a_digest_is_that_of_the_json_text() {
-        let Some(params) = json!({"a": 1, "b": "x"}).as_object().cloned() else { unreachable!() };
-        // printf '{"a":1,"b":"x"}' | sha256sum
-        assert_eq!(digest(&object_text(&params)), "ecf9e98ec0641e23113ff3ce8bdc78d0");
-    }
 
     #[test]
     fn what_was_asked_is_cut_and_printable() {

@@ -16,7 +16,8 @@ use loggia_schema::ToolView;
 
 use super::{
     answer_fit::{AnswerFit, DEFAULT_ANSWER},
-    audit::{self, CallTrail},
+    audit,
+    call_trail::CallTrail,
     exec::Exec,
     gate_state::GateState,
     login, resumption, run_query,

@@ -7,7 +7,7 @@ use std::sync::{
 
 use loggia_facade::{Failure, trace::SpanRecorder};
 
-use super::audit::CallTrail;
+use super::call_trail::CallTrail;
 use crate::{
     approval::ApprovalDesk,
     catalog::Catalog,

@@ -65,6 +65,7 @@
 //! | `batch.rs` | several calls in one |
 //! | `call_span.rs` | spans of calls |
 //! | `audit.rs` | the audit trail; counts calls |
+//! | `call_trail.rs` | lines of calls that ran |
 //! | `fault_log.rs` | faults in the log |
 
 mod answer;
@@ -72,6 +73,7 @@ mod answer_fit;
 mod audit;
 mod batch;
 mod call_span;
+mod call_trail;
 pub(crate) mod chain;
 mod checked_question;
 mod consent;
@@ -96,7 +98,8 @@ mod snapshot;
 mod start;
 mod timeout;
 
-pub use audit::{CALL_TARGET, CallLine, CallTrail, ParamsDigest, TARGET, WaitingText, is_enabled};
+pub use audit::{TARGET, is_enabled};
+pub use call_trail::{CALL_TARGET, CallLine, CallTrail, ParamsDigest, WaitingText};
 pub use exec::Exec;
 pub use gate::{Gate, GateStores};
 pub use operator_runs::{ListedRun, ShownRun};

@@ -240,7 +240,7 @@ impl SharedLock {
 
     /// Surfaces that the lock names from now on, as far as this server has them, and those that it no longer names.
     fn changed_surfaces(&self, before: &LockRows, after: &LockRows) -> Vec<StateChange> {
-        let [before, after] = [before, after].map(|rows| named_surfaces(rows));
+        let [before, after] = [before, after].map(named_surfaces);
         let stored = after.difference(&before).filter_map(|digest| {
             let surface = self.versions.surface(digest).filter(|surface| surface.len() <= VALUE_BYTES)?;
             Some((digest, ChangeOperation::Put(surface)))

@@ -2,8 +2,6 @@
 //! text can steer a terminal or forge another line: rmcp logs whole results at its lower levels, and guests contribute to
 //! many texts.
 
-mod call;
-
 use std::{
     borrow::Cow,
     fmt::{self, Write},
@@ -21,14 +19,13 @@ use tracing::{
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 use super::client_disconnects;
-pub use call::render_call;
 
 /// Longest line, in bytes.
 pub const MAX_LINE: usize = 8 << 10;
 /// Longest message, in bytes as written.
 const MAX_MESSAGE: usize = 6 << 10;
 /// Longest value of any other field, in bytes as written.
-const MAX_VALUE: usize = 1 << 10;
+pub(super) const MAX_VALUE: usize = 1 << 10;
 /// Bytes of a value that are read: more than are written, so that a credential is seen whole and redacted.
 const MAX_READ: usize = 16 << 10;
 /// Bytes reserved for the end of a line.
@@ -262,7 +259,7 @@ pub fn render_announcement(level: Level, message: &str) -> String {
     render_json(&format_time(SystemTime::now()), level, env!("CARGO_PKG_NAME"), &fields)
 }
 
-fn format_time(time: SystemTime) -> String {
+pub(super) fn format_time(time: SystemTime) -> String {
     DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
@@ -341,7 +338,7 @@ fn value_room(line: &str, name: &str) -> Option<usize> {
 }
 
 /// Appends an escaped text of at most `most` bytes.
-fn push_bounded(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut String)) {
+pub(super) fn push_bounded(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut String)) {
     const CUT: char = '…';
     let most = most - CUT.len_utf8();
     // Most texts need no escape of any kind.
@@ -377,7 +374,7 @@ fn quote(c: char, line: &mut String) {
     escape(c, line);
 }
 
-fn json_escape(c: char, line: &mut String) {
+pub(super) fn json_escape(c: char, line: &mut String) {
     match c {
         '"' | '\\' => line.extend(['\\', c]),
         '\n' => line.push_str("\\n"),

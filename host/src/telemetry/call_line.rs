@@ -6,7 +6,7 @@ use loggia_audit::LinePart;
 use loggia_gate::call::{CallLine, ParamsDigest, TARGET};
 use loggia_text::redact;
 
-use super::{MAX_VALUE, format_time, json_escape, push_bounded};
+use super::line::{MAX_VALUE, format_time, json_escape, push_bounded};
 
 /// Renders the line of a call to the audit trail. Returns the part that is still to be made.
 pub fn render_call(line: CallLine<'_>, time: SystemTime, out: &mut String) -> Option<LinePart> {
