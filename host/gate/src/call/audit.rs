@@ -419,7 +419,6 @@ fn printable_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     #[test]
