@@ -29,8 +29,8 @@ const KEPT_BYTES: usize = 1 << 20;
 /// Lines that are written together, and, on a full disk, lost together.
 const BATCH: usize = 64;
 /// Time after which the thread looks for further lines, and how often before it sleeps.
-const LOOK: Duration = Duration::from_millis(1);
-const LINGER: u32 = 100;
+const LOOK: Duration = Duration::from_millis(5);
+const LINGER: u32 = 20;
 /// Longest time between two checkpoints while lines are written.
 const CHECKPOINT_PERIOD: Duration = Duration::from_secs(60);
 /// Time after which a failed write is tried again.

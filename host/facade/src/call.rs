@@ -1,6 +1,6 @@
 //! One invocation of an action.
 
-use std::{fmt, sync::Arc, time::Instant};
+use std::{fmt, time::Instant};
 
 use data_encoding::HEXLOWER;
 
@@ -44,7 +44,7 @@ pub struct Call {
     /// Valid against the action's schema, defaults filled in.
     pub params: Object,
     /// The same as JSON, if the gate has it already.
-    pub params_text: Option<Arc<String>>,
+    pub params_text: Option<String>,
     /// Level of detail that the caller requests.
     pub detail: Detail,
     /// Where this caller's own state lives, if the caller has any.

@@ -62,9 +62,10 @@ impl CallAudit {
         let (entry, gate) = (&frame.entry, &frame.gate);
         let is_audited = gate.trail.is_some() || is_call_logged();
         let params = is_audited.then(|| {
-            let text = Arc::new(object_text(&planned.params));
-            planned.params_text = Some(Arc::clone(&text));
-            ParamsDigest::new(&text)
+            let text = object_text(&planned.params);
+            let digest = ParamsDigest::new(&text);
+            planned.params_text = Some(text);
+            digest
         });
         Self {
             id: frame.id.clone(),

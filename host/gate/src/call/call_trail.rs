@@ -3,8 +3,9 @@
 
 use core::net::IpAddr;
 use std::{
+    mem,
     sync::{
-        Arc,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -86,7 +87,7 @@ impl ParamsDigest {
     /// Length of a digest, in bytes.
     pub const LENGTH: usize = 32;
 
-    pub(super) fn new(text: &Arc<String>) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         match WaitingText::new(text) {
             Some(waiting) => Self::Waiting(waiting),
             None => Self::Known(digest(text)),
@@ -102,32 +103,55 @@ impl ParamsDigest {
     }
 }
 
-/// A long text that waits for its digest. All of them are bounded together.
-pub struct WaitingText(Arc<String>);
+/// A long text that waits for its digest. It is a copy in memory that is used again: memory that one thread allocates and another one
+/// frees is returned to the system, and fetched again for the next call.
+pub struct WaitingText(String);
 
+/// Memory of texts, for the next ones. Locked for a moment.
+static SPARE: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Bytes of texts that wait. Relaxed, since no other data depends on it.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+fn spare() -> MutexGuard<'static, Vec<String>> {
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl WaitingText {
     /// Bytes from which a text is long.
     const LONG: usize = 1 << 10;
     /// Bytes of texts that may wait, if the thread does not keep up.
     const MOST: usize = 8 << 20;
+    /// Texts whose memory is kept, and bytes of the largest.
+    const SPARE: usize = 16;
+    const SPARE_BYTES: usize = 256 << 10;
 
     /// Returns `None` if it is not long, or too many wait.
-    fn new(text: &Arc<String>) -> Option<Self> {
+    fn new(text: &str) -> Option<Self> {
         if text.len() < Self::LONG {
             return None;
         }
         let before = WAITING.fetch_add(text.len(), Ordering::Relaxed);
-        let waiting = Self(Arc::clone(text));
-        (before + text.len() <= Self::MOST).then_some(waiting)
+        if before + text.len() > Self::MOST {
+            WAITING.fetch_sub(text.len(), Ordering::Relaxed);
+            return None;
+        }
+        let mut copy = spare().pop().unwrap_or_default();
+        copy.push_str(text);
+        Some(Self(copy))
     }
 }
 
 impl Drop for WaitingText {
     fn drop(&mut self) {
         WAITING.fetch_sub(self.0.len(), Ordering::Relaxed);
+        if self.0.capacity() <= Self::SPARE_BYTES {
+            let mut spare = spare();
+            if spare.len() < Self::SPARE {
+                let mut memory = mem::take(&mut self.0);
+                memory.clear();
+                spare.push(memory);
+            }
+        }
     }
 }
 
@@ -142,6 +166,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn long_texts_wait_for_their_digest() {
+        for (length, waits) in [(10, false), (WaitingText::LONG, true), (WaitingText::MOST + 1, false)] {
+            let text = "x".repeat(length);
+            let params = ParamsDigest::new(&text);
+            assert_eq!((matches!(params, ParamsDigest::Waiting(_)), params.text()), (waits, digest(&text)));
+        }
+    }
 
     #[test]
     fn a_digest_is_that_of_the_json_text() {

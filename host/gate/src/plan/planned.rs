@@ -44,7 +44,7 @@ pub(crate) struct PlannedCall {
     /// Validated parameters with defaults.
     pub params: Object,
     /// The same as JSON, once the audit trail has needed it.
-    pub params_text: Option<Arc<String>>,
+    pub params_text: Option<String>,
     /// Parameters that a default or a coercion changed.
     pub resolved: Object,
     /// All parameters, redacted. Only of a call that may become a run or must be confirmed.

@@ -14,7 +14,7 @@ pub(super) fn call(call: PluginCall<'_>) -> types::Call {
     types::Call {
         id: call.id.0.clone(),
         action: call.action.clone(),
-        params: call.params_text.as_deref().map_or_else(|| object_text(&call.params), Clone::clone),
+        params: call.params_text.clone().unwrap_or_else(|| object_text(&call.params)),
         detail: match call.detail {
             Detail::Minimal => types::Detail::Minimal,
             Detail::Standard => types::Detail::Standard,
