@@ -162,31 +162,36 @@ impl<'a> AuditCaller<'a> {
     }
 }
 
-/// A request as it was sent: all that is known of one that was refused.
+/// A request as it was sent: all that is known of one that was refused. Most are not, so it is kept as it is, and read only then.
 pub(super) struct AuditRequest {
     tool: String,
-    action: String,
-    params: String,
+    input: Input,
 }
 
 impl AuditRequest {
     /// Captures a request. `None` while no audit lines are written.
     pub(super) fn from_input(tool: &str, input: &Input) -> Option<Self> {
-        is_enabled().then(|| {
-            let (action, arguments) = match input {
-                Input::Action { action, params, .. } => (action.as_str(), params),
-                Input::Arguments(arguments) => {
-                    let named = |key: &str| arguments.get(key).and_then(|name| name.as_str());
-                    (named("action").or_else(|| named("cmd")).unwrap_or_default(), arguments)
-                }
-            };
-            Self {
-                tool: printable_name(tool),
-                action: printable_name(action),
-                params: digest(&object_text(arguments)),
-            }
-        })
+        is_enabled().then(|| Self { tool: tool.to_owned(), input: input.clone() })
     }
+
+    fn to_printable(&self) -> PrintableRequest {
+        let (action, arguments) = match &self.input {
+            Input::Action { action, params, .. } => (action.as_str(), params),
+            Input::Arguments(arguments) => {
+                let named = |key: &str| arguments.get(key).and_then(|name| name.as_str());
+                (named("action").or_else(|| named("cmd")).unwrap_or_default(), arguments)
+            }
+        };
+        let (tool, action) = (printable_name(&self.tool), printable_name(action));
+        PrintableRequest { tool, action, params: digest(&object_text(arguments)) }
+    }
+}
+
+/// A request as a line has it.
+struct PrintableRequest {
+    tool: String,
+    action: String,
+    params: String,
 }
 
 /// A request that was answered without running.
@@ -239,11 +244,8 @@ pub(super) fn record_unknown_tool(origin: &CallOrigin, request: Option<AuditRequ
     }
 }
 
-fn emit_request(
-    origin: &CallOrigin,
-    AuditRequest { tool, action, params }: &AuditRequest,
-    failed: Option<&str>,
-) {
+fn emit_request(origin: &CallOrigin, sent: &AuditRequest, failed: Option<&str>) {
+    let PrintableRequest { tool, action, params } = sent.to_printable();
     let AuditCaller { caller, address, request, trace } = AuditCaller::from_origin(origin);
     let event = if failed.is_some() { "refused" } else { "answered" };
     let outcome = outcome_label(failed);
@@ -284,7 +286,7 @@ impl UnstartedCall<'_> {
 
 /// Writes the line of a nested call that was refused.
 pub(super) fn record_denied_invoke(frame: &CallFrame, request: Option<AuditRequest>, failure: &Failure) {
-    if let Some(AuditRequest { tool, action, params }) = request {
+    if let Some(PrintableRequest { tool, action, params }) = request.map(|sent| sent.to_printable()) {
         let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
         let outcome = outcome_label(Some(&failure.code));
         let (by, from) = (frame.name(), frame.id.0.as_str());
