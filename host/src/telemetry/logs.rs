@@ -13,16 +13,10 @@ use loggia_gate::call::{CALL_TARGET, TARGET as AUDIT};
 pub use loggia_policy::settings::Level;
 use loggia_policy::settings::{Format, Log};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::{
-    EnvFilter, Layer,
-    filter::{LevelFilter, Targets},
-    layer::SubscriberExt,
-    registry,
-    util::SubscriberInitExt,
-};
+use tracing_subscriber::{EnvFilter, layer::SubscriberExt, registry, util::SubscriberInitExt};
 
 use super::{
-    line::{LineLayer, render_announcement},
+    line::{LineLayer, TrailRoute, render_announcement},
     trail,
 };
 
@@ -75,8 +69,23 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
     let level = wanted.as_deref().unwrap_or(default);
     let known = level.contains(['=', ',']) || level.parse::<tracing::Level>().is_ok() || level == "off";
     let used = if known { level } else { default };
-    let filter =
-        EnvFilter::try_new(format!("{OTHERS},{asked},{used}")).unwrap_or_else(|_| EnvFilter::new(default));
+    let parse = |levels: &str| EnvFilter::try_new(levels).unwrap_or_else(|_| EnvFilter::new(default));
+    let levels = format!("{OTHERS},{asked},{used}");
+    // What the log shows of the trail's events, which the filter lets pass in any case if there is a trail.
+    let (is_logged, shows_calls) = tracing::subscriber::with_default(registry().with(parse(&levels)), || {
+        (
+            tracing::enabled!(target: AUDIT, tracing::Level::DEBUG),
+            tracing::enabled!(target: CALL_TARGET, tracing::Level::DEBUG),
+        )
+    });
+    let filter = match &trail {
+        None => parse(&levels),
+        Some(_) => {
+            // Calls that ran have a way of their own to the trail.
+            let calls = if shows_calls { "debug" } else { "off" };
+            parse(&format!("{levels},{AUDIT}=debug,{CALL_TARGET}={calls}"))
+        }
+    };
     let (writer, guard) =
         NonBlockingBuilder::default().lossy(true).buffered_lines_limit(MAX_QUEUED).finish(std::io::stderr());
     *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
@@ -85,22 +94,11 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
     let colours = log.format == Format::Human
         && std::io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none();
+    let trail =
+        trail.map(|sink| TrailRoute { target: AUDIT, write: Box::new(trail::start(sink)), is_logged });
     let write = move |line: &str| out.write(line);
-    let lines = LineLayer { format: log.format, colours, write };
-    let _ = match trail {
-        // A global filter is faster than one per layer.
-        None => registry().with(filter).with(lines).try_init(),
-        Some(trail) => {
-            let lines_of_trail =
-                LineLayer { format: Format::Json, colours: false, write: trail::start(trail) };
-            // Calls that ran have a way of their own to the trail.
-            let only = Targets::new()
-                .with_target(AUDIT, tracing::Level::DEBUG)
-                .with_target(CALL_TARGET, LevelFilter::OFF);
-            let trail = lines_of_trail.with_filter(only);
-            registry().with(lines.with_filter(filter)).with(trail).try_init()
-        }
-    };
+    // A global filter is faster than one per layer.
+    let _ = registry().with(filter).with(LineLayer { format: log.format, colours, write, trail }).try_init();
     if !known {
         tracing::warn!(
             "LOGGIA_LOG={level} is not a log level (error, warn, info, debug, trace); using {default}"

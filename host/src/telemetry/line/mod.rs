@@ -39,6 +39,19 @@ pub struct LineLayer<W> {
     pub colours: bool,
     /// Receives each line, on the thread of its event.
     pub write: W,
+    /// Where events of the audit trail go, if there is one.
+    pub trail: Option<TrailRoute>,
+}
+
+/// The way of events to the audit trail. One layer writes them and the log: with a filter for each of two, every span would cost more,
+/// and each HTTP request has one.
+pub struct TrailRoute {
+    /// Target of the events.
+    pub target: &'static str,
+    /// Receives each as a line of JSON.
+    pub write: Box<dyn Fn(&str) + Send + Sync>,
+    /// Whether the log shows them as well.
+    pub is_logged: bool,
 }
 
 /// Fields of an event or a span. Their texts follow each other in one string.
@@ -115,6 +128,12 @@ where
         let named = fields.target.map(|target| fields.whole(target).to_owned());
         let target = named.map_or(Cow::Borrowed(metadata.target()), Cow::Owned);
         let (now, level) = (format_time(SystemTime::now()), *metadata.level());
+        if let Some(trail) = self.trail.as_ref().filter(|trail| trail.target == metadata.target()) {
+            (trail.write)(&render_json(&now, level, &target, &fields));
+            if !trail.is_logged {
+                return;
+            }
+        }
         (self.write)(&match self.format {
             Format::Human => render_human(&now, level, &fields, self.colours),
             Format::Json => render_json(&now, level, &target, &fields),

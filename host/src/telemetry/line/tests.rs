@@ -9,7 +9,7 @@ fn lines(format: Format, colours: bool, log_events: impl FnOnce()) -> Vec<String
     let written: Arc<Mutex<Vec<String>>> = Arc::default();
     let into = Arc::clone(&written);
     let write = move |line: &str| into.lock().unwrap().push(line.to_owned());
-    let subscriber = tracing_subscriber::registry().with(LineLayer { format, colours, write });
+    let subscriber = tracing_subscriber::registry().with(LineLayer { format, colours, write, trail: None });
     tracing::subscriber::with_default(subscriber, log_events);
     let written = written.lock().unwrap();
     written.iter().map(|line| without_time(line)).collect()
@@ -121,4 +121,29 @@ fn truncated_credentials_are_still_redacted() {
         "{}",
         &lines[0][MAX_MESSAGE - 20..]
     );
+}
+
+#[test]
+fn events_of_the_trail_are_logged_only_on_request() {
+    for (is_logged, expected) in [(false, 1), (true, 2)] {
+        let [log, trail]: [Arc<Mutex<Vec<String>>>; 2] = Default::default();
+        let (logged, written) = (Arc::clone(&log), Arc::clone(&trail));
+        let layer = LineLayer {
+            format: Format::Human,
+            colours: false,
+            write: move |line: &str| logged.lock().unwrap().push(line.to_owned()),
+            trail: Some(TrailRoute {
+                target: "trail",
+                write: Box::new(move |line| written.lock().unwrap().push(line.to_owned())),
+                is_logged,
+            }),
+        };
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+            tracing::info!(target: "trail", event = "tokens", "reloaded");
+            tracing::info!(target: "trail::call", "a call");
+        });
+        assert_eq!(log.lock().unwrap().len(), expected, "{log:?}");
+        let trail = trail.lock().unwrap();
+        assert!(trail.len() == 1 && trail[0].contains(r#""event":"tokens""#), "{trail:?}");
+    }
 }
