@@ -34,6 +34,6 @@ pub use checkpoint::CHECKPOINT;
 pub use files::{TrailError, list_files, resolve_path};
 pub use key::{AuditKey, KeyError, PublicKey};
 pub use query::{AuditFilter, last_lines};
-pub use sink::{AuditSink, FullDisk, LinePart, SinkHealth};
+pub use sink::{AuditSink, FullDisk, LineKind, LinePart, SinkHealth};
 pub use verify::{TrailProblem, VerifiedTrail, verify};
 pub use writer::TrailOptions;

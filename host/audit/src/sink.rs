@@ -21,6 +21,8 @@ use crate::{
 
 /// Lines in the queue of the thread, of some 400 bytes each.
 const QUEUED: usize = 16_384;
+/// Lines that may wait before those of events other than calls are lost, if calls are refused: the rest is for calls that go on.
+const QUEUED_EVENTS: usize = QUEUED / 4 * 3;
 /// Lines that wait when calls are refused, if no line may be lost, and when they are no longer.
 const CROWDED: usize = QUEUED / 2;
 const CALM: usize = QUEUED / 8;
@@ -70,6 +72,15 @@ impl SinkHealth {
     pub fn is_failing(&self) -> bool {
         self.failing.load(Ordering::Relaxed)
     }
+}
+
+/// What a line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineKind {
+    /// A call that ran.
+    Call,
+    /// Anything else.
+    Event,
 }
 
 /// A part of a line that the thread of the sink makes, since that takes long.
@@ -141,11 +152,11 @@ impl LineQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line; returns how many wait. `None` if there is no room.
-    fn push(&self, line: &str, part: Option<LinePart>) -> Option<usize> {
+    /// Adds a line; returns how many wait. `None` if so many wait already.
+    fn push(&self, line: &str, part: Option<LinePart>, most: usize) -> Option<usize> {
         let mut state = self.lock();
         let lines = &mut state.lines;
-        if lines.ends.len() >= QUEUED {
+        if lines.ends.len() >= most {
             return None;
         }
         lines.parts.extend(part.map(|part| (lines.ends.len(), part)));
@@ -201,16 +212,20 @@ impl AuditSink {
         let health = Arc::<SinkHealth>::default();
         let queue = Arc::<LineQueue>::default();
         let lines = Arc::clone(&queue);
-        let mut work = SinkWork { writer, full, health: Arc::clone(&health), reported: 0 };
+        let mut work = SinkWork { writer, full, health: Arc::clone(&health), reported: 0, is_crowded: false };
         let spawned = thread::Builder::new().name("loggia-audit".into()).spawn(move || work.run(&lines));
         let thread = spawned.map_err(|error| TrailError::Io(path.clone(), error))?;
         Ok(Self { queue, thread: Mutex::new(Some(thread)), health, path, full })
     }
 
     /// Returns a function that queues lines: JSON objects. A line that finds no room is lost and counted.
-    pub fn queue(&self) -> impl Fn(&str, Option<LinePart>) + Send + Sync + use<> {
+    pub fn queue(&self, kind: LineKind) -> impl Fn(&str, Option<LinePart>) + Send + Sync + use<> {
         let (queue, health, full) = (Arc::clone(&self.queue), Arc::clone(&self.health), self.full);
-        move |line, part| match queue.push(line, part) {
+        let most = match (kind, full) {
+            (LineKind::Event, FullDisk::Refuse) => QUEUED_EVENTS,
+            _ => QUEUED,
+        };
+        move |line, part| match queue.push(line, part, most) {
             None => _ = health.lost.fetch_add(1, Ordering::Relaxed),
             Some(waiting) if waiting > CROWDED && full == FullDisk::Refuse => {
                 health.refusing.store(true, Ordering::Relaxed);
@@ -242,6 +257,8 @@ struct SinkWork {
     health: Arc<SinkHealth>,
     /// Lost lines that the file reports already.
     reported: usize,
+    /// Set while calls are refused, since too many lines wait.
+    is_crowded: bool,
 }
 
 impl SinkWork {
@@ -277,11 +294,11 @@ impl SinkWork {
                 taken.lines().chunks(BATCH).for_each(|lines| self.write(lines));
                 taken.clear();
             }
-            self.refuse_while(queue.len() > CALM);
             if signed.elapsed() >= CHECKPOINT_PERIOD {
                 self.sign_new();
                 signed = Instant::now();
             }
+            self.refuse_while(queue.len() > CALM);
         }
         self.sign_new();
     }
@@ -303,9 +320,15 @@ impl SinkWork {
     }
 
     /// Has calls refused while lines cannot be written, or are too many, if that is what happens then.
-    fn refuse_while(&self, crowded: bool) {
+    fn refuse_while(&mut self, crowded: bool) {
         if self.full == FullDisk::Refuse {
-            self.health.refusing.store(crowded || self.health.is_failing(), Ordering::Relaxed);
+            let is_failing = self.health.is_failing();
+            let was_refusing = self.health.refusing.swap(crowded || is_failing, Ordering::Relaxed);
+            // A failure is logged as such.
+            let is_crowded = crowded && was_refusing && !is_failing;
+            if mem::replace(&mut self.is_crowded, is_crowded) != is_crowded && is_crowded {
+                tracing::warn!("more calls end than audit lines can be written: calls are refused meanwhile");
+            }
         }
     }
 
@@ -332,7 +355,7 @@ impl SinkWork {
         self.note(&signed);
     }
 
-    fn note<T>(&self, written: &io::Result<T>) {
+    fn note<T>(&mut self, written: &io::Result<T>) {
         let failed = written.is_err();
         if failed {
             self.refuse_while(true);
@@ -407,7 +430,7 @@ mod tests {
     #[test]
     fn the_thread_makes_parts_of_lines() {
         let stage = Stage::new(FullDisk::Drop);
-        let queue = stage.sink.queue();
+        let queue = stage.sink.queue(LineKind::Call);
         queue("{\"a\":1}", None);
         queue("{\"b\":\"--\"}", part(6, || "xy".to_owned()));
         queue("{\"c\":\"--\"}", part(6, || panic!("a bug")));
@@ -421,7 +444,7 @@ mod tests {
     #[test]
     fn calls_are_refused_before_a_line_is_lost() {
         let stage = Stage::new(FullDisk::Refuse);
-        let queue = stage.sink.queue();
+        let queue = stage.sink.queue(LineKind::Call);
         let is_refusing = || stage.sink.health().refusing().load(Ordering::Relaxed);
         let (release, wait) = mpsc::channel::<()>();
         // The thread does not keep up.

@@ -67,23 +67,25 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
     let default = level_name(log.level);
     let wanted = std::env::var("LOGGIA_LOG").ok().filter(|level| !level.trim().is_empty());
     let level = wanted.as_deref().unwrap_or(default);
-    let known = level.contains(['=', ',']) || level.parse::<tracing::Level>().is_ok() || level == "off";
+    let is_plain = level.parse::<tracing::Level>().is_ok() || level == "off";
+    // A level that cannot be parsed must not take that of the trail with it.
+    let known = (is_plain || level.contains(['=', ','])) && EnvFilter::try_new(level).is_ok();
     let used = if known { level } else { default };
-    let parse = |levels: &str| EnvFilter::try_new(levels).unwrap_or_else(|_| EnvFilter::new(default));
     let levels = format!("{OTHERS},{asked},{used}");
     // What the log shows of the trail's events, which the filter lets pass in any case if there is a trail.
-    let (is_logged, shows_calls) = tracing::subscriber::with_default(registry().with(parse(&levels)), || {
-        (
-            tracing::enabled!(target: AUDIT, tracing::Level::DEBUG),
-            tracing::enabled!(target: CALL_TARGET, tracing::Level::DEBUG),
-        )
-    });
+    let (is_logged, shows_calls) =
+        tracing::subscriber::with_default(registry().with(EnvFilter::new(&levels)), || {
+            (
+                tracing::enabled!(target: AUDIT, tracing::Level::DEBUG),
+                tracing::enabled!(target: CALL_TARGET, tracing::Level::DEBUG),
+            )
+        });
     let filter = match &trail {
-        None => parse(&levels),
+        None => EnvFilter::new(&levels),
         Some(_) => {
             // Calls that ran have a way of their own to the trail.
             let calls = if shows_calls { "debug" } else { "off" };
-            parse(&format!("{levels},{AUDIT}=debug,{CALL_TARGET}={calls}"))
+            EnvFilter::new(format!("{levels},{AUDIT}=debug,{CALL_TARGET}={calls}"))
         }
     };
     let (writer, guard) =

@@ -10,7 +10,7 @@ use std::{
     time::SystemTime,
 };
 
-use loggia_audit::{AuditSink, FullDisk, LinePart, TrailError, TrailOptions};
+use loggia_audit::{AuditSink, FullDisk, LineKind, LinePart, TrailError, TrailOptions};
 use loggia_gate::call::{CallLine, CallTrail};
 use loggia_policy::settings::{Audit, FullAudit};
 
@@ -41,7 +41,7 @@ pub fn open(settings: &Audit, state: &Path) -> Result<Option<AuditSink>, TrailEr
 
 /// Makes a sink that of this process. Returns a function that queues lines.
 pub(super) fn start(sink: AuditSink) -> impl Fn(&str) + Send + Sync + 'static {
-    let queue = sink.queue();
+    let queue = sink.queue(LineKind::Event);
     // Logging starts once.
     let _ = SINK.set(sink);
     move |line| queue(line, None)
@@ -49,7 +49,7 @@ pub(super) fn start(sink: AuditSink) -> impl Fn(&str) + Send + Sync + 'static {
 
 /// The trail of calls that ran, if there is a trail.
 pub fn of_calls() -> Option<Arc<dyn CallTrail>> {
-    SINK.get().map(|sink| Arc::new(CallLines { queue: sink.queue() }) as Arc<dyn CallTrail>)
+    SINK.get().map(|sink| Arc::new(CallLines { queue: sink.queue(LineKind::Call) }) as Arc<dyn CallTrail>)
 }
 
 /// Writes the lines of calls that ran.

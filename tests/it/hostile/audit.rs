@@ -202,24 +202,30 @@ async fn no_log_level_silences_the_trail_and_it_can_be_queried() -> Result<()> {
     let settings =
         format!("[audit]\nfile = {file:?}\nrotate = \"64KiB\"\nkeep = 2\n[http.per-caller]\nrate = 0\n");
     let file_of_settings = Served::settings(&folder, &settings, &[])?;
-    let mut child = Command::new(binary())
-        .args(["serve", "--http", "127.0.0.1:0", "--config"])
-        .arg(file_of_settings)
-        .arg(folder.path())
-        .env("LOGGIA_LOG", "off")
-        .env("LOGGIA_CACHE", loggia_tests::cache())
-        .env("LOGGIA_STATE", state(folder.path()))
-        .stdin(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .kill_on_drop(true)
-        .spawn()?;
-    eventually(async || match fs::read_to_string(&file) {
-        Ok(text) if text.contains("\"event\":\"loaded\"") => Ok(()),
-        other => Err(format!("{other:?}")),
-    })
-    .await;
-    signal(&child, Signal::TERM)?;
-    child.wait().await?;
+    // Also one that cannot be parsed, and one that names the trail.
+    for level in ["info,loggia=verbose", "info,loggia::audit=off", "off"] {
+        if file.exists() {
+            fs::remove_file(&file)?;
+        }
+        let mut child = Command::new(binary())
+            .args(["serve", "--http", "127.0.0.1:0", "--config"])
+            .arg(&file_of_settings)
+            .arg(folder.path())
+            .env("LOGGIA_LOG", level)
+            .env("LOGGIA_CACHE", loggia_tests::cache())
+            .env("LOGGIA_STATE", state(folder.path()))
+            .stdin(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .kill_on_drop(true)
+            .spawn()?;
+        eventually(async || match fs::read_to_string(&file) {
+            Ok(text) if text.contains("\"event\":\"loaded\"") => Ok(()),
+            other => Err(format!("{other:?}")),
+        })
+        .await;
+        signal(&child, Signal::TERM)?;
+        child.wait().await?;
+    }
     let query = async |words: &[&str]| -> Result<Vec<Value>> {
         let output = audit(&folder, &file, &[&["query"], words].concat()).await?;
         let text = String::from_utf8(output.stdout)?;

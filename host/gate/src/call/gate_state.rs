@@ -65,6 +65,6 @@ impl GateState {
     pub(crate) fn unaudited_failure(&self) -> Option<Failure> {
         let is_unaudited = self.unaudited.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
         let failure = is_unaudited.then(|| unavailable("the server cannot write its audit trail"));
-        failure.map(|failure| failure.hint("try again later; the operator must make room on the disk"))
+        failure.map(|failure| failure.hint("try again later; the log of the server has the reason"))
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     },
     load::{
         open_folder,
-        pins::{LockDocument, LockError, OperatorDecision, PendingVersion, VersionLock},
+        pins::{LockDocument, LockError, OperatorDecision, PendingVersion, VersionLock, format_now},
     },
 };
 
@@ -37,7 +37,9 @@ pub fn open_lock_in(folder: &Path, database: Option<&DatabaseOptions>) -> anyhow
 
 /// Reads the lock.
 pub fn read_lock(lock: &VersionLock) -> anyhow::Result<LockDocument> {
-    lock.read().map_err(|error| unusable(lock, &error))
+    let mut document = lock.read().map_err(|error| unusable(lock, &error))?;
+    document.expire(&format_now());
+    Ok(document)
 }
 
 /// The error of a command that cannot use the lock.

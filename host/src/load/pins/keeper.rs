@@ -210,7 +210,8 @@ impl PinKeeper {
     /// If the lock cannot be used.
     pub fn list_pending(&self) -> Result<Vec<ListedVersion>, String> {
         let Some(opened) = self.opened() else { return Ok(Vec::new()) };
-        let lock = opened.read().map_err(|error| explain(&opened, &error))?;
+        let mut lock = opened.read().map_err(|error| explain(&opened, &error))?;
+        lock.expire(&format_now());
         let listed = lock.pending().map(|pending| ListedVersion {
             rejected: lock.rejection(&pending.version.digest()).cloned(),
             diff: opened.diff(&lock, pending),

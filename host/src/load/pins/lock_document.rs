@@ -145,7 +145,15 @@ impl LockDocument {
 
     /// Whether exactly this version is approved.
     pub fn is_approved(&self, version: &PinnedVersion) -> bool {
-        self.approved(&version.key()).iter().any(|entry| entry.version == *version)
+        self.approved(&version.key()).iter().any(|entry| self.is_same(&entry.version, version))
+    }
+
+    /// Whether two versions are one. Servers may have the file in another place, or explain its grants otherwise.
+    fn is_same(&self, one: &PinnedVersion, other: &PinnedVersion) -> bool {
+        match self.scope {
+            LockScope::Folder => one == other,
+            LockScope::Servers => one.digest() == other.digest(),
+        }
     }
 
     /// Iterates over the approved versions.
@@ -154,7 +162,7 @@ impl LockDocument {
     }
 
     /// Forgets versions whose time has ended. Returns true if there were any.
-    pub(super) fn expire(&mut self, now: &str) -> bool {
+    pub fn expire(&mut self, now: &str) -> bool {
         let mut expired = false;
         let mut stays = |until: Option<&str>| {
             let stays = until.is_none_or(|until| until > now);
@@ -168,8 +176,9 @@ impl LockDocument {
 
     /// Keeps a version approved that a server has.
     pub(super) fn keep(&mut self, version: &PinnedVersion) {
+        let digest = version.digest();
         let entries = self.entries.get_mut(&version.key()).into_iter().flatten();
-        for entry in entries.filter(|entry| entry.version == *version && entry.until.is_some()) {
+        for entry in entries.filter(|entry| entry.until.is_some() && entry.version.digest() == digest) {
             renew(&mut entry.until);
         }
     }
@@ -203,7 +212,7 @@ impl LockDocument {
         match self.scope {
             LockScope::Folder => entries.clear(),
             LockScope::Servers => {
-                entries.retain(|entry| entry.version != version);
+                entries.retain(|entry| entry.version.digest() != digest);
                 entries.last_mut().into_iter().for_each(|before| renew(&mut before.until));
                 let most = entries.len().saturating_sub(VERSIONS - 1);
                 entries.drain(..most);
@@ -228,9 +237,12 @@ impl LockDocument {
             return;
         }
         let key = self.pending_key(&pending.version);
-        let mut pending = match self.pending.get(&key).filter(|known| known.version == pending.version) {
-            Some(PendingVersion { since, flags, until, .. }) => {
-                PendingVersion { since: since.clone(), flags: flags.clone(), until: until.clone(), ..pending }
+        let known = self.pending.get(&key).filter(|known| self.is_same(&known.version, &pending.version));
+        let mut pending = match known {
+            Some(PendingVersion { version, since, flags, until, .. }) => {
+                let flags = if flags.is_empty() { pending.flags } else { flags.clone() };
+                let (version, changes) = (version.clone(), pending.changes);
+                PendingVersion { version, changes, flags, since: since.clone(), until: until.clone() }
             }
             None if self.is_crowded(&pending.version) => return,
             None => pending,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     lock_document::{LockDocument, LockEntry, LockScope, StoredLock, format_now},
-    lock_file::{LockError, LockFile},
+    lock_file::LockError,
     version_store::VersionStore,
 };
 
@@ -69,16 +69,21 @@ impl SharedLock {
         Self { store: folder.records(HostRecords::Versions), versions: Arc::clone(versions) }
     }
 
-    /// Takes over what another lock has, if this one was never written.
+    /// Whether nothing was ever written to it.
     ///
     /// # Errors
     ///
-    /// If one of them cannot be used: what was approved or rejected is unknown then.
-    pub fn adopt(&self, own: &LockFile) -> Result<(), LockError> {
-        if self.load()?.head != ChangeCondition::Absent {
-            return Ok(());
-        }
-        let own = own.read()?;
+    /// If it cannot be read.
+    pub fn is_new(&self) -> Result<bool, LockError> {
+        Ok(self.load()?.head == ChangeCondition::Absent)
+    }
+
+    /// Takes over what another lock has.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn adopt(&self, own: &LockDocument) -> Result<(), LockError> {
         let adopted = self.update(|lock| {
             for entry in own.entries() {
                 let is_first = lock.entry(&entry.version.key()).is_none();
@@ -108,9 +113,7 @@ impl SharedLock {
     /// If it cannot be read, or a later release wrote it.
     pub fn read(&self) -> Result<LockDocument, LockError> {
         let LoadedLock { revision, rows, .. } = self.load()?;
-        let mut lock = parse_rows(revision, &rows)?;
-        lock.expire(&format_now());
-        Ok(lock)
+        parse_rows(revision, &rows)
     }
 
     /// Changes the lock, unless `change` leaves it as it is. Returns the lock as it is then. Another attempt is made if another server
@@ -125,8 +128,9 @@ impl SharedLock {
     ) -> Result<(LockDocument, T), LockError> {
         self.change(|loaded| {
             let mut lock = parse_rows(loaded.revision, &loaded.rows)?;
-            lock.expire(&format_now());
             let result = change(&mut lock);
+            // Afterwards: a server may have what nobody could renew while the database was unreachable.
+            lock.expire(&format_now());
             Ok((lock, result))
         })
     }
@@ -328,6 +332,7 @@ mod tests {
         OperatorDecision, PendingVersion, PinChange, PinnedVersion,
         canonical::surface_digest,
         fixture::{surface, version},
+        lock_file::LockFile,
     };
 
     struct Stage {
@@ -448,15 +453,12 @@ mod tests {
         let sealed = std::fs::read_to_string(own.path()).unwrap();
         std::fs::write(own.path(), sealed.replace("ada", "eve")).unwrap();
         let lock = SharedLock::new(&folder, &Arc::new(VersionStore::new(place.path())));
-        assert!(lock.adopt(&own).is_err(), "what was approved is unknown");
-        assert_eq!(lock.read().unwrap(), LockDocument::new(LockScope::Servers));
+        assert!(own.read().is_err() && lock.is_new().unwrap(), "what was approved is unknown");
         std::fs::write(own.path(), sealed).unwrap();
-        lock.adopt(&own).unwrap();
+        lock.adopt(&own.read().unwrap()).unwrap();
         let adopted = lock.read().unwrap();
         assert!(adopted.is_approved(&version()) && adopted.rejection("sha256:9").is_some());
-        own.update(|lock| lock.approve(of_artifact("sha256:2"), decision())).unwrap();
-        lock.adopt(&own).unwrap();
-        assert_eq!(lock.read().unwrap(), adopted, "others came first");
+        assert!(!lock.is_new().unwrap());
     }
 
     #[test]

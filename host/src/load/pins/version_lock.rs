@@ -59,10 +59,16 @@ impl VersionLock {
     pub fn open_for_server(folder: &StateFolder) -> Result<Self, String> {
         let lock = Self::open(folder).map_err(|error| error.to_string())?;
         if let LockPlace::Database(shared) = &lock.place {
+            let is_new = shared.is_new().map_err(|error| lock.explain(&error))?;
             let file = LockFile::open(folder).map_err(|error| error.to_string())?;
-            shared.adopt(&file).map_err(|error| {
-                format!("the lock, {}, cannot be moved to the database: it {error}", file.path().display())
-            })?;
+            if is_new {
+                // What was approved or rejected is unknown if it cannot be used.
+                let own = file.read().map_err(|error| {
+                    let path = file.path();
+                    format!("the lock, {}, cannot be moved to the database: it {error}", path.display())
+                })?;
+                shared.adopt(&own).map_err(|error| lock.explain(&error))?;
+            }
         }
         Ok(lock)
     }

@@ -118,20 +118,21 @@ where
         if client_disconnects::is_disconnect(event.metadata().target(), fields.whole(fields.message)) {
             return;
         }
-        // The event's own fields win over those of its spans, and inner spans over outer ones.
-        for span in context.event_scope(event).into_iter().flatten() {
-            if let Some(of_span) = span.extensions().get::<EventFields>() {
-                fields.add_missing(of_span);
-            }
-        }
         let metadata = event.metadata();
         let named = fields.target.map(|target| fields.whole(target).to_owned());
         let target = named.map_or(Cow::Borrowed(metadata.target()), Cow::Owned);
         let (now, level) = (format_time(SystemTime::now()), *metadata.level());
         if let Some(trail) = self.trail.as_ref().filter(|trail| trail.target == metadata.target()) {
+            // Without fields of spans, which depend on the log level.
             (trail.write)(&render_json(&now, level, &target, &fields));
             if !trail.is_logged {
                 return;
+            }
+        }
+        // The event's own fields win over those of its spans, and inner spans over outer ones.
+        for span in context.event_scope(event).into_iter().flatten() {
+            if let Some(of_span) = span.extensions().get::<EventFields>() {
+                fields.add_missing(of_span);
             }
         }
         (self.write)(&match self.format {
