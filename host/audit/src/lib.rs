@@ -14,6 +14,7 @@
 //! | `head.rs` | the last checkpoint, kept apart from the file |
 //! | `files.rs` | the files of a trail, and opening them |
 //! | `writer.rs` | writes lines, rotates, signs |
+//! | `queue.rs` | lines on their way to the thread |
 //! | `sink.rs` | the thread, and what happens on a full disk |
 //! | `verify.rs` | finds what was changed |
 //! | `query.rs` | reads lines by filters |
@@ -26,6 +27,7 @@ mod files;
 mod head;
 mod key;
 mod query;
+mod queue;
 mod sink;
 mod verify;
 mod writer;
@@ -34,6 +36,7 @@ pub use checkpoint::CHECKPOINT;
 pub use files::{TrailError, list_files, resolve_path};
 pub use key::{AuditKey, KeyError, PublicKey};
 pub use query::{AuditFilter, last_lines};
-pub use sink::{AuditSink, FullDisk, LineKind, LinePart, SinkHealth};
+pub use queue::{LineKind, LinePart};
+pub use sink::{AuditSink, FullDisk, SinkHealth};
 pub use verify::{TrailProblem, VerifiedTrail, verify};
 pub use writer::TrailOptions;

@@ -18,6 +18,7 @@ use super::{
     lock_document::{LockDocument, LockEntry, LockScope, OperatorDecision, PendingVersion, format_now},
     lock_file::LockError,
     pin_change::PinChange,
+    pin_report::{PinReport, PinSource},
     pinned_version::PinnedVersion,
     version_lock::{LockStamp, VersionLock},
     version_store::VersionStore,
@@ -27,14 +28,8 @@ use crate::load::{
     plugin_files::{PluginFiles, StoredFiles, StoredPolicy},
 };
 
-/// Recorded as the approver of a version that was served without a question, at its first use.
-const FIRST_USE: &str = "first use";
 /// Time after which a server says again what it has, where servers share the lock.
 const RENEWAL_PERIOD: Duration = Duration::from_secs(600);
-/// What an operator can do about a lock that cannot be used.
-const REMEDY: &str = "restore a copy that Loggia wrote, or run `loggia approve --new-lock --all PLUGINS` to approve what is in the \
-                      plugin folder now";
-
 /// The lock of a host.
 pub struct PinKeeper {
     mode: PinMode,
@@ -64,15 +59,6 @@ struct KnownLock {
     withdrawn: Vec<String>,
 }
 
-/// Whose versions are recorded together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PinSource {
-    /// Facades.
-    Facades,
-    /// Guards.
-    Guards,
-}
-
 /// State of the lock: while it is the same, so are all decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LockState {
@@ -88,17 +74,6 @@ pub struct ListedVersion {
     pub rejected: Option<OperatorDecision>,
     /// How it differs from the approved one.
     pub diff: Vec<VersionDiff>,
-}
-
-/// What a host serves and holds, to be recorded.
-#[derive(Debug, Clone, Default)]
-pub struct PinReport {
-    /// Versions that are served.
-    pub served: Vec<PinnedVersion>,
-    /// Versions that wait.
-    pub held: Vec<PendingVersion>,
-    /// Keys of which nothing waits any more.
-    pub settled: Vec<String>,
 }
 
 impl PinKeeper {
@@ -146,7 +121,7 @@ impl PinKeeper {
             Err(error) => {
                 let mut known = self.known();
                 known.stamp = None;
-                return known.set_trouble(Some(explain(&lock, &error)));
+                return known.set_trouble(Some(lock.advise(&error)));
             }
         };
         let (is_same, was_usable, is_shared, is_due) = {
@@ -210,7 +185,7 @@ impl PinKeeper {
     /// If the lock cannot be used.
     pub fn list_pending(&self) -> Result<Vec<ListedVersion>, String> {
         let Some(opened) = self.opened() else { return Ok(Vec::new()) };
-        let mut lock = opened.read().map_err(|error| explain(&opened, &error))?;
+        let mut lock = opened.read().map_err(|error| opened.advise(&error))?;
         lock.expire(&format_now());
         let listed = lock.pending().map(|pending| ListedVersion {
             rejected: lock.rejection(&pending.version.digest()).cloned(),
@@ -241,7 +216,7 @@ impl PinKeeper {
             }
             Some(pending)
         });
-        decided.map(|(_, decided)| decided).map_err(|error| explain(&opened, &error))
+        decided.map(|(_, decided)| decided).map_err(|error| opened.advise(&error))
     }
 
     /// Why the lock cannot be used.
@@ -341,7 +316,7 @@ impl PinKeeper {
             }
             Err(error) => {
                 let mut known = self.known();
-                known.set_trouble(Some(explain(lock, &error)));
+                known.set_trouble(Some(lock.advise(&error)));
                 // Read again at the next look: the disk may have been full.
                 known.stamp = None;
             }
@@ -359,7 +334,7 @@ impl PinKeeper {
                 known.document = Arc::new(document);
                 known.set_trouble(None);
             }
-            Err(error) => known.set_trouble(Some(explain(lock, &error))),
+            Err(error) => known.set_trouble(Some(lock.advise(&error))),
         }
     }
 
@@ -388,32 +363,6 @@ impl PinKeeper {
     }
 }
 
-impl PinReport {
-    fn apply(&self, lock: &mut LockDocument, mode: PinMode) {
-        for version in &self.served {
-            if lock.is_approved(version) {
-                lock.keep(version);
-                continue;
-            }
-            match decide(lock, version, true, mode) {
-                PinDecision::Record if lock.has_room(&version.key()) => {
-                    lock.approve(version.clone(), OperatorDecision::now(FIRST_USE.to_owned()));
-                }
-                // Another server was quicker, and serves something else. In the lock of a folder, the next report has it.
-                PinDecision::Hold(changes) if lock.scope() == LockScope::Servers => {
-                    let (version, since) = (version.clone(), format_now());
-                    lock.hold(PendingVersion { version, changes, flags: Vec::new(), since, until: None });
-                }
-                _ => {}
-            }
-        }
-        self.settled.iter().for_each(|key| lock.forget_pending(key));
-        // What waited for a lock that could not be used is decided about again before it is recorded.
-        let held = self.held.iter().filter(|pending| pending.changes != [PinChange::Lock]);
-        held.for_each(|pending| lock.hold(pending.clone()));
-    }
-}
-
 impl KnownLock {
     fn set_trouble(&mut self, trouble: Option<String>) {
         if self.trouble == trouble {
@@ -429,21 +378,12 @@ impl KnownLock {
     }
 }
 
-fn explain(lock: &VersionLock, error: &LockError) -> String {
-    let remedy = match error {
-        LockError::Read(_) | LockError::Write(_) => String::new(),
-        LockError::Version(_) => "; run that release".to_owned(),
-        LockError::Changed(_) | LockError::Removed | LockError::Older(..) => format!("; {REMEDY}"),
-    };
-    lock.explain(error) + &remedy
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::load::pins::fixture::version;
+    use crate::load::pins::{fixture::version, pin_report::FIRST_USE};
 
     fn keeper(mode: PinMode, state: &Path) -> PinKeeper {
         let states = FacadeStates::new(state.to_owned(), None, None, BTreeMap::new());

@@ -14,6 +14,10 @@ use super::{
 };
 use crate::load::file_stamp::FileStamp;
 
+/// What an operator can do about a lock that cannot be used.
+const REMEDY: &str = "restore a copy that Loggia wrote, or run `loggia approve --new-lock --all PLUGINS` to approve what is in the \
+                      plugin folder now";
+
 /// The lock of a host.
 #[derive(Clone)]
 pub struct VersionLock {
@@ -84,6 +88,16 @@ impl VersionLock {
             LockPlace::Folder(file) => format!("the lock, {}, {error}", file.path().display()),
             LockPlace::Database(_) => format!("the lock in the database {error}"),
         }
+    }
+
+    /// Explains an error, and what to do about it.
+    pub fn advise(&self, error: &LockError) -> String {
+        let remedy = match error {
+            LockError::Read(_) | LockError::Write(_) => String::new(),
+            LockError::Version(_) => "; run that release".to_owned(),
+            LockError::Changed(_) | LockError::Removed | LockError::Older(..) => format!("; {REMEDY}"),
+        };
+        self.explain(error) + &remedy
     }
 
     /// Returns what changes with each change. Cheap.
