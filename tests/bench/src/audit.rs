@@ -12,7 +12,10 @@ use crate::{
 
 /// Loggia without a trail, with one, and with one that refuses calls rather than losing lines.
 pub fn servers(stage: &Stage) -> Result<Vec<Server>> {
-    let plain = stage.loggia("plain", &[])?;
+    // With a settings file, too: the server follows it.
+    let settings = stage.at("plain.toml");
+    fs::write(&settings, "")?;
+    let plain = stage.loggia("plain", &["--config", &text(&settings)])?;
     let [drop, refuse] = ["drop", "refuse"].map(|full| {
         let settings = stage.at(&format!("audit-{full}.toml"));
         // Both transports are served at once, and each process needs a file of its own; in a folder of their own, since that of the
