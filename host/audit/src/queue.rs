@@ -110,7 +110,7 @@ impl LineQueue {
         lines.text.push_str(line);
         lines.ends.push(lines.text.len());
         let waiting = lines.ends.len();
-        if std::mem::take(&mut state.sleeps) {
+        if mem::take(&mut state.sleeps) {
             self.wake.notify_one();
         }
         Some(waiting)

@@ -34,7 +34,7 @@ const RETRY: Duration = Duration::from_secs(1);
 pub enum FullDisk {
     /// They are dropped and counted, and calls go on.
     Drop,
-    /// Calls are refused until they can be written. Also while the thread does not keep up: no line is lost.
+    /// Calls are refused until they can be written, and while the thread does not keep up.
     Refuse,
 }
 

@@ -114,7 +114,7 @@ impl SharedLock {
         self.change(|loaded| {
             let mut lock = parse_rows(loaded.revision, &loaded.rows)?;
             let result = change(&mut lock);
-            // Afterwards: a server may have what nobody could renew while the database was unreachable.
+            // After the change, which may renew what expired while the database was unreachable.
             lock.expire(&format_now());
             Ok((lock, result))
         })
