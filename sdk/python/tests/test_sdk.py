@@ -3,7 +3,9 @@
 import contextlib
 import enum
 import io
+import json
 import tempfile
+import tomllib
 import unittest
 from dataclasses import dataclass
 from datetime import timedelta
@@ -65,6 +67,17 @@ class Tests(unittest.TestCase):
         text = (ROOT / "wit/loggia.wit").read_text()
         for copy in ("sdk/python/src/loggia_sdk/wit/deps", "sdk/js/wit/deps"):
             self.assertEqual((ROOT / copy / "loggia.wit").read_text(), text, f"copy wit/loggia.wit to {copy}")
+
+    def test_the_packages_repeat_the_workspaces_facts(self):
+        facts = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+        wheel = tomllib.loads((ROOT / "sdk/python/pyproject.toml").read_text())["project"]
+        self.assertEqual(wheel["urls"]["Repository"], facts["repository"])
+        package = json.loads((ROOT / "sdk/js/package.json").read_text())
+        self.assertEqual(package["repository"]["url"], f"git+{facts['repository']}.git")
+        for folder, made in (("sdk/python", wheel), ("sdk/js", package)):
+            self.assertEqual((made["version"], made["license"]), (facts["version"], facts["license"]), folder)
+            # Not a link: npm leaves links out, and a source archive would hold one that leads nowhere.
+            self.assertEqual((ROOT / folder / "LICENSE").read_text(), (ROOT / "LICENSE").read_text(), f"copy LICENSE to {folder}")
 
     def test_mistakes_are_reported_with_the_remedy(self):
         async def waits() -> int:
