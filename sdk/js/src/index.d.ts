@@ -46,7 +46,10 @@ export function integer(bounds?: NumberBounds): SchemaNode<number>;
 export function number(bounds?: NumberBounds): SchemaNode<number>;
 export function boolean(): SchemaNode<boolean>;
 export function any(): SchemaNode<any>;
-/** One of some texts; as an object, each with its description. `about` describes the type. */
+/**
+ * One of some texts; as an object, each with its description, which may be empty. `about` describes the type.
+ * They are published in this order; of an object's keys, JavaScript puts whole numbers first.
+ */
 export function choice<const V extends readonly string[]>(values: V, about?: string): SchemaNode<V[number]>;
 export function choice<K extends string>(values: Record<K, string>, about?: string): SchemaNode<K>;
 export function list<S extends SchemaSource>(item: S, bounds?: SizeBounds): SchemaNode<TypeOf<S>[]>;

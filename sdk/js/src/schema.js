@@ -49,7 +49,7 @@ export const number = (bounds = {}) => new SchemaNode("number", { bounds });
 export const boolean = () => new SchemaNode("boolean");
 /** Anything. */
 export const any = () => new SchemaNode("any");
-/** One of some texts; as an object, each with its description. `about` describes the type. */
+/** One of some texts; as an object, each with its description, which may be empty. `about` describes the type. */
 export const choice = (values, about) =>
   Array.isArray(values)
     ? new SchemaNode("choice", { values, about })
@@ -196,10 +196,10 @@ function base(one, given) {
   }
 }
 
+/** Values; if one is described, alternatives in the order of the values, as of an enum with Rust's `#[data]`. */
 function choiceOf({ values, docs, about }) {
-  const plain = values.filter((value) => !docs?.[value]);
-  const documented = values.filter((value) => docs?.[value]).map((value) => ({ type: "string", const: value, description: docs[value] }));
-  const schema = documented.length > 0 ? { oneOf: [...(plain.length > 0 ? [{ type: "string", enum: plain }] : []), ...documented] } : { type: "string", enum: plain };
+  const alternatives = values.map((value) => ({ type: "string", const: value, ...(docs?.[value] ? { description: docs[value] } : {}) }));
+  const schema = alternatives.some((one) => one.description) ? { oneOf: alternatives } : { type: "string", enum: values };
   return about ? { ...schema, description: about } : schema;
 }
 

@@ -56,6 +56,13 @@ test("plain JSON Schema and zod describe parameters", () => {
   assert.throws(() => new Host().call(parsed, "go", { day: 1 }), { code: "invalid_params" });
 });
 
+test("described choices keep their order", () => {
+  const topic = choice({ home: "", work: "For money.", other: "" }, "A topic.");
+  const topics = [{ type: "string", const: "home" }, { type: "string", const: "work", description: "For money." }, { type: "string", const: "other" }];
+  assert.deepEqual(params({ topic }).properties.topic, { oneOf: topics, description: "A topic." });
+  assert.deepEqual(params({ topic: choice({ a: "", b: "" }) }).properties.topic, { type: "string", enum: ["a", "b"] });
+});
+
 test("thrown errors become failures, with the stack in the log", () => {
   const host = new Host();
   const throws = (thrown) => read({}, () => { throw thrown; });

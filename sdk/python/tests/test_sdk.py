@@ -141,6 +141,31 @@ class Tests(unittest.TestCase):
         self.assertEqual(action["params"]["properties"]["union"], {"anyOf": [{"type": "integer"}, {"type": "string"}]})
         self.assertIn("move", action["params"]["properties"])
 
+    def test_members_of_enums_keep_their_order(self):
+        class Topic(enum.Enum):
+            HOME = "home"
+            WORK = "work"
+            """For money."""
+            OTHER = "other"
+
+        class Size(enum.Enum):
+            SMALL = 1
+            """One box."""
+            LARGE = 2
+
+        def go(topic: Topic, sizes: list[Size]) -> Topic: ...
+
+        action = describe(read(go))["actions"][0]
+        topics = [
+            {"type": "string", "const": "home"},
+            {"type": "string", "const": "work", "description": "For money."},
+            {"type": "string", "const": "other"},
+        ]
+        self.assertEqual(action["params"]["properties"]["topic"], {"oneOf": topics})
+        self.assertEqual(action["data"], {"oneOf": topics})
+        sizes = [{"description": "One box.", "type": "integer", "const": 1}, {"type": "integer", "const": 2}]
+        self.assertEqual(action["params"]["properties"]["sizes"], {"type": "array", "items": {"oneOf": sizes}})
+
     def test_calls_are_checked_as_by_the_host(self):
         def go(n: Annotated[int, Range(1, 5)], tags: Annotated[list[str], Length(most=2)] = [], more: str | None = None) -> Any:
             tags.append("own")

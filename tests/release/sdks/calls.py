@@ -11,6 +11,8 @@ CALLS = [
         {"ok": True, "count": 2},
     ),
     ("structures", {"place": {"lat": 1.5}, "colour": "green"}, {"code": "invalid_params"}),
+    ("topics", {"first": "work", "others": ["travel", "home"], "last": "other"}, {"data": ["work", "travel", "home", "other"]}),
+    ("topics", {"first": "food"}, {"code": "invalid_params"}),
     ("add", {"title": "Milk — 🥛"}, {"data": {"id": "t_0001", "title": "Milk — 🥛", "urgency": "low", "place": None}}),
     ("add", {"title": "Bread", "urgency": "high"}, {"ok": True}),
     ("add", {"title": "Tea"}, {"ok": True}),

@@ -118,12 +118,16 @@ def _choice(values: tuple[Any, ...]) -> Schema:
 
 
 def _of_enum(cls: Any) -> Schema:
-    """A choice; where members have docstrings, alternatives: those without one first."""
+    """A choice; if a member has a docstring, alternatives in the order of the members, as of an enum with Rust's `#[data]`."""
     written = docs.attributes(cls)
     about = docs.of_class(cls)
-    plain = tuple(member.value for member in cls if member.name not in written)
-    documented = [{"type": "string", "const": member.value, "description": written[member.name]} for member in cls if member.name in written]
-    schema: Schema = {"oneOf": ([_choice(plain)] if plain else []) + documented} if documented else _choice(plain)
+    schema = _choice(tuple(member.value for member in cls))
+    alternatives = [
+        {"type": schema["type"], "const": member.value} | ({"description": text} if (text := written.get(member.name)) else {})
+        for member in cls
+    ]
+    if any("description" in one for one in alternatives):
+        schema = {"oneOf": alternatives}
     if about:
         schema["description"] = about
     return schema
