@@ -48,5 +48,14 @@ CALLS = [
     ("relay", {"facade": "nobody", "target": "say"}, {"ok": False}),
 ]
 
-# What any guest may try; each ends, and the next call is answered.
-HOSTILE = {"spin": False, "hoard": False, "recurse": False, "flood": True}
+# What any guest may try; each ends, and the next call is answered: the code of the failure, words of its error or hint, and other
+# words for guests that end otherwise. CPython and SpiderMonkey count their recursion themselves, and all three engines turn memory
+# that they do not get into an exception, so the host sees no fault. Nothing in JavaScript ends the engine, as `os.abort` does in
+# Python, but a call that WASI forbids does: then the host traps, not an instruction. Five faults within a minute open the breaker.
+HOSTILE = {
+    "spin": ("timed_out", "`limits.cpu` (now 1s)", {}),
+    "hoard": ("internal", "`limits.memory`", {"python": "MemoryError", "quickjs": "out of memory", "starlingmonkey": "out of memory"}),
+    "recurse": ("internal", "`--wasm-stack`", {"python": "RecursionError", "starlingmonkey": "too much recursion"}),
+    "trap": ("internal", "trapped: wasm `unreachable`", {name: "failed inside the sandbox" for name in ("quickjs", "starlingmonkey")}),
+    "flood": (None, "", {}),
+}

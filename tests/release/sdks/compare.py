@@ -97,7 +97,7 @@ class Test:
         return {"answers": answers, "questions": person.questions, "progress": sorted({done for done, *_ in progress})[-1:]}
 
     async def hostile(self) -> None:
-        """Loops, memory, recursion and output without end: each ends, and the next call is answered."""
+        """Loops, memory, recursion and output without end, and traps: each ends as it should, and the next call is answered."""
         with web() as address:
             for name, path in self.guests.items():
                 host = self.host(address)
@@ -105,10 +105,11 @@ class Test:
                 with host:
                     host.loaded()
                     async with connect(host) as client:
-                        for action, succeeds in HOSTILE.items():
+                        for action, (code, words, own) in HOSTILE.items():
                             answer = await call(client, action, {})
                             print(f"{name} {action}: {answer.get('code', 'ok')}: {answer.get('error', '')}", flush=True)
-                            if answer["ok"] is not succeeds:
+                            told = f"{answer.get('error', '')} {answer.get('hint', '')}"
+                            if answer.get("code") != code or own.get(name, words) not in told:
                                 self.fail(f"{name}: {action}: {answer}")
                             after = await call(client, "report", {})
                             if not after["ok"]:
