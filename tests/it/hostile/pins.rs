@@ -294,6 +294,31 @@ async fn a_changed_or_removed_lock_approves_nothing() -> Result<()> {
     Ok(())
 }
 
+/// H120: with its head, too. A server that starts afterwards cannot tell it from a new folder.
+#[tokio::test]
+async fn a_lock_removed_while_serving_approves_nothing() -> Result<()> {
+    let stage = Stage::new("surface");
+    let (served, client) = stage.serve().await?;
+    becomes(&client, "one").await;
+    eventually(async || fs::metadata(stage.lock()).map_err(|error| error.to_string())).await;
+    stage.folder.put("version", &fixture("version_text"));
+    stage.waits("surface").await;
+    fs::remove_file(stage.lock())?;
+    fs::remove_file(stage.lock().with_file_name("lock.head"))?;
+    let log = std::sync::Arc::clone(&served.log);
+    eventually(move || {
+        let found =
+            log.lock().expect("a log").iter().any(|line| line.contains("was removed; restore a copy"));
+        async move { if found { Ok(()) } else { Err("the lock was removed".to_owned()) } }
+    })
+    .await;
+    assert_eq!(version(&client).await.as_deref(), Ok("one"));
+    let plugins = stage.folder.path().display().to_string();
+    stage.run(&["approve", "--new-lock", "--all", &plugins]).await?;
+    becomes(&client, "text").await;
+    client.end().await
+}
+
 /// H121: a component whose surface is in the index is read at its first call.
 #[tokio::test]
 async fn a_file_replaced_before_its_first_call_waits() -> Result<()> {

@@ -1,13 +1,18 @@
 //! The lock in the state folder, `loggia.lock`: readable JSON, sealed by the folder's secret, shared by processes.
 //!
 //! A second file, `lock.head`, has the revision of the lock that was written last. So a lock that was edited, removed, or replaced by
-//! an older copy is noticed, as long as not both files are forged by somebody who can read the secret.
+//! an older copy is noticed, as long as not both files are forged by somebody who can read the secret. A process also remembers the
+//! latest revision that it has seen, so that it notices if both files are removed or replaced.
 
 use std::{
     fs::{self, TryLockError},
     io::{self, ErrorKind, Write},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant, SystemTime},
 };
 
 use data_encoding::HEXLOWER;
@@ -59,6 +64,8 @@ pub enum LockError {
 pub struct LockFile {
     folder: PathBuf,
     secret: [u8; 32],
+    /// Latest revision that this process has seen. Relaxed: it only grows, and no other data depends on it.
+    seen: Arc<AtomicU64>,
 }
 
 /// The file: the lock and its seal.
@@ -89,7 +96,7 @@ impl LockFile {
 
     /// Locates the lock of a state folder with this secret.
     fn new(folder: &Path, secret: [u8; 32]) -> Self {
-        Self { folder: folder.to_owned(), secret }
+        Self { folder: folder.to_owned(), secret, seen: Arc::default() }
     }
 
     /// Path of the file.
@@ -111,9 +118,9 @@ impl LockFile {
     pub fn read(&self) -> Result<LockDocument, LockError> {
         // The head is read first: a process that writes meanwhile writes the lock before the head.
         let head = self.read_head()?;
+        let last = head.unwrap_or_default().max(self.seen.load(Ordering::Relaxed));
         let Some(text) = self.read_bounded(FILE)? else {
-            let was_written = head.is_some_and(|revision| revision > 0);
-            return if was_written { Err(LockError::Removed) } else { Ok(LockDocument::default()) };
+            return if last > 0 { Err(LockError::Removed) } else { Ok(LockDocument::default()) };
         };
         let changed = |error: serde_json::Error| LockError::Changed(error.to_string());
         let found: serde_json::Value = serde_json::from_slice(&text).map_err(changed)?;
@@ -128,8 +135,11 @@ impl LockFile {
         }
         match head {
             None => Err(LockError::Changed(format!("{HEAD} is missing"))),
-            Some(head) if lock.revision < head => Err(LockError::Older(lock.revision, head)),
-            Some(_) => Ok(LockDocument::from_stored(LockScope::Folder, lock)),
+            Some(_) if lock.revision < last => Err(LockError::Older(lock.revision, last)),
+            Some(_) => {
+                self.seen.fetch_max(lock.revision, Ordering::Relaxed);
+                Ok(LockDocument::from_stored(LockScope::Folder, lock))
+            }
         }
     }
 
@@ -160,8 +170,10 @@ impl LockFile {
     /// If it cannot be written.
     pub fn replace(&self, mut change: impl FnMut(&mut LockDocument)) -> Result<LockDocument, LockError> {
         let _guard = self.guard().map_err(LockError::Write)?;
-        let revision = self.read_head().ok().flatten().unwrap_or_default();
-        let mut lock = LockDocument::from_revision(revision + 1);
+        // Later than any that a running process has seen, also if both files were removed: seconds pass faster than operators decide.
+        let clock = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        let head = self.read_head().ok().flatten().unwrap_or_default();
+        let mut lock = LockDocument::from_revision(clock.max(head + 1));
         change(&mut lock);
         self.write(&lock)?;
         Ok(lock)
@@ -184,6 +196,7 @@ impl LockFile {
         }
         self.put(FILE, &text)?;
         self.put_head(lock.revision)?;
+        self.seen.fetch_max(lock.revision, Ordering::Relaxed);
         folder::sync(&self.folder).map_err(LockError::Write)
     }
 
@@ -331,7 +344,7 @@ mod tests {
     #[test]
     fn changes_by_others_are_refused_until_replaced() {
         type Change = fn(&Stage);
-        let changes: [(&str, Change, &str); 9] = [
+        let changes: [(&str, Change, &str); 11] = [
             (
                 "edited",
                 |stage| {
@@ -348,6 +361,20 @@ mod tests {
             ("no lock at all", |stage| fs::write(stage.file.path(), "[]").unwrap(), "it has no version"),
             ("later", |stage| fs::write(stage.file.path(), "{\"version\": 2}").unwrap(), "has version 2"),
             ("removed", |stage| fs::remove_file(stage.file.path()).unwrap(), "was removed"),
+            (
+                "removed with its head",
+                |stage| [FILE, HEAD].iter().for_each(|name| fs::remove_file(stage.path(name)).unwrap()),
+                "was removed",
+            ),
+            (
+                "begun again",
+                |stage| {
+                    [FILE, HEAD].iter().for_each(|name| fs::remove_file(stage.path(name)).unwrap());
+                    let other = LockFile::new(stage.folder.path(), [7; 32]);
+                    other.update(|lock| lock.approve(version(), decision())).unwrap();
+                },
+                "it has revision 1, and the last one was 2",
+            ),
             ("without its head", |stage| fs::remove_file(stage.path(HEAD)).unwrap(), "lock.head is missing"),
             (
                 "with a forged head",
