@@ -129,6 +129,7 @@ impl ServeCommand {
         let state = self.common.state_folder(settings.state.folder.clone())?;
         let trail = trail::open(&settings.audit, &state).context("failed to open the audit file")?;
         logs::start(settings.log, trail);
+        self.common.config.iter().for_each(|file| settings::audit_file(file));
         if let Some(warning) = settings::auth_warning(&settings) {
             tracing::warn!("{warning}");
         }

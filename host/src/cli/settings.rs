@@ -8,8 +8,10 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use loggia_gate::call::TARGET as AUDIT;
 use loggia_policy::settings::{Http, PinMode, Settings, SettingsError, SettingsReading};
 use loggia_postgres::DatabaseAccess;
+use loggia_sandbox::ArtifactDigest;
 use loggia_server::{CARD_SUFFIX, ENDPOINT_PATH, auth, auth::Authenticator};
 use loggia_text::units::format_bytes;
 
@@ -84,6 +86,17 @@ fn start_reading(file: &Path) -> anyhow::Result<SettingsReading> {
 
 fn error_by_line(file: &Path, error: &SettingsError) -> anyhow::Error {
     anyhow!("{}:\n{}", file.display(), error.lines())
+}
+
+/// Writes to the audit trail which settings a server starts with.
+pub fn audit_file(file: &Path) {
+    // A pipe was read, and cannot be read again.
+    let text = file.is_file().then(|| read_text(file).ok()).flatten();
+    let digest = text.map(|text| format!("sha256:{}", ArtifactDigest::of(text.as_bytes())));
+    let settings = file.display();
+    tracing::debug!(
+        target: AUDIT, event = "settings", %settings, digest, outcome = "in_use", "started with the settings of {settings}"
+    );
 }
 
 /// Reads the text of a settings file, which may be a pipe or endless.
@@ -351,6 +364,24 @@ mod tests {
         check("0.0.0.0:80", "127.0.0.1:80", true);
         check("[::]:80", "[::1]:80", true);
         check("0.0.0.0:80", "[::1]:80", false);
+    }
+
+    #[test]
+    fn changes_wait_unless_settings_say_otherwise() {
+        let public = "http.listen = '0.0.0.0:80'\nhttp.hosts = ['tools.example']\n";
+        let cases = [
+            ("", PinMode::Surface),
+            ("http.listen = '127.0.0.1:80'\n", PinMode::Surface),
+            ("http.listen = '127.0.0.1:80'\nhttp.hosts = ['localhost']\n", PinMode::Surface),
+            // Behind a proxy.
+            ("http.listen = '127.0.0.1:80'\nhttp.hosts = ['tools.example']\n", PinMode::Artifact),
+            (public, PinMode::Artifact),
+            (&format!("pin = 'open'\n{public}"), PinMode::Open),
+        ];
+        for (text, expected) in cases {
+            let settings = SettingsReading::new(text, &places::setting(Path::new("/"))).settings;
+            assert_eq!(pin_mode(&settings), expected, "{text}");
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub struct WorkflowBundle {
     workflows: Vec<Arc<Workflow>>,
     policy: Policy,
     digest: ArtifactDigest,
+    policy_digest: Option<ArtifactDigest>,
     skill: Option<Arc<PluginSkill>>,
     /// Whether it refers to workflows of other files.
     pub has_references: bool,
@@ -42,7 +43,22 @@ impl WorkflowBundle {
         refers: bool,
     ) -> Self {
         let workflows = definition.workflows.iter().cloned().map(Arc::new).collect();
-        Self { name, definition, workflows, policy, digest, skill: None, has_references: refers }
+        Self {
+            name,
+            definition,
+            workflows,
+            policy,
+            digest,
+            policy_digest: None,
+            skill: None,
+            has_references: refers,
+        }
+    }
+
+    /// Sets the digest of its policy file.
+    #[must_use]
+    pub fn with_policy_digest(self, policy_digest: Option<ArtifactDigest>) -> Self {
+        Self { policy_digest, ..self }
     }
 
     /// Sets the skill that comes with the file.
@@ -61,6 +77,7 @@ impl WorkflowBundle {
             workflows: self.workflows.iter().map(allow).collect(),
             policy: self.policy.clone(),
             digest: self.digest,
+            policy_digest: self.policy_digest,
             skill: self.skill.clone(),
             has_references: self.has_references,
         }
@@ -86,7 +103,7 @@ impl WorkflowBundle {
         let exposure = FacadeExposure::new(&self.policy.expose).with_own_names().with_prompts();
         let origin = format!("sha256:{}", self.digest);
         let entry = CatalogEntry::new(Arc::new(facade), contract, self.rules(beside), exposure, origin);
-        Ok(entry.with_skill(self.skill.clone()))
+        Ok(entry.with_policy_digest(self.policy_digest).with_skill(self.skill.clone()))
     }
 
     /// Workflows of the file.

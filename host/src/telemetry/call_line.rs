@@ -10,7 +10,7 @@ use super::line::{MAX_VALUE, format_time, json_escape, push_bounded};
 
 /// Renders the line of a call to the audit trail. Returns the part that is still to be made.
 pub fn render_call(line: CallLine<'_>, time: SystemTime, out: &mut String) -> Option<LinePart> {
-    let CallLine { id, from, request, trace, caller, facade, action, artifact, outcome, .. } = line;
+    let CallLine { id, from, request, trace, caller, facade, action, artifact, policy, outcome, .. } = line;
     let ms = line.milliseconds();
     let time = format_time(time);
     // Writing to a string does not fail.
@@ -45,6 +45,7 @@ pub fn render_call(line: CallLine<'_>, time: SystemTime, out: &mut String) -> Op
     };
     out.push('"');
     push_plain(out, "artifact", Some(artifact));
+    push_plain(out, "policy", policy);
     push_field(out, "outcome", Some(outcome));
     let _ = writeln!(out, r#","ms":{ms}}}"#);
     part
@@ -91,6 +92,7 @@ mod tests {
             action: "add",
             params: ParamsDigest::Known("ecf9e98ec0641e23113ff3ce8bdc78d0".to_owned()),
             artifact: "sha256:1",
+            policy: Some("sha256:2"),
             outcome,
             took: Duration::from_micros(1500),
         }
@@ -101,7 +103,7 @@ mod tests {
         let mut out = String::new();
         let part = render_call(line(None, "ok"), SystemTime::UNIX_EPOCH, &mut out);
         assert!(part.is_none());
-        let expected = r#"{"timestamp":"1970-01-01T00:00:00.000000Z","level":"DEBUG","target":"loggia::audit","message":"notes.add: ok","event":"call","id":"c1","trace":"0af7651916cd43dd8448eb211c80319c","caller":"ada","address":"127.0.0.1","facade":"notes","action":"add","params":"ecf9e98ec0641e23113ff3ce8bdc78d0","artifact":"sha256:1","outcome":"ok","ms":1.5}"#;
+        let expected = r#"{"timestamp":"1970-01-01T00:00:00.000000Z","level":"DEBUG","target":"loggia::audit","message":"notes.add: ok","event":"call","id":"c1","trace":"0af7651916cd43dd8448eb211c80319c","caller":"ada","address":"127.0.0.1","facade":"notes","action":"add","params":"ecf9e98ec0641e23113ff3ce8bdc78d0","artifact":"sha256:1","policy":"sha256:2","outcome":"ok","ms":1.5}"#;
         assert_eq!(out, format!("{expected}\n"));
     }
 

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use loggia_tests::{Client, Era, Folder, Served, binary, eventually, signal, state};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tokio::process::Command;
 
 async fn audit(folder: &Folder, file: &Path, words: &[&str]) -> Result<Output> {
@@ -191,6 +192,50 @@ async fn a_full_disk_refuses_calls_or_is_counted() -> Result<()> {
         let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
         assert_eq!(code, Some(0), "{told}");
     }
+    Ok(())
+}
+
+/// H114: which files decided is in the trail, of calls that could not start, too.
+#[tokio::test]
+async fn lines_name_policy_settings_and_parameters() -> Result<()> {
+    let policy = "[limits]\nconcurrency = 1\nqueue = 0\n";
+    let folder = Folder::with(&["worker"]);
+    folder.write("worker.toml", policy);
+    let file = folder.beside("log").join("audit.jsonl");
+    let settings = format!("[audit]\nfile = {file:?}\n[http.per-caller]\nrate = 0\n");
+    let path = Served::settings(&folder, &settings, &[])?;
+    let used = fs::read(&path)?;
+    let mut served = Served::configured(&folder, &settings, &[]).await?;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    let endless = json!({"action": "work", "steps": 100_000, "ms": 50, "wait": false});
+    assert_eq!(client.envelope("worker", endless).await?["ok"], true);
+    let busy = client.envelope("worker", json!({"action": "work", "steps": 1, "ms": 1})).await?;
+    assert_eq!(busy["code"], "unavailable", "{busy}");
+    let lines = || -> Result<Vec<Value>> {
+        let text = fs::read_to_string(&file)?;
+        Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+    };
+    let find = |event: &str, outcome: &str| {
+        let found = lines().map_err(|error| error.to_string())?.into_iter();
+        let mut found = found.filter(|line| line["event"] == event && line["outcome"] == outcome);
+        found.next().ok_or_else(|| format!("no line {event} {outcome}"))
+    };
+    Served::settings(&folder, &format!("pin = \"open\"\n{settings}"), &[])?;
+    eventually(async || find("settings", "changed")).await;
+    client.end().await?;
+    signal(&served.host.child, Signal::TERM)?;
+    served.host.child.wait().await?;
+    let find = |event: &str, outcome: &str| find(event, outcome).map_err(anyhow::Error::msg);
+    let digest = |bytes: &[u8]| {
+        let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        json!(format!("sha256:{hex}"))
+    };
+    assert_eq!(find("settings", "in_use")?["digest"], digest(&used));
+    let refused = find("refused", "unavailable")?;
+    assert!(refused["params"].as_str().is_some_and(|params| params.len() == 32), "{refused}");
+    let call = find("call", "cancelled")?;
+    assert_eq!(call["policy"], digest(policy.as_bytes()), "{call}");
+    assert!(call["artifact"].as_str().is_some_and(|artifact| artifact.starts_with("sha256:")), "{call}");
     Ok(())
 }
 

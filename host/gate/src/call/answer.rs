@@ -42,7 +42,8 @@ pub(super) async fn answer_root(
     let (entry, command) = (Arc::clone(&planned.entry), planned.command.clone());
     let refuse = |failure| Envelope::new(command.clone(), Err(failure));
     let unstarted = |outcome, failure: &Failure| {
-        let call = UnstartedCall { state: &state, entry: &entry, action: planned.action, outcome, failure };
+        let PlannedCall { action, ref params, .. } = planned;
+        let call = UnstartedCall { state: &state, entry: &entry, action, params, outcome, failure };
         call.record(&gate.meters);
     };
     let span = call_span::begin(&gate, &state.span, &planned);

@@ -110,6 +110,7 @@ impl CallAudit {
             action,
             params,
             artifact: &entry.origin,
+            policy: entry.policy.as_deref(),
             outcome: &outcome,
             took,
         };
@@ -262,6 +263,7 @@ pub(super) struct UnstartedCall<'a> {
     pub(super) state: &'a CallState,
     pub(super) entry: &'a CatalogEntry,
     pub(super) action: usize,
+    pub(super) params: &'a Object,
     pub(super) outcome: CallOutcome,
     pub(super) failure: &'a Failure,
 }
@@ -269,16 +271,16 @@ pub(super) struct UnstartedCall<'a> {
 impl UnstartedCall<'_> {
     /// Counts the call and writes its line.
     pub(super) fn record(self, meters: &GateMeters) {
-        let Self { state, entry, action, outcome, failure } = self;
+        let Self { state, entry, action, params, outcome, failure } = self;
         entry.counters.resolve(entry.surface(), meters).record(action, outcome);
         if is_enabled() {
             let (facade, action) = facade_and_action(entry, action);
-            let outcome = outcome_label(Some(&failure.code));
+            let (params, outcome) = (digest(&object_text(params)), outcome_label(Some(&failure.code)));
             let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(state);
             tracing::debug!(
                 target: TARGET,
-                event = "refused", request, trace, caller = &*caller, address, facade, action, outcome = &*outcome,
-                why = failure.message, "{facade}.{action}: {outcome}"
+                event = "refused", request, trace, caller = &*caller, address, facade, action, params,
+                outcome = &*outcome, why = failure.message, "{facade}.{action}: {outcome}"
             );
         }
     }

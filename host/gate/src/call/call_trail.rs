@@ -46,6 +46,8 @@ pub struct CallLine<'a> {
     pub params: ParamsDigest,
     /// Digest of what answered.
     pub artifact: &'a str,
+    /// Digest of the policy in force, if there is one.
+    pub policy: Option<&'a str>,
     /// `ok`, or the code of the failure; printable, and short.
     pub outcome: &'a str,
     /// Duration.
@@ -59,11 +61,11 @@ impl CallLine<'_> {
     }
 
     pub(super) fn log(&self) {
-        let Self { id, from, request, trace, caller, facade, action, artifact, outcome, .. } = *self;
+        let Self { id, from, request, trace, caller, facade, action, artifact, policy, outcome, .. } = *self;
         let (address, params, ms) = (self.address.map(display), self.params.text(), self.milliseconds());
         tracing::debug!(
             target: CALL_TARGET,
-            event = "call", id, from, request, trace, caller, address, facade, action, params, artifact, outcome, ms,
+            event = "call", id, from, request, trace, caller, address, facade, action, params, artifact, policy, outcome, ms,
             "{facade}.{action}: {outcome}"
         );
     }

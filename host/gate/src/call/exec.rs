@@ -116,7 +116,8 @@ impl Exec {
             Ok(ticket) => ticket,
             Err(failure) => {
                 let outcome = CallOutcome::Busy;
-                UnstartedCall { state: &state, entry: &entry, action, outcome, failure: &failure }
+                let params = &planned.params;
+                UnstartedCall { state: &state, entry: &entry, action, params, outcome, failure: &failure }
                     .record(&gate.meters);
                 return Self::answered(Envelope::new(planned.command, Err(failure)));
             }
@@ -139,9 +140,16 @@ impl Exec {
             Ok(ticket) => ticket,
             Err(failure) => {
                 for item in &batch.items {
-                    let (action, outcome) = (item.action, CallOutcome::Busy);
-                    UnstartedCall { state: &state, entry: &entry, action, outcome, failure: &failure }
-                        .record(&gate.meters);
+                    let (action, params, outcome) = (item.action, &item.params, CallOutcome::Busy);
+                    UnstartedCall {
+                        state: &state,
+                        entry: &entry,
+                        action,
+                        params,
+                        outcome,
+                        failure: &failure,
+                    }
+                    .record(&gate.meters);
                 }
                 return Self::answered(Envelope::new(batch.command, Err(failure)));
             }

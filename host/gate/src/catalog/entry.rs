@@ -1,6 +1,9 @@
 //! One served facade, and the slots of the catalog.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    fmt::Display,
+    sync::{Arc, OnceLock},
+};
 
 use loggia_facade::{Action, Facade, Failure, Surface};
 use loggia_policy::model::{FacadeRules, InvokeReach};
@@ -25,6 +28,8 @@ pub struct CatalogEntry {
     pub exposure: FacadeExposure,
     /// Artifact that it came from, for logs: `sha256:…`, or an id of the workflow or upstream.
     pub origin: String,
+    /// Policy in force, for logs: `sha256:…`. `None` without one.
+    pub policy: Option<String>,
     /// Keys by which it knows its callers, if its policy allows that.
     pub caller_keys: Option<CallerKeys>,
     /// Logins that issue the credentials of its callers, if they can begin with a call.
@@ -60,6 +65,7 @@ impl CatalogEntry {
             rules,
             exposure,
             origin,
+            policy: None,
             caller_keys: None,
             logins: None,
             skill: None,
@@ -69,6 +75,12 @@ impl CatalogEntry {
             counters: CallCounters::default(),
             guards: OnceLock::new(),
         }
+    }
+
+    /// Sets the SHA-256 of the policy in force.
+    #[must_use]
+    pub fn with_policy_digest(self, digest: Option<impl Display>) -> Self {
+        Self { policy: digest.map(|digest| format!("sha256:{digest}")), ..self }
     }
 
     /// Sets the keys by which the facade knows its callers.

@@ -130,6 +130,7 @@ fn warn_other_changes(began: &Settings, found: &Settings, file: &Path) {
     if !same || (Settings { auth: began.auth.clone(), ..found.clone() }) != *began {
         let file = file.display();
         tracing::warn!("{file} has changed: all but its tokens takes effect at the next start");
+        tracing::debug!(target: AUDIT, event = "settings", settings = %file, outcome = "changed", "{file} has changed");
     }
 }
 

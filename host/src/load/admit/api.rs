@@ -78,6 +78,7 @@ pub(super) fn admit_api(
     let exposure = FacadeExposure::new(&policy.expose).with_own_names();
     let origin = format!("sha256:{digest}");
     let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
+        .with_policy_digest(policy_digest)
         .with_caller_keys(caller_keys)
         .with_logins(logins);
     let facts = AdmissionFacts {

@@ -357,6 +357,7 @@ impl PluginAdmitter {
             }
         };
         let entry = CatalogEntry::new(facade, contract, policy.rules, exposure, origin)
+            .with_policy_digest(facts.policy)
             .with_caller_keys(caller_keys)
             .with_logins(logins);
         Ok(AdmittedPlugin { entry, workflow_file: None, grants, facts })

@@ -68,6 +68,7 @@ pub fn admit_upstream(
     let digest = ArtifactDigest::of(&bytes);
     let origin = format!("sha256:{digest}");
     let entry = CatalogEntry::new(Arc::new(facade), contract, policy.rules, exposure, origin)
+        .with_policy_digest(policy_digest)
         .with_caller_keys(caller_keys)
         .with_logins(logins);
     let facts = AdmissionFacts {

@@ -50,7 +50,9 @@ pub fn admit_workflows(
     let name = policy.expose.name.clone().unwrap_or(own);
     let (digest, grants) = (ArtifactDigest::of(&text), VersionGrants::from_policy(&policy));
     let granted = explain_grants(&policy);
-    let workflow_file = WorkflowBundle::new(name, definition, policy, digest, refers).with_skill(skill);
+    let workflow_file = WorkflowBundle::new(name, definition, policy, digest, refers)
+        .with_policy_digest(policy_digest)
+        .with_skill(skill);
     // Without other facades: finds the problems of the file itself.
     let entry = workflow_file.entry(&CatalogSnapshot::default())?;
     let bytes = text.len();
