@@ -1,21 +1,21 @@
 // Opens the operator's page in Chromium: every page, without script, by keyboard alone, with 1,000 runs and with hostile texts.
 //
-//     node run.mjs ADMIN SERVER ADMIN_TOKEN CALLER_TOKEN CHROMIUM APPS PICTURES
+//     node run.mjs ADMIN SERVER BRIEF_ADMIN BRIEF_SERVER ADMIN_TOKEN CALLER_TOKEN CHROMIUM APPS PICTURES
 //
-// SERVER serves `shelf`, whose `put` needs consent, `worker`, `echo` and `version`, of which another version waits; APPS is a folder with playwright-core. Writes pictures
-// into the folder PICTURES.
+// SERVER serves `shelf`, whose `put` needs consent, `worker`, `echo` and `version`, of which another version waits; BRIEF_SERVER serves
+// `shelf`, and its approvals expire after seconds. APPS is a folder with playwright-core. Writes pictures into the folder PICTURES.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import path from "node:path";
 
-const [admin, server, adminToken, callerToken, executablePath, apps, pictures] = process.argv.slice(2);
+const [admin, server, briefAdmin, briefServer, adminToken, callerToken, executablePath, apps, pictures] = process.argv.slice(2);
 const { chromium } = createRequire(path.join(apps, "package.json"))("playwright-core");
 const step = (text) => console.log(text);
 const HOSTILE = "</pre><script>window.hacked = 1</script><img src=x onerror=\"window.hacked = 1\">\u202egnp.exe";
 
 // --- A client without elicitation, of both lifecycles
 
-async function post(body, headers) {
+async function post(server, body, headers) {
   const response = await fetch(server, {
     method: "POST",
     headers: { Authorization: `Bearer ${callerToken}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...headers },
@@ -26,31 +26,34 @@ async function post(body, headers) {
   return { message, session: response.headers.get("mcp-session-id") };
 }
 
-let session;
-async function call(name, args, stateful = false) {
-  const params = { name, arguments: args };
-  if (stateful) {
-    if (!session) {
-      const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "page", version: "0" } };
-      session = (await post({ id: 1, method: "initialize", params: hello }, {})).session;
-      await post({ method: "notifications/initialized" }, { "Mcp-Session-Id": session });
+/** Returns a function that calls tools of a server, with a session or without. */
+function connect(server) {
+  let session;
+  return async (name, args, stateful = false) => {
+    const params = { name, arguments: args };
+    if (stateful) {
+      if (!session) {
+        const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "page", version: "0" } };
+        session = (await post(server, { id: 1, method: "initialize", params: hello }, {})).session;
+        await post(server, { method: "notifications/initialized" }, { "Mcp-Session-Id": session });
+      }
+      const headers = { "Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-06-18" };
+      return (await post(server, { id: 2, method: "tools/call", params }, headers)).message.result.structuredContent;
     }
-    const { message } = await post({ id: 2, method: "tools/call", params }, { "Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-06-18" });
-    return message.result.structuredContent;
-  }
-  params._meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": { name: "page", version: "0" },
+    params._meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": { name: "page", version: "0" },
+    };
+    const headers = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name };
+    return (await post(server, { id: 1, method: "tools/call", params }, headers)).message.result.structuredContent;
   };
-  const { message } = await post({ id: 1, method: "tools/call", params },
-    { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name });
-  return message.result.structuredContent;
 }
+const call = connect(server);
 
 /** Waits for the result of a run. */
-async function ended(tool, run, stateful) {
+async function ended(tool, run, stateful, call_ = call) {
   for (let tries = 0; tries < 200; tries += 1) {
-    const { data } = await call(tool, { action: "run_status", run_id: run }, stateful);
+    const { data } = await call_(tool, { action: "run_status", run_id: run }, stateful);
     if (data.run.result) return data.run.result;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -64,7 +67,7 @@ const problems = [];
 const requested = new Set();
 
 /** A context whose pages report what they must not do. */
-async function open(options) {
+async function open(options, at = admin) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options });
   context.on("request", (request) => requested.add(new URL(request.url()).origin));
   context.on("page", (page) => {
@@ -75,7 +78,7 @@ async function open(options) {
     });
   });
   const page = await context.newPage();
-  await page.goto(`${admin}/operator/`);
+  await page.goto(`${at}/operator/`);
   return page;
 }
 
@@ -134,7 +137,7 @@ for (let batch = 0; batch < 1000; batch += 20) {
 const endless = (await call("worker", { action: "work", steps: 100000, ms: 50, wait: false })).data.run.id;
 for (const text of ["hello", "world"]) await call("echo", { action: "say", text });
 await call("echo", { action: "nothing" });
-const put = (text, stateful) => call("shelf", { action: "put", id: "n1", title: "A title", text }, stateful);
+const put = (text, stateful, call_ = call) => call_("shelf", { action: "put", id: "n1", title: "A title", text }, stateful);
 const hostile = (await put(HOSTILE)).data.run.id;
 step("1,000 runs, and an approval with hostile arguments");
 
@@ -251,15 +254,19 @@ page = await open({ javaScriptEnabled: false });
 await page.getByLabel("Operator token").fill(adminToken);
 await page.getByRole("button", { name: "Log in" }).click();
 await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
-for (const name of ["Approvals", "Versions", "Facades", "Runs", "Callers", "Tokens"]) {
+for (const name of ["Approvals", "Versions", "Facades", "Runs", "Callers", "Tokens", "Audit"]) {
   await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name }).click();
   await page.getByRole("heading", { name, level: 1 }).waitFor();
 }
-const third = (await put("without script", true)).data.run.id;
-await page.goto(`${admin}/operator/approvals`);
-await page.getByRole("button", { name: "Approve" }).click();
-await page.getByText("Approved. The call goes on.").waitFor();
-assert.equal((await ended("shelf", third, true)).ok, true);
+for (const [stateful, button, told] of [[true, "Approve", "Approved. The call goes on."], [true, "Deny", "Denied. The call fails."],
+  [false, "Approve", "Approved. The call goes on."]]) {
+  const run = (await put("without script", stateful)).data.run.id;
+  await page.goto(`${admin}/operator/approvals`);
+  await page.getByRole("button", { name: button }).click();
+  await page.getByText(told).waitFor();
+  const { ok, code } = await ended("shelf", run, stateful);
+  assert.deepEqual([ok, code], button === "Approve" ? [true, undefined] : [false, "denied"]);
+}
 await page.goto(`${admin}/operator/runs/${endless}`);
 await page.getByRole("button", { name: "Cancel the run" }).click();
 await page.getByText("The run is being cancelled.").waitFor();
@@ -268,7 +275,31 @@ await page.getByRole("button", { name: "Log out" }).click();
 await page.getByRole("heading", { name: "Log in", level: 1 }).waitFor();
 step("everything without script");
 
+// --- Not decided in time: the page shows it by itself, and a decision that comes too late changes nothing
+
+page = await open({}, briefAdmin);
+await logIn(page);
+// A page without script keeps its buttons.
+const still = await open({ javaScriptEnabled: false }, briefAdmin);
+await logIn(still);
+const callBrief = connect(briefServer);
+for (const stateful of [true, false]) {
+  const run = (await put("too late", stateful, callBrief)).data.run.id;
+  await still.goto(`${briefAdmin}/operator/approvals`);
+  await still.getByRole("button", { name: "Approve" }).waitFor();
+  await page.goto(`${briefAdmin}/operator/approvals`);
+  await page.getByRole("button", { name: "Approve" }).waitFor();
+  const { ok, code } = await ended("shelf", run, stateful, callBrief);
+  assert.deepEqual([ok, code], [false, "timed_out"]);
+  await page.getByRole("button", { name: "Approve" }).waitFor({ state: "detached", timeout: 20_000 });
+  await page.getByText("expired", { exact: true }).first().waitFor();
+  await still.getByRole("button", { name: "Approve" }).click();
+  await still.getByText("It was not decided: it has expired.").waitFor();
+}
+await picture(page, "approvals-expired");
+step("approvals of both lifecycles expire on the page");
+
 assert.deepEqual(problems, []);
-assert.deepEqual([...requested], [admin], "another origin was asked");
+assert.deepEqual([...requested], [admin, briefAdmin], "another origin was asked");
 await browser.close();
 step(`no request to another origin, no violation of the policy; pictures: ${pictures}`);

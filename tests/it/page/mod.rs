@@ -100,6 +100,9 @@ async fn the_page_holds_in_a_browser() -> Result<()> {
     .await?;
     // A version that waits, with a text that is flagged.
     folder.put("version", &fixture("version_text"));
+    let brief_folder = self::folder();
+    let brief_settings = format!("{}[approvals]\nexpires = \"8s\"\n", self::settings(&admin)?);
+    let brief = Served::configured(&brief_folder, &brief_settings, &[&caller]).await?;
     let mut operator = Operator::new(&served);
     operator.log_in(&admin.secret).await?;
     versions::shows(&operator, "suspicious text").await;
@@ -107,7 +110,10 @@ async fn the_page_holds_in_a_browser() -> Result<()> {
         std::env::var_os("LOGGIA_CHROMIUM").map_or_else(|| PathBuf::from("/usr/bin/chromium"), PathBuf::from);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/run.mjs");
     let mut command = Command::new(home.join("node"));
-    command.arg(script).arg(format!("http://{}", served.admin)).arg(&served.host.url);
+    command.arg(script);
+    for server in [&served, &brief] {
+        command.arg(format!("http://{}", server.admin)).arg(&server.host.url);
+    }
     command.args([&admin.secret, &caller.secret]).arg(browser).arg(home.join("apps")).arg(&pictures);
     // It prints what it saw.
     let ended = command.kill_on_drop(true).status().await?;

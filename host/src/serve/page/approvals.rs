@@ -198,11 +198,16 @@ pub(super) async fn decide(
             Redirect::to(&format!("{PATH}?done={done}")).into_response()
         }
         Ok(Ok(DecisionOutcome::Refused(now))) => {
-            let notice = match now.record.subject == subject {
-                true => "It was not decided: it is closed, or somebody else was faster.",
-                false => "It was not decided: the page that you saw was about another call.",
+            let why = match now.state(now_ms()) {
+                _ if now.record.subject != subject => "the page that you saw was about another call",
+                ApprovalState::Expired => "it has expired",
+                ApprovalState::Withdrawn => "its call has ended",
+                ApprovalState::Open | ApprovalState::Approved | ApprovalState::Denied => {
+                    "another operator was faster"
+                }
             };
-            (StatusCode::CONFLICT, render_page(&now, Some(notice), &session)).into_response()
+            let notice = format!("It was not decided: {why}.");
+            (StatusCode::CONFLICT, render_page(&now, Some(&notice), &session)).into_response()
         }
         Ok(Ok(DecisionOutcome::Unknown)) => missing(),
         Ok(Err(problem)) => {
