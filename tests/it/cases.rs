@@ -1,22 +1,27 @@
 //! `loggia test`: cases of plugins, as an author runs them.
 
-use std::{fs, path::Path, process::Stdio};
+use std::{
+    fmt::Write,
+    fs,
+    path::Path,
+    process::{Output, Stdio},
+};
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Folder, binary, cache, guests, scratch,
+    Folder, binary, cache, fixture, guests, scratch,
     web::{Answer, Web},
 };
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-/// Runs the command; returns its exit code and its JSON.
-async fn run(path: &Path, words: &[&str]) -> Result<(Option<i32>, Value)> {
+/// Runs the command in a folder.
+async fn output(path: &Path, words: &[&str]) -> Result<Output> {
     let output = Command::new(binary())
         .arg("test")
         .arg(path)
         .args(words)
-        .arg("--json")
+        .current_dir(path)
         .env("LOGGIA_CACHE", cache())
         .env("LOGGIA_STATE", scratch())
         .env("CARGO_TARGET_DIR", guests())
@@ -24,6 +29,12 @@ async fn run(path: &Path, words: &[&str]) -> Result<(Option<i32>, Value)> {
         .kill_on_drop(true)
         .output()
         .await?;
+    Ok(output)
+}
+
+/// Runs the command; returns its exit code and its JSON.
+async fn run(path: &Path, words: &[&str]) -> Result<(Option<i32>, Value)> {
+    let output = output(path, &[words, &["--json"]].concat()).await?;
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| json!({"stderr": stderr}));
     Ok((output.status.code(), report))
@@ -211,5 +222,112 @@ async fn requests_of_apis_are_recorded_too() -> Result<()> {
         reported[0].starts_with("4:0 ") && reported[0].contains("is no cassette; --record writes it again"),
         "{report}"
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hundred_cases_run_in_one_command() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let mut cases = "cases:\n".to_owned();
+    for n in 0..100 {
+        writeln!(
+            cases,
+            "  - {{ name: adds {n}, call: {{ action: add, a: {n}, b: 1 }}, expect: {{ data: {} }} }}",
+            n + 1
+        )?;
+    }
+    folder.write("echo.test.yaml", &cases);
+    let (code, report) = run(folder.path(), &[]).await?;
+    let counts = [&report["passed"], &report["failed"], &report["refused"]];
+    assert_eq!((code, counts), (Some(0), [&json!(100), &json!(0), &json!(0)]), "{report}");
+    let ran = report["files"][0]["cases"].as_array().context("cases")?;
+    let names: Vec<&str> = ran.iter().filter_map(|case| case["name"].as_str()).collect();
+    assert_eq!((names.len(), names[0], names[99]), (100, "adds 0", "adds 99"), "in their order");
+    Ok(())
+}
+
+#[tokio::test]
+async fn changed_results_differ_from_their_snapshots() -> Result<()> {
+    let folder = Folder::new();
+    folder.put("version", &fixture("version_one"));
+    folder.write(
+        "version.test.yaml",
+        "cases:\n  - name: tells its version\n    call: { action: get }\n    expect: { snapshot: true }\n",
+    );
+    let file = "snapshots/version.test.tells-its-version.json";
+    let check = async |words: &[&str], expected: &[&str]| -> Result<()> {
+        let (code, report) = run(folder.path(), words).await?;
+        assert_eq!(failures(&report), expected, "{report}");
+        assert_eq!(code, Some(if expected.is_empty() { 0 } else { 20 }));
+        Ok(())
+    };
+    check(&[], &[&format!("2:0 there is no {file}")]).await?;
+    assert!(!folder.path().join(file).exists(), "only --update writes");
+    check(&["--update"], &[]).await?;
+    let written = fs::read_to_string(folder.path().join(file))?;
+    assert!(written.contains("\n  \"data\": \"one\",\n"), "{written}");
+    check(&[], &[]).await?;
+    folder.put("version", &fixture("version_two"));
+    let change = "@@ -3,3 +3,3 @@\n   \"action\": \"get\",\n-  \"data\": \"one\",\n+  \"data\": \"two\",\n   \"resolved_inputs\": {";
+    check(&[], &[&format!("2:0 it differs from {file}:\n{change}")]).await?;
+    assert_eq!(fs::read_to_string(folder.path().join(file))?, written, "only --update writes");
+    check(&["--update"], &[]).await?;
+    check(&[], &[]).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn calls_are_checked_against_their_time_limit() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    // A call takes at least as long as it waits for.
+    for (limit, expected) in [(60_000, None), (1, Some("0:0 95 % of the calls took up to "))] {
+        let cases = "cases: [{ name: waits, call: { action: wait, ms: 5 } }]\n";
+        folder.write("echo.test.yaml", &format!("{cases}limits: {{ p95-ms: {limit} }}\n"));
+        let (code, report) = run(folder.path(), &[]).await?;
+        let names = report["files"][0]["cases"].as_array().into_iter().flatten().map(|case| &case["name"]);
+        assert_eq!(names.collect::<Vec<_>>(), ["waits", "p95"], "{report}");
+        let reported = failures(&report);
+        assert_eq!(
+            (code, reported.len()),
+            (Some(expected.map_or(0, |_| 20)), expected.iter().count()),
+            "{report}"
+        );
+        for (failure, expected) in reported.iter().zip(expected) {
+            assert!(failure.starts_with(expected) && failure.ends_with(" ms, more than 1 ms"), "{failure}");
+        }
+    }
+    Ok(())
+}
+
+/// A report without the times that were measured.
+fn timeless(report: &str) -> String {
+    ["duration_ms: ", "time=\""].iter().fold(report.to_owned(), |report, key| {
+        let mut parts = report.split(key);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let is_time = |c: char| c.is_ascii_digit() || c == '.';
+        parts.fold(first, |report, part| format!("{report}{key}(time){}", part.trim_start_matches(is_time)))
+    })
+}
+
+#[tokio::test]
+async fn reports_for_programs_name_each_case() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    folder.write(
+        "echo.test.yaml",
+        "cases:\n\
+        \x20 - name: adds\n\
+        \x20   call: { action: add, a: 1, b: 2 }\n\
+        \x20   expect: { data: 3 }\n\
+        \x20 - name: \"says #1 & <2>\"\n\
+        \x20   call: { action: say, text: <hello> }\n\
+        \x20   expect: { data: { text: bye } }\n\
+        limits: { tokens: 100000, p95-ms: 60000 }\n",
+    );
+    folder.write("other.test.yaml", "cses: []\n");
+    for format in ["tap", "junit"] {
+        let output = output(folder.path(), &["--format", format]).await?;
+        assert_eq!(output.status.code(), Some(10), "{}", String::from_utf8_lossy(&output.stderr));
+        insta::assert_snapshot!(format!("report_{format}"), timeless(&String::from_utf8(output.stdout)?));
+    }
     Ok(())
 }
