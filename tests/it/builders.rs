@@ -313,3 +313,38 @@ async fn a_new_plugin_is_built_and_called() -> Result<()> {
     assert!(text.contains("write `store = true` under [grants]"), "{text}");
     Ok(())
 }
+
+#[tokio::test]
+async fn ungranted_needs_come_with_their_line() -> Result<()> {
+    let expected =
+        "needs `store`, which its policy does not grant (to store them): write `store = true` under [grants]";
+    let folder = tempfile::tempdir()?;
+    let source = folder.path().join("keeps");
+    fs::create_dir(&source)?;
+    fs::write(
+        source.join("plugin.toml"),
+        format!("build = 'cp {} keeps.wasm'\n", fixture("keeps").display()),
+    )?;
+    // The first builds what the others read.
+    for words in [&["build", "keeps", "--out", "dist"][..], &["check", "dist"], &["check", "dist", "--json"]]
+    {
+        let (code, text) = outcome(&command(words).current_dir(folder.path()).output().await?);
+        assert_eq!(code, Some(0), "a plugin is served without it: {text}");
+        assert!(text.contains(expected), "{words:?}: {text}");
+    }
+    for words in [&["serve", "dist"][..], &["dev", "keeps", "--out", "out"]] {
+        let mut host = command(words).args(["--http", "127.0.0.1:0"]).current_dir(folder.path()).spawn()?;
+        let mut lines = BufReader::new(host.stderr.take().context("no stderr")?).lines();
+        let mut said = String::new();
+        let told = async {
+            while !said.contains(expected) {
+                let line = lines.next_line().await?;
+                said += &line.with_context(|| format!("{words:?} ended: {said}"))?;
+            }
+            anyhow::Ok(())
+        };
+        tokio::time::timeout(PATIENCE, told).await.with_context(|| format!("{words:?}"))??;
+        host.kill().await?;
+    }
+    Ok(())
+}

@@ -130,9 +130,12 @@ const OTHERS: [(&str, &str, &str, &str, &str); 28] = [
         "wide arithmetic",
     ),
     ("stacks", "(type $f (func)) (type (cont $f))", "", "", "stack switching"),
-    ("futures", "", "", "(type (future u8))", "asynchronous component functions"),
-    ("asynclift", "", "", "(core func (canon backpressure.inc))", "asynchronous component functions"),
+    ("futures", "", "", "(type (future u8))", ASYNC),
+    ("asynclift", "", "", "(core func (canon backpressure.inc))", ASYNC),
 ];
+/// Some tools generate such functions unless they are told not to; the error says how.
+const ASYNC: &str = "asynchronous component functions, which Loggia does not run: generate synchronous bindings (`--sync` where the \
+     tool has it) (";
 
 fn others() -> Vec<(Guest, &'static str)> {
     let guest = |(name, fields, dispatch, items, words): (&'static str, &str, &str, &str, &'static str)| {
