@@ -8,7 +8,12 @@ use std::{
 
 use data_encoding::HEXLOWER;
 
-use super::{inputs::digest_folder, source::PluginSource, steps::StepBuild, tool_folder::TOOL_FOLDER};
+use super::{
+    inputs::{digest_folder, digest_watched},
+    source::PluginSource,
+    steps::StepBuild,
+    tool_folder::TOOL_FOLDER,
+};
 
 /// Name of the file, in the folder of tools.
 const FILE: &str = "inputs";
@@ -33,6 +38,10 @@ impl BuiltInputs {
         let policy = source.folder.join(format!("{}.toml", source.name));
         let digest = digest_folder(&source.folder, &[&out, &beside[0], &beside[1], &policy]);
         let mut text = HEXLOWER.encode(&digest);
+        // Git may ignore what is watched. The other files still count, since the component consists of them.
+        if !build.watch.is_empty() {
+            text.push_str(&format!("\n{}", HEXLOWER.encode(&digest_watched(source, build, &out))));
+        }
         for step in &build.steps {
             text.push_str(&format!("\n{} {}", step.program.display(), step.arguments.join(" ")));
         }
@@ -61,29 +70,34 @@ mod tests {
     use super::*;
     use crate::build::{source::SourceBuilder, steps::BuildStep};
 
+    /// Writes a file below a folder.
+    fn put(folder: &Path, file: &str, text: &str) {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The inputs of a source that one step builds.
+    fn read(folder: &Path, artifact: &str, step: &str, watch: &[&str]) -> Option<BuiltInputs> {
+        let source = PluginSource {
+            name: "notes".to_owned(),
+            folder: folder.to_owned(),
+            builder: SourceBuilder::Steps(StepBuild {
+                steps: vec![BuildStep::new("python", [step.to_owned()])],
+                artifact: folder.join(artifact),
+                watch: watch.iter().map(|pattern| (*pattern).to_owned()).collect(),
+            }),
+            is_guard: false,
+        };
+        BuiltInputs::read(&source, source.as_steps().unwrap(), &folder.join("out"))
+    }
+
     #[test]
     fn only_changed_inputs_lead_to_a_build() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().to_owned();
-        let put = |file: &str, text: &str| {
-            let path = folder.join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        let source = |artifact: &str, step: &str| PluginSource {
-            name: "notes".to_owned(),
-            folder: folder.clone(),
-            builder: SourceBuilder::Steps(StepBuild {
-                steps: vec![BuildStep::new("python", [step.to_owned()])],
-                artifact: folder.join(artifact),
-                watch: Vec::new(),
-            }),
-            is_guard: false,
-        };
-        let read = |artifact: &str, step: &str| {
-            let source = source(artifact, step);
-            BuiltInputs::read(&source, source.as_steps().unwrap(), &folder.join("out"))
-        };
+        let put = |file: &str, text: &str| put(&folder, file, text);
+        let read = |artifact: &str, step: &str| read(&folder, artifact, step, &[]);
         let (artifact, ours) = (folder.join(".loggia/notes.wasm"), ".loggia/notes.wasm");
         put("app.py", "1");
         put(ours, "component");
@@ -106,5 +120,32 @@ mod tests {
         fs::remove_file(&artifact).unwrap();
         assert!(!read(ours, "build").unwrap().are_built(&artifact));
         assert!(read("notes.wasm", "make").is_none(), "the author's own command");
+    }
+
+    #[test]
+    fn watched_files_count_though_git_ignores_them() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path();
+        for (file, text) in [(".gitignore", "*.sql\n"), (".loggia/notes.wasm", "component"), ("app.py", "1")]
+        {
+            put(folder, file, text);
+        }
+        let read = |watch: &[&str]| read(folder, ".loggia/notes.wasm", "build", watch).unwrap();
+        for (file, watch, is_built) in [
+            ("ignored.sql", &[][..], true),
+            ("watched.sql", &["*.sql"], false),
+            ("other.sql", &["watched.*"], true),
+            // What is not watched is built in all the same.
+            ("data.json", &["*.sql"], false),
+            ("notes.toml", &["*"], true),
+        ] {
+            read(watch).keep().unwrap();
+            put(folder, file, "1");
+            assert_eq!(
+                read(watch).are_built(&folder.join(".loggia/notes.wasm")),
+                is_built,
+                "{file} {watch:?}"
+            );
+        }
     }
 }

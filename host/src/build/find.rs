@@ -72,16 +72,20 @@ fn add_crates(folder: &Path, path: &Path, sources: &mut BTreeSet<PluginSource>) 
         let folder = package.manifest_path.parent().unwrap_or(&package.manifest_path);
         folder.starts_with(path) && package.is_plugin() && !manifest::is_built(folder)
     });
-    sources.extend(plugins.map(|plugin| PluginSource {
-        is_guard: plugin.is_guard(),
-        name: plugin.name.clone(),
-        folder: plugin.manifest_path.parent().unwrap_or(folder).to_owned(),
-        builder: SourceBuilder::Cargo(CrateSource {
-            is_component_only: plugin.is_component_only(),
-            manifest: plugin.manifest_path,
-            id: plugin.id,
-            workspace: workspace_root.clone(),
-        }),
+    sources.extend(plugins.map(|plugin| {
+        let folder = plugin.manifest_path.parent().unwrap_or(folder).to_owned();
+        PluginSource {
+            is_guard: plugin.is_guard(),
+            name: plugin.name.clone(),
+            builder: SourceBuilder::Cargo(CrateSource {
+                is_component_only: plugin.is_component_only(),
+                manifest: plugin.manifest_path,
+                id: plugin.id,
+                workspace: workspace_root.clone(),
+                watch: manifest::read_watch(&folder),
+            }),
+            folder,
+        }
     }));
     Ok(())
 }

@@ -8,12 +8,16 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use ignore::{DirEntry, WalkBuilder, overrides::OverrideBuilder};
+use ignore::{
+    DirEntry, WalkBuilder,
+    gitignore::{Gitignore, GitignoreBuilder},
+};
 use sha2::{Digest, Sha256};
 
 use super::{
     find::is_output,
     source::{MANIFEST, PluginSource},
+    steps::StepBuild,
 };
 
 /// Digest of files, with their names.
@@ -36,13 +40,8 @@ impl InputSurvey {
     pub fn read(sources: &[PluginSource], path: &Path, out: &Path) -> Self {
         let steps = || sources.iter().filter_map(|source| Some((source, source.as_steps()?)));
         let apart: Vec<&Path> = steps().map(|(source, _)| &*source.folder).chain([out]).collect();
-        let crates = digest_files(path, &[], &apart);
-        let others = steps().map(|(source, steps)| {
-            // A policy is copied without a build.
-            let policy = source.folder.join(format!("{}.toml", source.name));
-            let digest = digest_files(&source.folder, &steps.watch, &[out, &steps.artifact, &policy]);
-            (source.name.clone(), digest)
-        });
+        let crates = digest_crates(sources, path, &apart);
+        let others = steps().map(|(source, build)| (source.name.clone(), digest_watched(source, build, out)));
         Self { crates, others: others.collect() }
     }
 
@@ -55,6 +54,26 @@ impl InputSurvey {
     }
 }
 
+/// Digests the inputs of the crates under a path. Patterns select the files of their crate's folder, but not of crates in it.
+fn digest_crates(sources: &[PluginSource], path: &Path, apart: &[&Path]) -> InputDigest {
+    let crates = || sources.iter().filter_map(|source| Some((&*source.folder, &*source.as_crate()?.watch)));
+    let is_selected =
+        |folder: &Path| crates().any(|(above, watch)| !watch.is_empty() && folder.starts_with(above));
+    let mut parts = BTreeMap::from([(path, [].as_slice())]);
+    parts.extend(crates().filter(|(folder, _)| is_selected(folder)));
+    let apart: Vec<&Path> = apart.iter().chain(parts.keys()).copied().collect();
+    let mut digest = Sha256::new();
+    parts.iter().for_each(|(folder, patterns)| digest.update(digest_files(folder, patterns, &apart)));
+    digest.finalize().into()
+}
+
+/// Digests the files that lead to a build by processes.
+pub(super) fn digest_watched(source: &PluginSource, build: &StepBuild, out: &Path) -> InputDigest {
+    // A policy is copied without a build.
+    let policy = source.folder.join(format!("{}.toml", source.name));
+    digest_files(&source.folder, &build.watch, &[out, &build.artifact, &policy])
+}
+
 /// Digests the files of a folder that are neither hidden nor ignored nor written by tools. Paths of `apart` are left out.
 pub(super) fn digest_folder(folder: &Path, apart: &[&Path]) -> InputDigest {
     digest_files(folder, &[], apart)
@@ -64,27 +83,22 @@ pub(super) fn digest_folder(folder: &Path, apart: &[&Path]) -> InputDigest {
 /// ignored nor written by tools. Paths of `apart` are left out.
 fn digest_files(folder: &Path, patterns: &[String], apart: &[&Path]) -> InputDigest {
     let apart: Vec<PathBuf> = apart.iter().map(|path| path.to_path_buf()).collect();
+    let selected = read_patterns(folder, patterns);
     let mut walk = WalkBuilder::new(folder);
+    // Patterns also select what is hidden or ignored.
+    walk.standard_filters(selected.is_none());
     // Not those above: a folder in which an author keeps plugins may be ignored as a whole.
     walk.parents(false).require_git(false).git_global(false).sort_by_file_path(Path::cmp);
     walk.filter_entry(move |entry| is_input(entry, &apart));
-    if !patterns.is_empty() {
-        let mut overrides = OverrideBuilder::new(folder);
-        // An invalid pattern matches nothing; the others still do.
-        patterns
-            .iter()
-            .map(String::as_str)
-            .chain([MANIFEST])
-            .for_each(|pattern| drop(overrides.add(pattern)));
-        walk.overrides(overrides.build().unwrap_or_else(|_| ignore::overrides::Override::empty()));
-    }
     let mut digest = Sha256::new();
     for entry in walk.build().flatten() {
         let Ok(file) = entry.metadata() else { continue };
-        if !file.is_file() {
+        let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+        let is_selected =
+            |selected: &Gitignore| selected.matched_path_or_any_parents(name, false).is_ignore();
+        if !file.is_file() || !selected.as_ref().is_none_or(is_selected) {
             continue;
         }
-        let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
         digest.update(name.as_os_str().as_encoded_bytes());
         digest.update([0]);
         match fs::read(entry.path()) {
@@ -97,6 +111,19 @@ fn digest_files(folder: &Path, patterns: &[String], apart: &[&Path]) -> InputDig
         }
     }
     digest.finalize().into()
+}
+
+/// Reads patterns, and adds the manifest. `None`: there are none.
+fn read_patterns(folder: &Path, patterns: &[String]) -> Option<Gitignore> {
+    if patterns.is_empty() {
+        return None;
+    }
+    let mut selected = GitignoreBuilder::new(folder);
+    // An invalid pattern matches nothing; the others still do.
+    for pattern in patterns.iter().map(String::as_str).chain([MANIFEST]) {
+        drop(selected.add_line(None, pattern));
+    }
+    selected.build().ok()
 }
 
 fn is_input(entry: &DirEntry, apart: &[PathBuf]) -> bool {
@@ -121,14 +148,17 @@ mod tests {
     use super::*;
     use crate::build::{find::find_sources, steps::BuildStep};
 
+    /// Writes a file below a folder.
+    fn put(root: &Path, file: &str, text: &str) {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
     #[test]
     fn inputs_are_what_an_author_writes() {
         let root = tempfile::tempdir().unwrap();
-        let put = |file: &str, text: &str| {
-            let path = root.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
+        let put = |file: &str, text: &str| put(root.path(), file, text);
         put("src/lib.rs", "1");
         put(".gitignore", "*.log\n");
         let digest = |patterns: &[&str]| {
@@ -193,5 +223,46 @@ mod tests {
         }
         assert_eq!(changed("two/a.c"), (vec![true, false], true));
         assert_eq!(changed("shared.rs"), (vec![true, false], false));
+    }
+
+    #[test]
+    fn patterns_select_the_files_of_their_crate() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        for name in ["one", "one/inner", "two"] {
+            let manifest = format!(
+                "[workspace]\n[package]\nname = '{}'\n[lib]\ncrate-type = ['cdylib']\n[dependencies]\nwit-bindgen = '0'\n",
+                name.replace('/', "-")
+            );
+            put(&root, &format!("{name}/Cargo.toml"), &manifest);
+            put(&root, &format!("{name}/src/lib.rs"), "");
+        }
+        put(&root, "one/plugin.toml", "watch = ['*.sql', '/src/', 'data/**']\n");
+        put(&root, "one/.gitignore", "*.sql\n/data/\n");
+        let sources = find_sources(&root).unwrap();
+        assert_eq!(sources.len(), 3);
+        // Whether the crates' path is the root, or the crate with patterns.
+        for path in [&root, &root.join("one")] {
+            let sources: Vec<_> =
+                sources.iter().filter(|source| source.folder.starts_with(path)).cloned().collect();
+            let read = || InputSurvey::read(&sources, path, Path::new("/nowhere")).crates;
+            let is_root = path == &root;
+            for (file, counts) in [
+                ("one/src/lib.rs", true),
+                ("one/schema.sql", true),
+                ("one/deep/schema.sql", true),
+                ("one/data/words.txt", true),
+                ("one/deep/data/words.txt", false),
+                ("one/notes.md", false),
+                ("one/plugin.toml", true),
+                ("one/inner/notes.md", true),
+                ("two/notes.md", is_root),
+                ("shared.md", is_root),
+            ] {
+                let before = read();
+                put(&root, file, &format!("# {}", path.display()));
+                assert_eq!(read() != before, counts, "{file} in {}", path.display());
+            }
+        }
     }
 }

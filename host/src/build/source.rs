@@ -37,6 +37,8 @@ pub(super) struct CrateSource {
     pub workspace: PathBuf,
     /// Whether its library is a component and nothing else.
     pub is_component_only: bool,
+    /// Patterns of the files that lead to a build; all files of its folder without any.
+    pub watch: Vec<String>,
 }
 
 impl PluginSource {
@@ -51,6 +53,7 @@ impl PluginSource {
                 id: format!("path+file://{}#0.1.0", own.display()),
                 workspace: own.clone(),
                 is_component_only: true,
+                watch: Vec::new(),
             }),
             folder: own,
             is_guard: false,
