@@ -40,6 +40,26 @@ struct ScriptProject {
     dependencies: serde_json::Map<String, Value>,
     #[serde(default, rename = "devDependencies")]
     dev_dependencies: serde_json::Map<String, Value>,
+    /// Read once it is known that the project is a plugin.
+    #[serde(default)]
+    loggia: Value,
+}
+
+/// What a plugin's `package.json` says under `loggia`.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ScriptSettings {
+    engine: ScriptEngine,
+}
+
+/// JavaScript engines of components.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ScriptEngine {
+    /// The SDK's default.
+    #[default]
+    QuickJs,
+    StarlingMonkey,
 }
 
 /// Reads a folder with a `package.json` that names the SDK. `None`: it is none.
@@ -59,12 +79,15 @@ pub(super) fn read_source(folder: &Path) -> Result<Option<PluginSource>, BuildEr
     }
     let main = project.main.as_deref().into_iter();
     let program = main.chain(PROGRAMS).find(|file| folder.join(file).is_file());
-    let program = program.ok_or_else(|| BuildError::Project(path, no_program()))?;
+    let program = program.ok_or_else(|| BuildError::Project(path.clone(), no_program()))?;
+    let settings: Option<ScriptSettings> = serde_json::from_value(project.loggia)
+        .map_err(|error| BuildError::Project(path, format!("`loggia`: {error}")))?;
+    let engine = settings.unwrap_or_default().engine;
     prepare_tool_folder(folder)?;
     let name = project.name.as_deref().map_or_else(|| folder_name(folder), to_plugin_name);
     let artifact = folder.join(TOOL_FOLDER).join(format!("{name}.wasm"));
     let lock = fs::read(folder.join(LOCK)).ok();
-    let steps = plan_steps(folder, program, &artifact, (text.as_bytes(), lock.as_deref()));
+    let steps = plan_steps(folder, (program, engine), &artifact, (text.as_bytes(), lock.as_deref()));
     let watch = read_watch(folder);
     Ok(Some(PluginSource {
         name,
@@ -84,7 +107,7 @@ fn no_program() -> String {
 /// Processes that build a project: its packages, as the lock says if there is one, and the component.
 fn plan_steps(
     folder: &Path,
-    program: &str,
+    (program, engine): (&str, ScriptEngine),
     artifact: &Path,
     (project, lock): (&[u8], Option<&[u8]>),
 ) -> Vec<BuildStep> {
@@ -98,8 +121,12 @@ fn plan_steps(
     let install = BuildStep::new(npm, install.iter().map(|word| (*word).to_owned()))
         .once(folder.join("node_modules/.loggia-installed"), HEXLOWER.encode(&wanted.finalize()));
     let artifact = artifact.display().to_string();
+    let engine = match engine {
+        ScriptEngine::QuickJs => &[][..],
+        ScriptEngine::StarlingMonkey => &["--engine", "starlingmonkey"],
+    };
     let build = ["--no-install", SDK, "build", program, "--out", artifact.as_str()];
-    vec![install, BuildStep::new(npx, build.map(str::to_owned))]
+    vec![install, BuildStep::new(npx, build.iter().chain(engine).map(|word| (*word).to_owned()))]
 }
 
 #[cfg(test)]
@@ -138,6 +165,31 @@ mod tests {
         let main = project.replace("{\"name\"", "{\"main\": \"q.mjs\", \"name\"");
         let (_, build, _) = lines(&[("package.json", &main), ("q.mjs", ""), ("index.js", "")]);
         assert_eq!(build, "npx --no-install loggia-sdk build q.mjs --out OUT");
+    }
+
+    #[test]
+    fn a_project_chooses_its_engine() {
+        let build = |loggia: &str| {
+            let project = format!(r#"{{"dependencies": {{"loggia-sdk": "1"}}, "loggia": {loggia}}}"#);
+            let source = source(&[("package.json", &project), ("index.js", "")])?.unwrap();
+            let StepBuild { steps, artifact, .. } = source.as_steps().unwrap();
+            Ok(steps[1].arguments.join(" ").replace(&artifact.display().to_string(), "OUT"))
+        };
+        let plain = "--no-install loggia-sdk build index.js --out OUT";
+        for loggia in ["null", "{}", r#"{"engine": "quickjs"}"#] {
+            assert_eq!(build(loggia).as_deref(), Ok(plain), "{loggia}");
+        }
+        let expected = format!("{plain} --engine starlingmonkey");
+        assert_eq!(build(r#"{"engine": "starlingmonkey"}"#), Ok(expected));
+        for (loggia, expected) in [
+            (r#"{"engine": "v8"}"#, "unknown variant `v8`, expected `quickjs` or `starlingmonkey`"),
+            (r#"{"engine": 7}"#, "invalid type: integer `7`"),
+            (r#"{"engin": "quickjs"}"#, "unknown field `engin`, expected `engine`"),
+            (r#""starlingmonkey""#, "invalid type: string"),
+        ] {
+            let error: String = build(loggia).unwrap_err();
+            assert!(error.contains(&format!("package.json cannot be used: `loggia`: {expected}")), "{error}");
+        }
     }
 
     #[test]
