@@ -221,6 +221,37 @@ async fn new_names_and_wider_policies_wait_in_artifact_mode() -> Result<()> {
     client.end().await
 }
 
+/// H119: until an operator approves another, also after a restart.
+#[tokio::test]
+async fn the_approved_policy_stays_in_force() -> Result<()> {
+    let stage = Stage::new("artifact");
+    stage.folder.put("echo", &fixture("echo"));
+    stage.folder.write("echo.toml", "[actions]\ndeny = [\"say\"]\n");
+    let may_say = async |client: &Client| {
+        let told = client.envelope("echo", json!({"action": "say", "text": "x"})).await?;
+        Ok::<_, anyhow::Error>(told["ok"] == true)
+    };
+    let (served, client) = stage.serve().await?;
+    stage.waits("new").await;
+    stage.run(&["approve", "--all"]).await?;
+    client.names_become(&["echo", "version"]).await;
+    stage.folder.write("echo.toml", "[actions]\ndeny = []\n");
+    let waiting = stage.waits("policy").await;
+    assert!(!may_say(&client).await?);
+    client.end().await?;
+    stop(served).await?;
+    let (_served, client) = stage.serve().await?;
+    client.names_become(&["echo", "version"]).await;
+    assert!(!may_say(&client).await?, "after a restart");
+    stage.run(&["approve", &waiting]).await?;
+    eventually(async || match may_say(&client).await {
+        Ok(true) => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
+    client.end().await
+}
+
 /// Rows of `loggia pending` without digests, times and folders.
 fn masked_rows(text: &str, folder: &Path) -> String {
     let text = masked(text).replace(&format!("{}/", folder.display()), "");

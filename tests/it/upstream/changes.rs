@@ -97,6 +97,7 @@ async fn a_changed_api_awaits_approval() -> Result<()> {
         )
     };
     let folder = Folder::with(&["echo"]);
+    folder.write("shop.toml", "[grants]\nhttp = [\"http://127.0.0.1:1\"]\n");
     folder.write("shop.api.toml", &api(&["items"]));
     let served = Served::configured_with(&folder, "", &[], |command| {
         command.env("LOGGIA_PIN", "surface");
