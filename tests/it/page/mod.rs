@@ -14,7 +14,7 @@ mod versions;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Served, Token, eventually, fixture, wire};
+use loggia_tests::{Served, Token, eventually, fixture, plugin, wire};
 use serde_json::json;
 use tokio::process::Command;
 
@@ -93,7 +93,11 @@ async fn the_page_holds_in_a_browser() -> Result<()> {
     folder.put("version", &fixture("version_one"));
     folder.write("\"><img src=x onerror=alert(1)>.wasm", "not a component");
     let trail = folder.beside("log").join("audit.jsonl");
-    let settings = format!("[audit]\nfile = {trail:?}\n{}questions = 16\nruns = 64\n", settings(&admin)?);
+    let guard = folder.beside("guards").join("mask.wasm");
+    std::fs::copy(plugin("mask_secrets"), &guard)?;
+    let guards = format!("[guards.mask]\ncomponent = {guard:?}\nfacades = [\"echo\"]\nbefore = false\n");
+    let settings =
+        format!("[audit]\nfile = {trail:?}\n{guards}{}questions = 16\nruns = 64\n", settings(&admin)?);
     let served = Served::configured_with(&folder, &settings, &[&caller], |command| {
         command.env("LOGGIA_PIN", "surface");
     })

@@ -43,8 +43,8 @@ fn describe(offer: &OfferStatus, status: Option<&FacadeStatus>) -> (Markup, Opti
             (badge(BadgeTone::Warning, "serving in part"), None)
         }
         (LoadState::Serving, _) => (badge(BadgeTone::Good, state), None),
-        (LoadState::Stale, _) => (badge(BadgeTone::Warning, state), Some("the previous version serves")),
-        (LoadState::Pending, _) => (badge(BadgeTone::Warning, state), None),
+        // The reason of a stale one says that another version serves.
+        (LoadState::Stale | LoadState::Pending, _) => (badge(BadgeTone::Warning, state), None),
         (LoadState::Failed | LoadState::Refused, _) => (badge(BadgeTone::Bad, state), None),
     }
 }
