@@ -135,6 +135,39 @@ async fn an_index_is_not_trusted_over_the_bytes() -> Result<()> {
     Ok(())
 }
 
+/// H121: bytes that were replaced unseen are found at the first call, and wait for approval like any others.
+#[tokio::test]
+async fn bytes_that_were_replaced_unseen_await_approval() -> Result<()> {
+    let (folder, cache) = (Folder::with(&["version_one"]), tempfile::tempdir()?);
+    let pinned = async || {
+        Client::stdio_logged(folder.path(), |command| {
+            command.env("LOGGIA_CACHE", cache.path()).env("LOGGIA_PIN", "surface");
+        })
+        .await
+    };
+    let (client, log) = pinned().await?;
+    becomes(&client, "one").await;
+    client.end().await?;
+    log.await??;
+    // A host that ends at once may not have written the index any more; the next one does.
+    start(&folder, cache.path()).await?;
+    let plugin = folder.path().join("version_one.wasm");
+    fs::write(&plugin, fs::read(fixture("version_effect"))?)?;
+    forge(&index(cache.path())?, &fs::metadata(&plugin)?)?;
+
+    let (client, log) = pinned().await?;
+    let first = client.envelope("version", json!({"action": "get"})).await?;
+    ensure!(first["ok"] == false || first["data"] == "one", "{first}");
+    // The approved version, from its copy.
+    becomes(&client, "one").await;
+    client.end().await?;
+    let log = log.await??;
+    for expected in ["loaded (indexed", "its bytes are not those of its surface", "waits for approval"] {
+        ensure!(log.contains(expected), "{expected}: {log}");
+    }
+    Ok(())
+}
+
 /// The version that was admitted serves, as if it had been called before, until the new one is admitted.
 #[tokio::test]
 async fn a_component_that_is_replaced_before_its_first_call_loses_none() -> Result<()> {

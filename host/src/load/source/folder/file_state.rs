@@ -1,6 +1,6 @@
 //! State of one file in the folder source.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use loggia_text::printable;
 use tokio::time::Instant;
@@ -24,6 +24,8 @@ pub struct FileState {
     tried: Option<PluginFiles>,
     /// Time from which to retry that version.
     retry: Option<Instant>,
+    /// Whether the version that serves could not be loaded at its first call, since its file has other bytes.
+    is_lost: bool,
     pub offer: FacadeOffer,
 }
 
@@ -57,6 +59,10 @@ impl FileState {
         self.retry = None;
         match admitted {
             Ok(version) => {
+                if mem::take(&mut self.is_lost) {
+                    // If the new one waits, its copy takes its place.
+                    self.offer.version = None;
+                }
                 self.offer.arrive(version);
                 self.offer.settle(pins)
             }
@@ -89,9 +95,10 @@ impl FileState {
         Some((version, files))
     }
 
-    /// Has the file admitted again by the next scan. The version keeps serving.
+    /// Has the file admitted again by the next scan, since its version could not be loaded at its first call.
     pub fn mark_stale(&mut self) {
         self.retry = Some(Instant::now());
+        self.is_lost = true;
     }
 
     /// Marks the file as removed.
