@@ -294,14 +294,16 @@ async fn a_confirmed_action_asks_the_person() -> Result<()> {
 #[tokio::test]
 async fn unserved_names_to_list_are_reported() -> Result<()> {
     let folder = world("")?;
-    let (client, log) =
-        Client::stdio_logged(folder.path(), |command| _ = command.args(["--list", "tools,nothing"])).await?;
+    let served = Served::start(&folder, |command| _ = command.args(["--list", "tools,nothing"])).await?;
+    // A handshake waits briefly for facades, and a busy machine may take longer to load them.
+    served.readies(|status, _| status == 200).await;
+    let client = Client::http(&served.host, Era::Stateful).await?;
     assert_eq!(client.names().await?, ["tools"]);
     let instructions =
         client.service.peer_info().and_then(|info| info.instructions.clone()).context("none")?;
     assert!(instructions.contains("\n- tools: ") && !instructions.contains("\n- memories"), "{instructions}");
     client.end().await?;
-    let log = log.await??;
+    let log = served.log.lock().expect("a log").join("\n");
     assert_eq!(log.matches("`nothing` is to be listed").count(), 1, "{log}");
     let output = loggia(&folder, &["check", "--list", "tools,nothing"]).await?;
     assert!(output.contains("nothing\tis to be listed"), "{output}");
