@@ -8,6 +8,7 @@ What this does not try: the images of PostgreSQL and nginx, and whether an engin
 """
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,10 @@ HERE = ROOT / "dist/compose"
 
 def main() -> None:
     binary, plugins, folder = (Path(word) for word in sys.argv[1:])
+    # Before the network is left.
+    if not shutil.which("nginx"):
+        for words in (["update", "-q"], ["install", "-qy", "nginx-light"]):
+            subprocess.run(["apt-get", *words], check=True, stdout=subprocess.DEVNULL)
     services = yaml.safe_load((HERE / "compose.yaml").read_text())["services"]
     servers = [name for name in services if name.startswith("loggia")]
     consistent(services, servers)
