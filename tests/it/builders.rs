@@ -335,15 +335,15 @@ async fn ungranted_needs_come_with_their_line() -> Result<()> {
     for words in [&["serve", "dist"][..], &["dev", "keeps", "--out", "out"]] {
         let mut host = command(words).args(["--http", "127.0.0.1:0"]).current_dir(folder.path()).spawn()?;
         let mut lines = BufReader::new(host.stderr.take().context("no stderr")?).lines();
-        let mut said = String::new();
-        let told = async {
-            while !said.contains(expected) {
+        let mut log = String::new();
+        let logged = async {
+            while !log.contains(expected) {
                 let line = lines.next_line().await?;
-                said += &line.with_context(|| format!("{words:?} ended: {said}"))?;
+                log += &line.with_context(|| format!("{words:?} ended: {log}"))?;
             }
             anyhow::Ok(())
         };
-        tokio::time::timeout(PATIENCE, told).await.with_context(|| format!("{words:?}"))??;
+        tokio::time::timeout(PATIENCE, logged).await.with_context(|| format!("{words:?}"))??;
         host.kill().await?;
     }
     Ok(())

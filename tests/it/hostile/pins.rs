@@ -228,8 +228,8 @@ async fn the_approved_policy_stays_in_force() -> Result<()> {
     stage.folder.put("echo", &fixture("echo"));
     stage.folder.write("echo.toml", "[actions]\ndeny = [\"say\"]\n");
     let may_say = async |client: &Client| {
-        let told = client.envelope("echo", json!({"action": "say", "text": "x"})).await?;
-        Ok::<_, anyhow::Error>(told["ok"] == true)
+        let envelope = client.envelope("echo", json!({"action": "say", "text": "x"})).await?;
+        Ok::<_, anyhow::Error>(envelope["ok"] == true)
     };
     let (served, client) = stage.serve().await?;
     stage.waits("new").await;

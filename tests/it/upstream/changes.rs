@@ -75,8 +75,9 @@ async fn changed_tools_of_an_upstream_await_approval() -> Result<()> {
     assert_eq!(refused["code"], "invalid_params", "{refused}");
     approve(&folder).await?;
     eventually(async || {
-        let told = client.envelope("fake", json!({"action": "list_2"})).await.map_err(|e| e.to_string())?;
-        if told["ok"] == true { Ok(()) } else { Err(told.to_string()) }
+        let envelope = client.envelope("fake", json!({"action": "list_2"})).await;
+        let envelope = envelope.map_err(|error| error.to_string())?;
+        if envelope["ok"] == true { Ok(()) } else { Err(envelope.to_string()) }
     })
     .await;
     client.end().await?;
@@ -105,8 +106,8 @@ async fn a_changed_api_awaits_approval() -> Result<()> {
     .await?;
     let client = Client::http(&served.host, Era::Stateful).await?;
     let code = async |action: &str| {
-        let told = client.envelope("shop", json!({"action": action})).await?;
-        Ok::<_, anyhow::Error>(told["code"].as_str().unwrap_or_default().to_owned())
+        let envelope = client.envelope("shop", json!({"action": action})).await?;
+        Ok::<_, anyhow::Error>(envelope["code"].as_str().unwrap_or_default().to_owned())
     };
     // It is there, and nothing listens at its server.
     assert_eq!(code("items").await?, "unavailable");
