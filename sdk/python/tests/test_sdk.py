@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from loggia_sdk import (
-    CALLER, FULL, Cell, Collection, Counter, Example, Facade, Failure, Format, Length, Name, Next, Page, Pattern, Range, Reply, Secret,
+    CALLER, FULL, Call, Cell, Collection, Counter, Example, Facade, Failure, Format, Length, Name, Next, Page, Pattern, Range, Reply, Secret,
     build, choose, confirm, elicit, host, http, transaction,
 )
+from loggia_sdk.decode import decode
 from loggia_sdk.http import Response
 from loggia_sdk.state import id_with_number, number_in_id
+from loggia_sdk.state.table import prepare
 from loggia_sdk.testing import Host, Store, describe
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -48,6 +50,26 @@ class Question:
 @dataclass
 class Deep:
     inner: Report
+
+
+@dataclass
+class Node:
+    name: str
+    next: "Node | None" = None
+
+
+@dataclass
+class Even:
+    n: int
+
+    def __post_init__(self):
+        if self.n % 2:
+            raise ValueError(f"{self.n} is odd")
+
+
+@dataclass
+class Lost:
+    inner: "Nowhere"  # noqa: F821
 
 
 class Tests(unittest.TestCase):
@@ -91,6 +113,7 @@ class Tests(unittest.TestCase):
         def secret(s: Annotated[str, Secret()] = "x"): ...
         def many(*all: str): ...
         def fine(n: int): ...
+        def default(n: int = "x"): ...
         def nothing(): ...
 
         for make, expected in [
@@ -106,12 +129,14 @@ class Tests(unittest.TestCase):
             (lambda: read(reserved), "a meaning of its own"),
             (lambda: read(secret), "would be published"),
             (lambda: read(many), "callers name each one"),
+            (lambda: read(default), 'the default of `n` of `default` has another type: expected int (got "x")'),
             (lambda: read(fine, name="describe"), "the host gives every facade"),
             (lambda: read(fine, aliases=["fine"]).read(fine), "already the name"),
             (lambda: read(fine, examples=[{"m": 1}]), "no parameter `m`"),
             (lambda: read(fine, resource="notes://note"), "lacks `{n}`"),
             (lambda: read(fine, view="hits").finish(), "no view `hits`"),
             (lambda: Collection("a/b"), "cannot be the name of a table"),
+            (lambda: (Collection("lost", Lost), prepare()), "`lost` names one that does not exist: name 'Nowhere'"),
         ]:
             with self.assertRaises((TypeError, ValueError)) as caught:
                 make()
@@ -179,6 +204,64 @@ class Tests(unittest.TestCase):
         for _ in range(2):
             # A default is not shared between calls.
             self.assertEqual(Host().call(facade, "go", {"n": 1, "more": None}).data, [1, ["own"], None])
+
+    def test_values_are_decoded_by_their_types(self):
+        class Mood(enum.Enum):
+            GOOD = "good"
+            BAD = 2
+
+            @classmethod
+            def _missing_(cls, value):
+                return cls.GOOD if value == "fine" else None
+
+        for hint, given, expected in [
+            (int, 2.0, 2),
+            (float, 2, 2.0),
+            (bool, True, True),
+            (str | None, None, None),
+            (Annotated[int | None, Range(1, 5)], None, None),
+            (Literal["a", 2], 2, 2),
+            (Mood, "good", Mood.GOOD),
+            (Mood, 2, Mood.BAD),
+            (Mood, "fine", Mood.GOOD),
+            (set[int], [1, 1], {1}),
+            (list, [1, "a"], [1, "a"]),
+            (dict[str, list[Mood]], {"x": [2]}, {"x": [Mood.BAD]}),
+            (int | Report, {"id": "a", "body": "b", "history": []}, Report("a", "b", [])),
+            (Question, {"sure": True}, Question(True, None, None)),
+            (Node, {"name": "a", "next": {"name": "b"}}, Node("a", Node("b"))),
+            (Any, [{}], [{}]),
+        ]:
+            self.assertEqual(decode(hint, given), expected, hint)
+        for hint, given, expected in [
+            (int, True, "expected int (got true)"),
+            (int, 2.5, "expected int (got 2.5)"),
+            (float, False, "expected float (got false)"),
+            (str, 1, "expected str (got 1)"),
+            (Literal["a", 2], "b", 'expected one of a, 2 (got "b")'),
+            (Mood, "ill", 'expected one of good, 2 (got "ill")'),
+            (Mood, [], "expected one of good, 2 (got [])"),
+            (list[int], [1, "x"], '`[1]` must be int (got "x")'),
+            (dict[str, list[int]], {"x": [1, None]}, "`x[1]` must be int (got null)"),
+            (list[Report], [{"id": "a", "body": 1, "history": []}], "`[0].body` must be str (got 1)"),
+            (Deep, {"inner": {"id": "a"}}, "`inner.body` is required"),
+            (Deep, {"inner": 3}, "`inner` must be Report (got 3)"),
+            (int | bool, "x", 'expected int | bool (got "x")'),
+            (Node, {"name": "a", "next": {"name": 1}}, "`next.name` must be str (got 1)"),
+            (complex, 1, "expected complex (got 1)"),
+            (Even, {"n": 3}, "3 is odd"),
+        ]:
+            with self.assertRaises(ValueError) as caught:
+                decode(hint, given)
+            self.assertEqual(str(caught.exception), expected, hint)
+
+        def go(deep: Deep, even: Even | None = None) -> None: ...
+
+        deep = {"inner": {"id": "a", "body": "b", "history": []}}
+        for params, expected in [({}, "`deep` is required"), ({"deep": {"inner": {"id": 1}}}, "`deep.inner.id` must be str (got 1)"),
+                                 ({"deep": deep, "even": {"n": 3}}, "3 is odd")]:
+            with self.refused("invalid_params", expected):
+                read(go).answer(Call("1", "go"), params)
 
     def test_exceptions_become_internal_with_a_logged_traceback(self):
         def go() -> int:

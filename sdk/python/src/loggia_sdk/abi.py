@@ -14,13 +14,14 @@ from wit_world.imports import loggia_plugin_types_0_2_0 as wit  # type: ignore[i
 
 from . import port, wasi
 from .call import Call
-from .convert import write
+from .encode import write
 from .facade import Action, Facade
 from .failure import Failure
 from .http import Request as HttpRequest
 from .http import Response
 from .peers import Peer, PeerAction, PeerSchema, Request
 from .reply import Content, Next, Page, Reply
+from .state import table
 from .state.data import Change, Entries, Entry, Space
 
 EFFECTS = {"read": wit.Effect.READ, "write": wit.Effect.WRITE, "destructive": wit.Effect.DESTRUCTIVE}
@@ -40,6 +41,7 @@ def find_facade(module: Any) -> Facade:
 
 def guest(facade: Facade) -> type:
     """The class that exports the facade. Its texts are made here, at build time: `describe` is a look-up."""
+    table.prepare()
     described = _description(facade)
     schemas = {name: _schema(action) for name, action in facade.actions.items()}
 

@@ -6,11 +6,13 @@ import inspect
 import re
 import traceback
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Callable, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from . import docs, port, schema
 from .call import Call
-from .convert import LEVELS, decode, encode, write
+from .decode import ABSENT, Decoder, Mismatch, decoder
+from .encode import LEVELS, PLAIN, encode, write
 from .failure import INVALID_PARAMS, Failure
 from .marks import Name
 from .reply import Next, Page, Reply
@@ -44,7 +46,9 @@ class Param:
     argument: str
     hint: Any
     required: bool
-    default: Any = None
+    decode: Decoder
+    # Makes the value of a call that gives none.
+    make_default: Callable[[], Any]
     schema: dict[str, Any] = field(default_factory=dict)
 
 
@@ -182,7 +186,7 @@ def _run(action: Action, call: Call, params: Any) -> Reply[str]:
     reply = result if isinstance(result, Reply) else Reply(result)
     # Lists are counted; what their author counted stays.
     page = reply.page
-    if isinstance(reply.data, list | tuple | set | frozenset):
+    if isinstance(reply.data, (list, tuple, set, frozenset)):
         page = page or Page()
         page.count = len(reply.data) if page.count is None else page.count
     try:
@@ -197,16 +201,18 @@ def _arguments(action: Action, call: Call, params: Any) -> dict[str, Any]:
         raise Failure.invalid_params("`params` is not a JSON object")
     given: dict[str, Any] = {}
     for param in action.params:
-        if param.name in params and not (params[param.name] is None and not param.required):
-            try:
-                given[param.argument] = decode(param.hint, params[param.name], param.name)
-            except ValueError as wrong:
-                raise Failure.invalid_params(str(wrong)) from None
-        elif param.required:
-            raise Failure(INVALID_PARAMS, f"`{param.name}` is required")
+        value = params.get(param.name, ABSENT)
+        if value is ABSENT or value is None and not param.required:
+            if param.required:
+                raise Failure(INVALID_PARAMS, f"`{param.name}` is required")
+            given[param.argument] = param.make_default()
         else:
-            # Decoded afresh: a list as a default is not shared.
-            given[param.argument] = None if param.default is None else decode(param.hint, encode(param.default))
+            try:
+                given[param.argument] = param.decode(value)
+            except ValueError as wrong:
+                # Any other is the author's: a class that checks its own fields.
+                wrong = wrong.below(param.name) if isinstance(wrong, Mismatch) else wrong
+                raise Failure.invalid_params(str(wrong)) from None
     if action.takes_call is not None:
         given[action.takes_call] = call
     return given
@@ -288,8 +294,23 @@ def _params(name: str, function: Any, hints: dict[str, Any], args: dict[str, str
             raise TypeError(f"{wrong} (the parameter `{parameter.name}` of `{name}`)") from None
         if made.get("writeOnly") and ("default" in made or "examples" in made):
             raise TypeError(f"loggia: the value of the secret `{published}` would be published with the schema: take it away")
-        params.append(Param(published, parameter.name, hint, required, default, made))
+        decode = decoder(hint)
+        try:
+            make_default = _make_default(decode, default)
+        except Mismatch as wrong:
+            raise TypeError(f"loggia: the default of `{parameter.name}` of `{name}` has another type: {wrong}") from None
+        params.append(Param(published, parameter.name, hint, required, decode, make_default, made))
     return params, takes_call
+
+
+def _make_default(decode: Decoder, default: Any) -> Callable[[], Any]:
+    """Raises `Mismatch` for a default that is not of its parameter's type."""
+    if default is None:
+        return lambda: None
+    plain = encode(default)
+    value = decode(plain)
+    # Decoded afresh where calls could change it: a list as a default is not shared.
+    return (lambda: value) if type(value) in PLAIN or isinstance(value, Enum) else (lambda: decode(plain))
 
 
 def _named(what: str, name: str, most: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, overload
 
 from . import form as forms
 from . import port
-from .convert import decode
+from .decode import decode
 from .failure import Failure
 
 T = TypeVar("T")

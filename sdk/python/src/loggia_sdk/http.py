@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from . import port
-from .convert import decode, write
+from .decode import decode
+from .encode import write
 from .failure import CONFLICT, DENIED, INTERNAL, INVALID_PARAMS, NOT_FOUND, TIMED_OUT, UNAVAILABLE, Failure
 
 # Maximum part of a body in a failure, in characters.

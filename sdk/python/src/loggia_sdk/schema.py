@@ -6,7 +6,7 @@ import types
 from typing import Any, Union, get_args, get_origin
 
 from . import docs
-from .convert import encode
+from .encode import encode
 from .marks import Example, Format, Hint, Length, Name, Pattern, Range, Secret, Shown
 from .types import fields, is_any, is_dataclass, is_enum, literals, name, optional, unwrap
 

@@ -85,7 +85,7 @@ class Rows(Generic[T]):
         """A new id: `n_0001`, then `n_0002`."""
         key = self._table.last()
         text = self._read(key)
-        number = (0 if text is None else self._table.decode(key, text, int)) + 1
+        number = (0 if text is None else self._table.decode_number(key, text)) + 1
         self._tx.write(Change.put(key, str(number)))
         return id_with_number(prefix, number)
 
@@ -204,7 +204,7 @@ class Collection(Generic[T]):
     ) -> Listing[T]:
         """Rows with generated ids, newest first: at most `limit` of those that `keep` accepts."""
         entry = self._table.space.get(self._table.last())
-        end = (0 if entry is None else self._table.decode(entry.key, entry.value, int)) + 1
+        end = (0 if entry is None else self._table.decode_number(entry.key, entry.value)) + 1
         below = end if cursor is None else min(self._number(prefix, cursor), end)
         part, items = PART, []
         while below > 1:

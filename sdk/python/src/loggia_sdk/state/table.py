@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from typing import Any
 
 from .. import port
-from ..convert import decode, write
+from ..decode import Decoder, decoder
+from ..encode import write
 from ..failure import CONFLICT, Failure
 from .data import Change, Entry, Space
 
@@ -17,6 +19,21 @@ ATTEMPTS = 50
 PART = 500
 # The longest key that a host takes, in bytes.
 KEY_LIMIT = 1024
+# The last number that was given out.
+NUMBER = decoder(int)
+
+
+# Every table that was made, so that `prepare` finds those that no action names.
+_tables: list[Table] = []
+
+
+def prepare() -> None:
+    """Takes the types of all tables apart. The build command does that, so that no call has to. Raises TypeError."""
+    for table in _tables:
+        try:
+            table.decoder
+        except NameError as wrong:
+            raise TypeError(f"loggia: the type of the table `{table.name}` names one that does not exist: {wrong}") from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +46,14 @@ class Table:
     ttl_ms: int | None = None
 
     def __post_init__(self) -> None:
+        _tables.append(self)
         if not 1 <= len(self.name.encode()) <= 64 or "/" in self.name or "#" in self.name:
             raise ValueError(f"loggia: `{self.name}` cannot be the name of a table: it has 1 to 64 bytes, without `/` and `#`")
+
+    @functools.cached_property
+    def decoder(self) -> Decoder:
+        """Made at the first use: the type may be declared after the table."""
+        return decoder(self.hint)
 
     def key(self, id: str) -> str:
         if not isinstance(id, str) or not id:
@@ -64,9 +87,15 @@ class Table:
         except (TypeError, ValueError) as wrong:
             raise Failure.internal(f"the value for `{key}` cannot be written: {wrong}") from None
 
-    def decode(self, key: str, text: bytes, hint: Any = None) -> Any:
+    def decode(self, key: str, text: bytes) -> Any:
+        return self._decode(key, text, self.decoder)
+
+    def decode_number(self, key: str, text: bytes) -> int:
+        return self._decode(key, text, NUMBER)
+
+    def _decode(self, key: str, text: bytes, decoder: Decoder) -> Any:
         try:
-            return decode(self.hint if hint is None else hint, json.loads(text))
+            return decoder(json.loads(text.decode()))
         except (ValueError, TypeError) as wrong:
             hint_text = "Another version of the plugin wrote it; a new field needs a default."
             raise Failure.internal(f"the value of `{key}` cannot be read: {wrong}", hint=hint_text) from None
