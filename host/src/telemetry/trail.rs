@@ -14,7 +14,7 @@ use loggia_audit::{AuditSink, FullDisk, LineKind, LinePart, TrailError, TrailOpt
 use loggia_gate::call::{CallLine, CallTrail};
 use loggia_policy::settings::{Audit, FullAudit};
 
-use super::call_line::render_call;
+use super::call_line::CallLineWriter;
 
 /// The sink of this process, once logging has started.
 static SINK: OnceLock<AuditSink> = OnceLock::new();
@@ -58,16 +58,15 @@ struct CallLines<Q> {
 }
 
 thread_local! {
-    /// Where this thread renders its lines.
-    static LINE: RefCell<String> = const { RefCell::new(String::new()) };
+    /// Renders the lines of this thread.
+    static LINE: RefCell<CallLineWriter> = const { RefCell::new(CallLineWriter::new()) };
 }
 
 impl<Q: Fn(&str, Option<LinePart>) + Send + Sync> CallTrail for CallLines<Q> {
     fn write(&self, line: CallLine<'_>) {
-        LINE.with_borrow_mut(|text| {
-            text.clear();
-            let part = render_call(line, SystemTime::now(), text);
-            (self.queue)(text, part);
+        LINE.with_borrow_mut(|writer| {
+            let part = writer.render(line, SystemTime::now());
+            (self.queue)(&writer.text, part);
         });
     }
 }

@@ -10,12 +10,14 @@ use crate::{
     stage::Stage,
 };
 
-/// Loggia without a trail, with one, and with one that refuses calls rather than losing lines.
+/// Loggia without a trail, with one, with one that refuses calls rather than losing lines, and without one once more: its ratios show how
+/// far two equal servers differ.
 pub fn servers(stage: &Stage) -> Result<Vec<Server>> {
     // With a settings file, too: the server follows it.
     let settings = stage.at("plain.toml");
     fs::write(&settings, "")?;
     let plain = stage.loggia("plain", &["--config", &text(&settings)])?;
+    let again = stage.loggia("plain again", &["--config", &text(&settings)])?;
     let [drop, refuse] = ["drop", "refuse"].map(|full| {
         let settings = stage.at(&format!("audit-{full}.toml"));
         // Both transports are served at once, and each process needs a file of its own; in a folder of their own, since that of the
@@ -26,7 +28,7 @@ pub fn servers(stage: &Stage) -> Result<Vec<Server>> {
         fs::write(&settings, format!("[audit]\nfile = {:?}\nfull = \"{full}\"\n", text(&file)))?;
         stage.loggia(&format!("audit, full = {full}"), &["--config", &text(&settings)])
     });
-    Ok(vec![plain, drop?, refuse?])
+    Ok(vec![plain, drop?, refuse?, again])
 }
 
 /// The lines of this comparison.

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     audit,
     audit::{CallAudit, UnstartedCall},
+    audit_request::AuditRequest,
     call_span, consent,
     fault_log::log_fault,
     frame::CallFrame,
@@ -228,7 +229,7 @@ impl CallFrame {
     ) -> Result<Reply, Stop> {
         let timeout = request.timeout;
         let above = if request.span.is_empty() { self.span.clone() } else { request.span.clone() };
-        let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
+        let audited = AuditRequest::from_input(&request.facade, &request.input);
         let refuse = |failure: Failure| {
             audit::record_denied_invoke(self, audited, &failure);
             failure

@@ -10,16 +10,15 @@
 use core::net::IpAddr;
 use std::{borrow::Cow, sync::Arc};
 
-use loggia_facade::{
-    Answer, CallGuard, CallId, Effect, Envelope, Failure, Input, Object, code, json::object_text,
-};
+use loggia_facade::{Answer, CallGuard, CallId, Effect, Envelope, Failure, Object, code, json::object_text};
 use loggia_schema::HOST_ACTIONS;
 use loggia_text::printable;
 use tokio::time::Instant;
 use tracing::field::display;
 
 use super::{
-    call_trail::{CallLine, ParamsDigest, digest, is_call_logged},
+    audit_request::{AuditRequest, PrintableRequest, printable_name},
+    call_trail::{CallLine, ParamsDigest, TARGET, digest, is_call_logged, is_enabled},
     frame::CallFrame,
     gate_state::GateState,
 };
@@ -32,14 +31,6 @@ use crate::{
     plan::PlannedCall,
     run::CallState,
 };
-
-/// Log target of the lines.
-pub const TARGET: &str = "loggia::audit";
-
-/// Returns true if audit lines are written anywhere.
-pub fn is_enabled() -> bool {
-    tracing::enabled!(target: TARGET, tracing::Level::DEBUG)
-}
 
 /// Audits one call that runs. Its line is written when it ends, also if it is dropped: its effects remain.
 pub(super) struct CallAudit {
@@ -163,38 +154,6 @@ impl<'a> AuditCaller<'a> {
     }
 }
 
-/// A request as it was sent: all that is known of one that was refused. Most are not, so it is kept as it is, and read only then.
-pub(super) struct AuditRequest {
-    tool: String,
-    input: Input,
-}
-
-impl AuditRequest {
-    /// Captures a request. `None` while no audit lines are written.
-    pub(super) fn from_input(tool: &str, input: &Input) -> Option<Self> {
-        is_enabled().then(|| Self { tool: tool.to_owned(), input: input.clone() })
-    }
-
-    fn to_printable(&self) -> PrintableRequest {
-        let (action, arguments) = match &self.input {
-            Input::Action { action, params, .. } => (action.as_str(), params),
-            Input::Arguments(arguments) => {
-                let named = |key: &str| arguments.get(key).and_then(|name| name.as_str());
-                (named("action").or_else(|| named("cmd")).unwrap_or_default(), arguments)
-            }
-        };
-        let (tool, action) = (printable_name(&self.tool), printable_name(action));
-        PrintableRequest { tool, action, params: digest(&object_text(arguments)) }
-    }
-}
-
-/// A request as a line has it.
-struct PrintableRequest {
-    tool: String,
-    action: String,
-    params: String,
-}
-
 /// A request that was answered without running.
 pub(super) struct AnsweredRequest<'a> {
     pub(super) origin: &'a CallOrigin,
@@ -211,7 +170,7 @@ impl AnsweredRequest<'_> {
         count_answered(meters, self.target, self.envelope);
         if let Some(request) = self.request {
             let failed = self.envelope.outcome.as_ref().err();
-            emit_request(self.origin, &request, failed.map(|failure| failure.code.as_str()));
+            emit_request(self.origin, request, failed.map(|failure| failure.code.as_str()));
         }
     }
 }
@@ -241,12 +200,12 @@ fn count_answered(meters: &GateMeters, target: Option<(&String, &CatalogSlot)>, 
 /// Writes the line of a call to a tool that does not exist, or not for this caller. The MCP layer counts it.
 pub(super) fn record_unknown_tool(origin: &CallOrigin, request: Option<AuditRequest>) {
     if let Some(request) = request {
-        emit_request(origin, &request, Some("unknown_tool"));
+        emit_request(origin, request, Some("unknown_tool"));
     }
 }
 
-fn emit_request(origin: &CallOrigin, sent: &AuditRequest, failed: Option<&str>) {
-    let PrintableRequest { tool, action, params } = sent.to_printable();
+fn emit_request(origin: &CallOrigin, sent: AuditRequest, failed: Option<&str>) {
+    let PrintableRequest { tool, action, params } = sent.into_printable();
     let AuditCaller { caller, address, request, trace } = AuditCaller::from_origin(origin);
     let event = if failed.is_some() { "refused" } else { "answered" };
     let outcome = outcome_label(failed);
@@ -288,7 +247,7 @@ impl UnstartedCall<'_> {
 
 /// Writes the line of a nested call that was refused.
 pub(super) fn record_denied_invoke(frame: &CallFrame, request: Option<AuditRequest>, failure: &Failure) {
-    if let Some(PrintableRequest { tool, action, params }) = request.map(|sent| sent.to_printable()) {
+    if let Some(PrintableRequest { tool, action, params }) = request.map(AuditRequest::into_printable) {
         let AuditCaller { caller, address, request, trace } = AuditCaller::from_state(&frame.state);
         let outcome = outcome_label(Some(&failure.code));
         let (by, from) = (frame.name(), frame.id.0.as_str());
@@ -415,20 +374,4 @@ fn outcome_label(failed: Option<&str>) -> Cow<'static, str> {
 fn facade_and_action(entry: &CatalogEntry, action: usize) -> (&str, &str) {
     let surface = entry.surface();
     (&surface.name, surface.actions.get(action).map_or("", |action| &action.name))
-}
-
-/// Shortens and escapes a name as the client sent it.
-fn printable_name(name: &str) -> String {
-    printable(&name.chars().take(80).collect::<String>()).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_asked_is_cut_and_printable() {
-        let long = format!("x\n{}", "y".repeat(200));
-        assert_eq!(printable_name(&long), format!("x\\n{}", "y".repeat(78)));
-    }
 }

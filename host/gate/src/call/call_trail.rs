@@ -15,6 +15,14 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use tracing::field::display;
 
+/// Log target of the lines of the audit trail.
+pub const TARGET: &str = "loggia::audit";
+
+/// Returns true if audit lines are written anywhere.
+pub fn is_enabled() -> bool {
+    tracing::enabled!(target: TARGET, tracing::Level::DEBUG)
+}
+
 /// Log target of the lines of calls that ran.
 pub const CALL_TARGET: &str = "loggia::audit::call";
 

@@ -17,6 +17,7 @@ use loggia_schema::ToolView;
 use super::{
     answer_fit::{AnswerFit, DEFAULT_ANSWER},
     audit,
+    audit_request::AuditRequest,
     call_trail::CallTrail,
     exec::Exec,
     gate_state::GateState,
@@ -162,7 +163,7 @@ impl Gate {
             }
         };
         let Some((facade, view)) = target else {
-            audit::record_unknown_tool(&origin, audit::AuditRequest::from_input(tool, &input));
+            audit::record_unknown_tool(&origin, AuditRequest::from_input(tool, &input));
             return None;
         };
         if view.is_none()
@@ -192,7 +193,7 @@ impl Gate {
         view: &ToolView,
     ) -> Exec {
         let target = snapshot.slots.get_key_value(&request.facade);
-        let audited = audit::AuditRequest::from_input(&request.facade, &request.input);
+        let audited = AuditRequest::from_input(&request.facade, &request.input);
         let answered = |origin: &CallOrigin, envelope: Envelope| {
             let request = audit::AnsweredRequest { origin, target, request: audited, envelope: &envelope };
             request.record(&self.state.meters);

@@ -65,12 +65,14 @@
 //! | `batch.rs` | several calls in one |
 //! | `call_span.rs` | spans of calls |
 //! | `audit.rs` | the audit trail; counts calls |
+//! | `audit_request.rs` | a request as it was sent, for the line of one that is refused |
 //! | `call_trail.rs` | lines of calls that ran |
 //! | `fault_log.rs` | faults in the log |
 
 mod answer;
 mod answer_fit;
 mod audit;
+mod audit_request;
 mod batch;
 mod call_span;
 mod call_trail;
@@ -98,8 +100,7 @@ mod snapshot;
 mod start;
 mod timeout;
 
-pub use audit::{TARGET, is_enabled};
-pub use call_trail::{CALL_TARGET, CallLine, CallTrail, ParamsDigest, WaitingText};
+pub use call_trail::{CALL_TARGET, CallLine, CallTrail, ParamsDigest, TARGET, WaitingText, is_enabled};
 pub use exec::Exec;
 pub use gate::{Gate, GateStores};
 pub use operator_runs::{ListedRun, ShownRun};

@@ -9,4 +9,6 @@ mod planned;
 mod planner;
 
 pub(crate) use planned::{CallPlan, PlannedBatch, PlannedCall, RunQuery, RunRequest};
-pub(crate) use planner::{effect_allows, has_large_arguments, plan_request, replace_params, text_size};
+pub(crate) use planner::{
+    arguments_size, effect_allows, has_large_arguments, plan_request, replace_params, text_size,
+};

@@ -244,7 +244,7 @@ fn route_input(
 
 /// Checks the size of the arguments first, since validating them costs more than measuring.
 fn check_size(arguments: &Object, rules: &FacadeRules) -> Option<Failure> {
-    let bytes: usize = arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum();
+    let bytes = members_size(arguments);
     (bytes > rules.arguments).then(|| {
         let most = units::format_bytes(rules.arguments as u64);
         let message = format!("the arguments are too large: {bytes} bytes, at most {most}");
@@ -259,8 +259,17 @@ const LARGE_ARGUMENTS: usize = 128 << 10;
 
 /// Returns true if planning a call with these arguments may take long.
 pub(crate) fn has_large_arguments(input: &Input) -> bool {
+    arguments_size(input) > LARGE_ARGUMENTS
+}
+
+/// Estimates the length of a request's arguments as JSON.
+pub(crate) fn arguments_size(input: &Input) -> usize {
     let (Input::Arguments(arguments) | Input::Action { params: arguments, .. }) = input;
-    arguments.iter().map(|(name, value)| name.len() + text_size(value)).sum::<usize>() > LARGE_ARGUMENTS
+    members_size(arguments)
+}
+
+fn members_size(members: &Object) -> usize {
+    members.iter().map(|(name, value)| name.len() + text_size(value)).sum()
 }
 
 /// Size that a list or an object counts even if it is empty: two bytes of text, but much more memory.

@@ -361,10 +361,7 @@ fn value_room(line: &str, name: &str) -> Option<usize> {
 pub(super) fn push_bounded(line: &mut String, text: &str, most: usize, escape: impl Fn(char, &mut String)) {
     const CUT: char = '…';
     let most = most - CUT.len_utf8();
-    // Most texts need no escape of any kind.
-    if text.len() <= most
-        && text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'))
-    {
+    if text.len() <= most && is_plain(text) {
         return line.push_str(text);
     }
     let end = line.len() + most;
@@ -377,6 +374,13 @@ pub(super) fn push_bounded(line: &mut String, text: &str, most: usize, escape: i
             return;
         }
     }
+}
+
+/// Returns true if no character needs an escape of any kind, as in most texts. It looks at all bytes, which the compiler then does by the
+/// dozen.
+fn is_plain(text: &str) -> bool {
+    let is_odd = |byte: u8| !(b' '..=b'~').contains(&byte) || byte == b'"' || byte == b'\\';
+    !text.bytes().fold(false, |odd, byte| odd | is_odd(byte))
 }
 
 fn needs_escape(c: char) -> bool {
