@@ -82,6 +82,8 @@ async fn call_answers_questions_by_its_options() -> Result<()> {
         let (ended, stdout, stderr) = loggia(&words, &folder).await?;
         let envelope: Value = serde_json::from_str(&stdout)?;
         assert_eq!((ended, &envelope[key]), (Some(code), &json!(expected)), "{answers:?} {stderr}");
+        let asks = "the plugin asks a question: run the command at a terminal, or answer with --answer";
+        assert_eq!(stderr.contains(asks), answers.is_empty(), "{stderr}");
     }
     let words = ["call", "worker", "clean", "--answer", "perhaps", "--plugins"];
     let (code, _, stderr) = loggia(&words, &folder).await?;

@@ -42,6 +42,7 @@ mod shared;
 mod skills;
 mod state;
 mod surface_index;
+mod terminal;
 mod tokens;
 mod tools;
 mod tour;

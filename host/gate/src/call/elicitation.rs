@@ -24,6 +24,9 @@ const MAX_DURABLE_QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 360
 /// Length of a question's text, in bytes.
 const MAX_QUESTION_BYTES: usize = 2000;
 
+/// Says in a failure that a question is for a person whom the client cannot ask.
+pub const CANNOT_ASK: &str = "this client cannot ask the person";
+
 impl CallFrame {
     /// Asks a question of the facade's own, if the policy allows it.
     pub(super) async fn ask_for_facade(&self, question: Question) -> Result<Answer, Failure> {
@@ -82,7 +85,7 @@ impl CallFrame {
         }
         let hint = "ask the person and pass the answer as a parameter, if there is one for it; \
                     otherwise use a client with elicitation";
-        Err(unavailable("this client cannot ask the person").hint(hint))
+        Err(unavailable(CANNOT_ASK).hint(hint))
     }
 
     /// Asks the person in the facade's name.

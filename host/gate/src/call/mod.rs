@@ -101,6 +101,7 @@ mod start;
 mod timeout;
 
 pub use call_trail::{CALL_TARGET, CallLine, CallTrail, ParamsDigest, TARGET, WaitingText, is_enabled};
+pub use elicitation::CANNOT_ASK;
 pub use exec::Exec;
 pub use gate::{Gate, GateStores};
 pub use operator_runs::{ListedRun, ShownRun};

@@ -11,7 +11,7 @@ mod replies;
 use std::{collections::BTreeSet, path::PathBuf, process::ExitCode, time::Duration};
 
 use loggia_facade::{Block, Input, Object, Request};
-use loggia_gate::run::CallEvent;
+use loggia_gate::{call::CANNOT_ASK, run::CallEvent};
 use loggia_policy::settings::Level;
 use loggia_text::{printable, printable_text};
 use serde_json::Value;
@@ -67,6 +67,7 @@ impl CallCommand {
         let options =
             HostOptions { upstream_grace: Duration::from_secs(3600), ..self.common.host_options()? };
         let host = PluginHost::new(&options)?;
+        let can_ask = replies.can_answer();
         let envelope = runtime.block_on(async {
             let stop = CancellationToken::new();
             host.watch_folder(folder, stop.clone());
@@ -82,7 +83,6 @@ impl CallCommand {
                 // An error lists the existing facades, which are known once all are loaded.
                 host.gate.catalog().wait_for_admission().await;
             }
-            let can_ask = replies.can_answer();
             let origin = terminal_origin().with_elicitation(can_ask).with_links(can_ask);
             let mut exec = host.gate.start(origin, request);
             let mut asked = BTreeSet::new();
@@ -109,6 +109,9 @@ impl CallCommand {
         // Running calls use timers of this runtime, so drop the host first.
         drop(host);
         runtime.shutdown_background();
+        if !can_ask && envelope.outcome.as_ref().is_err_and(|failure| failure.message.ends_with(CANNOT_ASK)) {
+            term::note("the plugin asks a question: run the command at a terminal, or answer with --answer");
+        }
         let code = if envelope.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::CALL_FAILED) };
         let (json, content) = envelope.into_parts();
         let terminal = term::stdout_is_terminal();
