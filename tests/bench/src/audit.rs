@@ -28,7 +28,7 @@ pub fn servers(stage: &Stage) -> Result<Vec<Server>> {
         fs::write(&settings, format!("[audit]\nfile = {:?}\nfull = \"{full}\"\n", text(&file)))?;
         stage.loggia(&format!("audit, full = {full}"), &["--config", &text(&settings)])
     });
-    Ok(vec![plain, drop?, refuse?, again])
+    Ok(vec![plain, again, drop?, refuse?])
 }
 
 /// The lines of this comparison.
