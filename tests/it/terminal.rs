@@ -2,15 +2,19 @@
 
 use std::{
     fs::File,
-    io::{Read, Write},
+    io::{self, Read, Write},
     process::Stdio,
 };
 
 use anyhow::Result;
 use loggia_tests::{Folder, PATIENCE, binary, cache, scratch};
-use nix::pty::openpty;
+use nix::{errno::Errno, pty::openpty};
 use serde_json::{Value, json};
-use tokio::{process::Command, task::spawn_blocking, time::timeout};
+use tokio::{
+    process::Command,
+    task::{JoinHandle, spawn_blocking},
+    time::timeout,
+};
 
 /// End of the input, as typed.
 const CONTROL_D: &str = "\u{4}";
@@ -27,17 +31,26 @@ async fn call_at_terminal(folder: &Folder, words: &[&str], typed: &str) -> Resul
     let child = command.stdin(input).stdout(Stdio::piped()).stderr(screen).spawn()?;
     // The command holds the other end of the terminal too.
     drop(command);
-    let reading = spawn_blocking(move || {
-        let (mut shown, mut piece) = (Vec::new(), [0; 4096]);
-        // A terminal without writers ends with an error.
-        while let Ok(more @ 1..) = terminal.read(&mut piece) {
-            shown.extend_from_slice(&piece[..more]);
-        }
-        shown
-    });
+    let reading = read_screen(terminal);
     let output = timeout(PATIENCE, child.wait_with_output()).await??;
-    let screen = String::from_utf8(timeout(PATIENCE, reading).await??)?;
+    let screen = String::from_utf8(timeout(PATIENCE, reading).await???)?;
     Ok((serde_json::from_slice(&output.stdout)?, screen))
+}
+
+/// Reads what is written to a terminal, until nobody holds its other end.
+pub fn read_screen(mut terminal: File) -> JoinHandle<io::Result<Vec<u8>>> {
+    spawn_blocking(move || {
+        let (mut shown, mut piece) = (Vec::new(), [0; 4096]);
+        loop {
+            match terminal.read(&mut piece) {
+                Ok(0) => return Ok(shown),
+                Ok(more) => shown.extend_from_slice(&piece[..more]),
+                // A terminal without writers ends with EIO.
+                Err(error) if error.raw_os_error() == Some(Errno::EIO as i32) => return Ok(shown),
+                Err(error) => return Err(error),
+            }
+        }
+    })
 }
 
 #[tokio::test]

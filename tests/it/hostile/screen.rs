@@ -1,12 +1,14 @@
 //! Text for terminals, logs and people: without control characters and forged lines.
 
-use std::{fs::File, io::Read, process::Stdio};
+use std::{fs::File, process::Stdio};
 
 use anyhow::{Context, Result};
 use loggia_tests::{Folder, PATIENCE, binary, cache, scratch};
 use nix::pty::openpty;
 use serde_json::Value;
 use tokio::process::Command;
+
+use crate::terminal::read_screen;
 
 /// Sets the title, clears the screen, paints, forges a line, and turns letters round, by C0, C1 and bidi controls.
 const PAINT: &str = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{1b}[1;1H\u{9b}31mall is well\u{202e}gnp.exe\u{e0041}\n\
@@ -26,21 +28,7 @@ async fn on_a_terminal(mut command: Command) -> Result<String> {
     let mut child = command.stdin(Stdio::null()).stdout(out).stderr(err).spawn()?;
     // The command holds the other end of the terminal too.
     drop(command);
-    let mut screen = File::from(pty.master);
-    let reading = tokio::task::spawn_blocking(move || {
-        let (mut written, mut piece) = (Vec::new(), [0; 4096]);
-        loop {
-            match screen.read(&mut piece) {
-                Ok(0) => return Ok(written),
-                Ok(more) => written.extend_from_slice(&piece[..more]),
-                // A terminal without writers ends with EIO.
-                Err(error) if error.raw_os_error() == Some(nix::errno::Errno::EIO as i32) => {
-                    return Ok(written);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    });
+    let reading = read_screen(File::from(pty.master));
     let written = tokio::time::timeout(PATIENCE, reading).await???;
     anyhow::ensure!(child.wait().await?.success(), "{}", String::from_utf8_lossy(&written));
     // Terminals end lines with CR LF.

@@ -64,7 +64,7 @@ pub struct CallLine<'a> {
 
 impl CallLine<'_> {
     /// Duration in milliseconds, with three decimals.
-    pub fn milliseconds(&self) -> f64 {
+    fn milliseconds(&self) -> f64 {
         (self.took.as_secs_f64() * 1e6).round() / 1e3
     }
 

@@ -24,7 +24,8 @@ class Mismatch(ValueError):
     """A value that does not fit its type. `path` leads to it: names of fields and keys, and positions in lists, innermost first."""
 
     def __init__(self, expected: str, value: Any = ABSENT):
-        self.expected, self.value, self.path = expected, value, []
+        self.expected, self.value = expected, value
+        self.path: list[str | int] = []
 
     def below(self, step: str | int) -> Mismatch:
         """The same, seen from the value around it."""

@@ -19,7 +19,7 @@ ATTEMPTS = 50
 PART = 500
 # The longest key that a host takes, in bytes.
 KEY_LIMIT = 1024
-# The last number that was given out.
+# Reads the last number that was given out.
 NUMBER = decoder(int)
 
 
@@ -46,9 +46,9 @@ class Table:
     ttl_ms: int | None = None
 
     def __post_init__(self) -> None:
-        _tables.append(self)
         if not 1 <= len(self.name.encode()) <= 64 or "/" in self.name or "#" in self.name:
             raise ValueError(f"loggia: `{self.name}` cannot be the name of a table: it has 1 to 64 bytes, without `/` and `#`")
+        _tables.append(self)
 
     @functools.cached_property
     def decoder(self) -> Decoder:
