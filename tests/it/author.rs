@@ -8,7 +8,9 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use loggia_tests::{Client, Era, HttpHost, PATIENCE, binary, cache, eventually, guests, scratch};
+use loggia_tests::{
+    Client, Era, HttpHost, PATIENCE, binary, cache, eventually, eventually_within, guests, scratch,
+};
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -118,8 +120,8 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
         configuration.push_str(&line);
     }
     assert!(configuration.contains(&format!("loggia client add CLIENT --url {url}")), "{configuration}");
-    // The server does not wait for the build.
-    eventually(async || {
+    // The server does not wait for the build, which compiles the SDK's dependencies beside other tests.
+    eventually_within(PATIENCE * 5, async || {
         let said = said.lock().expect("not poisoned");
         if said.contains("`notes` does not build") { Ok(()) } else { Err(said.clone()) }
     })

@@ -376,8 +376,20 @@ impl Client {
 /// # Panics
 ///
 /// If it does not hold in time.
-pub async fn eventually<T, F: Future<Output = Result<T, String>>>(mut look: impl FnMut() -> F) -> T {
-    let until = Instant::now() + PATIENCE;
+pub async fn eventually<T, F: Future<Output = Result<T, String>>>(look: impl FnMut() -> F) -> T {
+    eventually_within(PATIENCE, look).await
+}
+
+/// The same with another deadline, such as that of a first build.
+///
+/// # Panics
+///
+/// If it does not hold in time.
+pub async fn eventually_within<T, F: Future<Output = Result<T, String>>>(
+    patience: Duration,
+    mut look: impl FnMut() -> F,
+) -> T {
+    let until = Instant::now() + patience;
     loop {
         match look().await {
             Ok(found) => return found,
