@@ -49,11 +49,14 @@ pub(crate) fn rotated(path: &Path, number: usize) -> PathBuf {
     name.into()
 }
 
-/// Lists the files of a trail that exist, the oldest first.
+/// Most rotated files that settings can keep.
+const ROTATED_FILES: usize = 1000;
+
+/// Lists the files of a trail that exist, the oldest first. Looks for older files behind a missing one, so that the gap is found.
 pub fn list_files(path: &Path) -> Vec<PathBuf> {
+    let numbers = (1..=ROTATED_FILES).rev();
     let mut files: Vec<PathBuf> =
-        (1..).map(|number| rotated(path, number)).take_while(|file| file.exists()).collect();
-    files.reverse();
+        numbers.map(|number| rotated(path, number)).filter(|file| file.exists()).collect();
     if path.exists() {
         files.push(path.to_owned());
     }

@@ -308,8 +308,14 @@ mod tests {
         assert_eq!(files.len(), 4, "three and the current one");
         let trail = stage.verify().unwrap();
         assert!(trail.first > 1 && trail.last > 40, "{trail:?}");
-        fs::rename(&files[1], stage.folder.path().join("away")).unwrap();
-        // Without the middle one, the numbers end before it, or do not continue.
+        let away = stage.folder.path().join("away");
+        // None of those between the oldest and the newest.
+        for missing in &files[1..3] {
+            fs::rename(missing, &away).unwrap();
+            assert!(stage.verify().unwrap_err().contains("should follow"), "{missing:?}");
+            fs::rename(&away, missing).unwrap();
+        }
+        // Also if another takes its place.
         fs::rename(&files[0], &files[1]).unwrap();
         assert!(stage.verify().unwrap_err().contains("should follow"));
     }

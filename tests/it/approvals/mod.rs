@@ -8,7 +8,9 @@
 //! | `listener.rs` | the admin listener |
 //! | `webhook.rs` | messages and decisions of a webhook |
 //! | `questions.rs` | questions of workflows |
+//! | `audit.rs` | lines of the audit trail |
 
+mod audit;
 mod commands;
 mod listener;
 mod questions;

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Output};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use loggia_tests::{Client, Era, Folder, Served, binary, eventually, signal, state};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
@@ -282,5 +282,48 @@ async fn no_log_level_silences_the_trail_and_it_can_be_queried() -> Result<()> {
     assert_eq!(query(&["--limit", "1"]).await?[0]["event"], "checkpoint");
     let (code, told) = text(&audit(&folder, &file, &["tail", "--no-follow", "-n", "1"]).await?);
     assert!(code == Some(0) && told.contains("\"event\":\"checkpoint\""), "{told}");
+    Ok(())
+}
+
+/// H114.
+#[tokio::test]
+async fn a_trail_is_verified_across_its_files() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let file = folder.beside("log").join("audit.jsonl");
+    let settings =
+        format!("[audit]\nfile = {file:?}\nrotate = \"64KiB\"\nkeep = 2\n[http.per-caller]\nrate = 0\n");
+    let mut served = Served::configured(&folder, &settings, &[]).await?;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    let rotated = |number: usize| file.with_file_name(format!("audit.jsonl.{number}"));
+    let (mut calls, mut newest) = (0, None);
+    // Until the file was rotated more often than files are kept.
+    let mut rotations = 0;
+    while rotations < 3 {
+        let refused = client.envelope("echo", json!({"action": "nothing"})).await?;
+        assert_eq!(refused["ok"], false, "{refused}");
+        calls += 1;
+        ensure!(calls < 5000, "{rotations} rotations");
+        let first =
+            fs::read_to_string(rotated(1)).ok().and_then(|text| text.lines().next().map(str::to_owned));
+        if first != newest {
+            (newest, rotations) = (first, rotations + 1);
+        }
+    }
+    client.end().await?;
+    signal(&served.host.child, Signal::TERM)?;
+    served.host.child.wait().await?;
+    assert!(rotated(2).exists() && !rotated(3).exists());
+    let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
+    assert_eq!(code, Some(0), "{told}");
+    let output = audit(&folder, &file, &["query", "--event", "refused", "--limit", "10000"]).await?;
+    let found = String::from_utf8(output.stdout)?.lines().count();
+    let kept =
+        [file.clone(), rotated(1), rotated(2)].map(|file| fs::read_to_string(file).unwrap_or_default());
+    let kept =
+        kept.iter().flat_map(|text| text.lines()).filter(|line| line.contains("\"event\":\"refused\""));
+    assert_eq!(found, kept.count());
+    fs::remove_file(rotated(1))?;
+    let (code, told) = text(&audit(&folder, &file, &["verify"]).await?);
+    assert!(code == Some(10) && told.contains("should follow"), "{told}");
     Ok(())
 }
