@@ -180,6 +180,8 @@ impl Client {
         let mut flood = Flood::default();
         let (mut total, mut left) = (total, total);
         let mut message = Vec::with_capacity(tail.len() + 64);
+        // A server may have closed idle connections while others had their turn.
+        self.pump(Duration::ZERO)?;
         let begun = Instant::now();
         let mut heard = begun;
         while flood.latencies.len() + flood.lost < total {

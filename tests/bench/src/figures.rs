@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The figures of one server in one round.
 #[derive(Default)]
 pub struct Figures {
+    /// Name of the server, for messages.
+    pub server: String,
     /// Figures by name, for example `stdio.seq100B.p50_us`.
     pub numbers: BTreeMap<String, f64>,
     /// Notes in words.
@@ -30,7 +32,7 @@ impl Figures {
         match run(self) {
             Ok(done) => Some(done),
             Err(error) => {
-                eprintln!("    {name}: {error:#}");
+                eprintln!("    {}: {name}: {error:#}", self.server);
                 self.note(format!("{name}.failed"), format!("{error:#}"));
                 None
             }

@@ -70,7 +70,10 @@ pub struct Round<'a> {
 impl<'a> Round<'a> {
     /// A round in which nothing is measured yet.
     pub fn new(number: usize, scale: Scale, servers: &'a [Server]) -> Self {
-        let contenders = servers.iter().map(|server| Contender { server, figures: Figures::default() });
+        let contenders = servers.iter().map(|server| {
+            let figures = Figures { server: server.name.clone(), ..Figures::default() };
+            Contender { server, figures }
+        });
         Self { number, scale, contenders: contenders.collect() }
     }
 
