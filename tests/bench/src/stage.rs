@@ -91,10 +91,12 @@ impl Stage {
         })
     }
 
-    /// The command that serves a folder.
+    /// The command that serves a folder, with a state folder of its own: the lock in it has an entry for each plugin, which every start
+    /// reads.
     pub fn serve(&self, folder: &Path, cache: &Path, options: &[&str]) -> Vec<String> {
         let mut command = vec![text(&self.builds.loggia), "serve".into(), text(folder)];
-        command.extend(["--cache".into(), text(cache), "--state".into(), text(&self.at("state"))]);
+        let state = folder.with_added_extension("state");
+        command.extend(["--cache".into(), text(cache), "--state".into(), text(&state)]);
         command.extend(options.iter().map(|option| (*option).to_owned()));
         command
     }
