@@ -51,9 +51,9 @@ function connect(server) {
 const call = connect(server);
 
 /** Waits for the result of a run. */
-async function ended(tool, run, stateful, call_ = call) {
+async function ended(tool, run, stateful, client = call) {
   for (let tries = 0; tries < 200; tries += 1) {
-    const { data } = await call_(tool, { action: "run_status", run_id: run }, stateful);
+    const { data } = await client(tool, { action: "run_status", run_id: run }, stateful);
     if (data.run.result) return data.run.result;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -80,6 +80,23 @@ async function open(options, at = admin) {
   const page = await context.newPage();
   await page.goto(`${at}/operator/`);
   return page;
+}
+
+/** Presses Tab until this has the focus, which must be visible. */
+async function tabTo(page, name) {
+  for (let presses = 0; presses < 200; presses += 1) {
+    await page.keyboard.press("Tab");
+    const found = await page.evaluate(() => {
+      const { activeElement: at } = document;
+      const style = getComputedStyle(at);
+      return { text: (at.textContent || at.name || "").trim(), outline: parseFloat(style.outlineWidth), style: style.outlineStyle };
+    });
+    if (found.text === name) {
+      assert.ok(found.outline >= 2 && found.style !== "none", `${name}: ${JSON.stringify(found)}`);
+      return;
+    }
+  }
+  throw new Error(`no ${name} by keyboard`);
 }
 
 async function logIn(page, name = "Ada") {
@@ -137,7 +154,7 @@ for (let batch = 0; batch < 1000; batch += 20) {
 const endless = (await call("worker", { action: "work", steps: 100000, ms: 50, wait: false })).data.run.id;
 for (const text of ["hello", "world"]) await call("echo", { action: "say", text });
 await call("echo", { action: "nothing" });
-const put = (text, stateful, call_ = call) => call_("shelf", { action: "put", id: "n1", title: "A title", text }, stateful);
+const put = (text, stateful, client = call) => client("shelf", { action: "put", id: "n1", title: "A title", text }, stateful);
 const hostile = (await put(HOSTILE)).data.run.id;
 step("1,000 runs, and an approval with hostile arguments");
 
@@ -147,7 +164,14 @@ await picture(page, "login");
 await page.getByLabel("Operator token").fill("loggia_wrong");
 await page.getByRole("button", { name: "Log in" }).click();
 await page.getByRole("alert").waitFor();
-await logIn(page, "<script>window.hacked = 1</script>");
+assert.equal(await page.evaluate(() => document.activeElement.name), "token", "the token's field has no focus");
+await page.keyboard.type(adminToken);
+await tabTo(page, "name");
+await page.keyboard.type("<script>window.hacked = 1</script>");
+await tabTo(page, "Log in");
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+step("logged in by keyboard");
 
 // --- Every page, light and dark, wide and narrow
 
@@ -194,23 +218,6 @@ step("an approval appears by itself");
 
 // --- By keyboard alone
 
-/** Presses Tab until this has the focus, which must be visible. */
-async function tabTo(page, name) {
-  for (let presses = 0; presses < 200; presses += 1) {
-    await page.keyboard.press("Tab");
-    const found = await page.evaluate(() => {
-      const { activeElement: at } = document;
-      const style = getComputedStyle(at);
-      return { text: (at.textContent || at.name || "").trim(), outline: parseFloat(style.outlineWidth), style: style.outlineStyle };
-    });
-    if (found.text === name) {
-      assert.ok(found.outline >= 2 && found.style !== "none", `${name}: ${JSON.stringify(found)}`);
-      return;
-    }
-  }
-  throw new Error(`no ${name} by keyboard`);
-}
-
 await page.goto(`${admin}/operator/`);
 await page.keyboard.press("Tab");
 assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to content");
@@ -247,6 +254,56 @@ for (let tries = 0; (await call("version", { action: "get" })).data !== "text"; 
 }
 await picture(page, "versions-approved");
 step("a version with a flagged text approved by keyboard");
+
+const tired = (await call("worker", { action: "work", steps: 100000, ms: 50, wait: false })).data.run.id;
+await page.goto(`${admin}/operator/`);
+await tabTo(page, "Runs");
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
+// Newest first.
+await tabTo(page, `${tired.slice(0, 10)}…`);
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { name: "worker.work", level: 1 }).waitFor();
+await tabTo(page, "Cancel the run");
+await page.keyboard.press("Enter");
+await page.getByText("The run is being cancelled.").waitFor();
+assert.equal((await ended("worker", tired, false)).code, "cancelled");
+step("a run cancelled by keyboard");
+
+await page.goto(`${admin}/operator/`);
+await tabTo(page, "Audit");
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { name: "Audit", level: 1 }).waitFor();
+await tabTo(page, "action");
+await page.keyboard.type("nothing");
+await tabTo(page, "Search");
+await page.keyboard.press("Enter");
+await page.waitForURL(/action=nothing/);
+// One call was refused: `echo` has no such action.
+const [line] = await page.locator("tbody tr").all();
+assert.equal(await page.locator("tbody tr").count(), 1);
+assert.match(await line.textContent(), /refused.*ada.*echo\.nothing/);
+await tabTo(page, await line.locator("summary").textContent());
+await page.keyboard.press("Enter");
+await line.locator("details[open] pre").waitFor();
+await picture(page, "audit-found");
+step("a line of the audit trail found and opened by keyboard");
+
+// --- Numbers: callers, charts
+
+await page.goto(`${admin}/operator/callers`);
+const [name, recent, calls, failed] = await page.locator("tbody tr").first().locator("th, td").allTextContents();
+assert.equal(name, "ada");
+assert.ok(Number(calls) > 1005 && Number(recent) <= Number(calls) && Number(failed) >= 1, `${recent} ${calls} ${failed}`);
+await page.goto(`${admin}/operator/`);
+for (const title of ["Calls per second", "Duration of calls"]) {
+  const chart = page.locator(`svg[aria-label^="${title}, last 30 minutes."]`);
+  const [, highest] = (await chart.getAttribute("aria-label")).match(/Highest: (\d[\d.]*)/);
+  assert.ok(Number(highest) > 0, title);
+  const lines = await chart.locator("path").evaluateAll((paths) => paths.map((path) => path.getTotalLength()));
+  assert.ok(lines.every((length) => length > 0), `${title}: ${lines}`);
+}
+step("callers and charts show the calls");
 
 // --- Without script
 

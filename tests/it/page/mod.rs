@@ -80,6 +80,35 @@ async fn the_audit_trail_is_searched() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn callers_and_tokens_are_listed() -> Result<()> {
+    let (admin, caller) = (Token::new("operator", &["*"]).await?, Token::new("ada", &["*"]).await?);
+    let mut expired = Token::new("bob", &["worker:read"]).await?;
+    expired.toml.push_str("\nexpires = \"2020-02-01\"\n");
+    let folder = folder();
+    let served = Served::configured(&folder, &settings(&admin)?, &[&caller, &expired]).await?;
+    let mut operator = Operator::new(&served);
+    operator.log_in(&admin.secret).await?;
+    let work = json!({"action": "work", "steps": 0, "ms": 0});
+    let fails = json!({"action": "get", "id": "nothing"});
+    for (tool, arguments, succeeds) in
+        [("worker", &work, true), ("worker", &work, true), ("shelf", &fails, false)]
+    {
+        let told = wire::answered(&served.host, &caller.header(), tool, arguments).await?;
+        let envelope = told.envelope()?;
+        assert_eq!(envelope["ok"], json!(succeeds), "{envelope}");
+    }
+    // Name, calls of the last minute, which depend on the time of the samples, calls, failed ones.
+    let rows = operator.rows("/operator/callers").await?;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!([&rows[0][0], &rows[0][2], &rows[0][3]], ["ada", "3", "1"]);
+    assert_eq!(
+        operator.rows("/operator/tokens").await?,
+        [["ada", "valid", "*", "all", "never"], ["bob", "expired", "worker:read", "all", "2020-02-01"]]
+    );
+    Ok(())
+}
+
 /// Needs Chromium and a package from npm: `tests/release/run page`.
 #[tokio::test]
 #[ignore = "needs a browser"]

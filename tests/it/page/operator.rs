@@ -67,6 +67,20 @@ impl Operator {
         self.send(&format!("GET {path}"), "", "").await
     }
 
+    /// Texts of the cells of a page's table, by rows.
+    pub(super) async fn rows(&self, path: &str) -> Result<Vec<Vec<String>>> {
+        let body = self.get(path).await?.body;
+        let (_, rows) = body.split_once("<tbody>").with_context(|| format!("no table: {body}"))?;
+        let (rows, _) = rows.split_once("</tbody>").context("an end")?;
+        // Of each element, what follows its tag.
+        let text = |cell: &str| cell.split('<').filter_map(|part| Some(part.split_once('>')?.1)).collect();
+        let cells = |row: &str| {
+            let cells = row.split("<t").skip(2);
+            cells.map(|cell| text(&format!("<t{cell}"))).collect()
+        };
+        Ok(rows.split("</tr>").filter(|row| row.contains("<tr>")).map(cells).collect())
+    }
+
     /// Posts a form with these headers.
     pub(super) async fn post_as(&self, path: &str, headers: &str, form: &str) -> Result<Page> {
         let headers = format!(
