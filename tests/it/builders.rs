@@ -15,12 +15,12 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::author::command;
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
 }
 
 /// Exit code of a command, and what it printed.
-fn outcome(output: &Output) -> (Option<i32>, String) {
+pub fn outcome(output: &Output) -> (Option<i32>, String) {
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     (output.status.code(), text)
@@ -189,86 +189,6 @@ async fn callers_hear_why_an_older_build_answers() -> Result<()> {
     })
     .await;
     client.end().await
-}
-
-#[tokio::test]
-async fn an_openapi_document_becomes_a_plugin() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let document = root().join("tests/fixtures/pets.openapi.yaml");
-    let mut new = command(&["new", "sketched", "--lang", "rust", "--from", "openapi"]);
-    let output = new.arg(&document).arg("--sdk").arg(root()).current_dir(folder.path()).output().await?;
-    let (code, text) = outcome(&output);
-    assert_eq!(code, Some(0), "{text}");
-    let own = folder.path().join("sketched");
-    fs::copy(root().join("Cargo.lock"), own.join("Cargo.lock"))?;
-    let (code, text) = outcome(&command(&["build"]).current_dir(&own).output().await?);
-    assert_eq!(code, Some(0), "{text}");
-    assert!(!text.contains("warning") && !text.contains("needs `http"), "{text}");
-    let checked = command(&["check", "dist", "--json"]).current_dir(&own).output().await?;
-    let report: Value = serde_json::from_slice(&checked.stdout)?;
-    assert_eq!(report["plugins"][0]["actions"], json!(["list_notes", "add_pet", "remove_pet", "move"]));
-    Ok(())
-}
-
-/// Prints the actions of `app.py` with their parameters and effects, and the requests of some calls.
-const TRY_SKETCH: &str = r#"
-import json
-from app import plugin
-from loggia_sdk import http
-from loggia_sdk.testing import Host, describe
-
-host = Host(http=lambda request: http.Response.of_json(200, {"ok": True}))
-calls = [
-    ("list_notes", {"pet_id": 7, "tags": ["a", "b"], "x_trace": "t"}),
-    ("add_pet", {"name": "Rex", "type_value": "dog"}),
-    ("remove_pet", {"pet_id": "a/b"}),
-    ("move", {"pet_id": "7", "to": ["x"], "type_value": True, "body_value": 1.5}),
-]
-assert all(host.call(plugin, name, params).data == {"ok": True} for name, params in calls)
-print(json.dumps({
-    "actions": {one["name"]: [one["effect"], list(one["params"]["properties"])] for one in describe(plugin)["actions"]},
-    "requests": [[one.method, one.url, one.body.decode(), dict(one.headers).get("X-Trace")] for one in host.requests],
-}))
-"#;
-
-#[tokio::test]
-async fn an_openapi_document_becomes_a_python_plugin() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let document = root().join("tests/fixtures/pets.openapi.yaml");
-    let new = async |lang: &str| -> Result<(Option<i32>, String)> {
-        let mut new = command(&["new", "sketched", "--lang", lang, "--from", "openapi"]);
-        Ok(outcome(&new.arg(&document).arg("--sdk").arg(root()).current_dir(folder.path()).output().await?))
-    };
-    let (code, text) = new("ts").await?;
-    assert!(code == Some(2) && text.contains("--from writes Rust and Python"), "{text}");
-    let (code, text) = new("python").await?;
-    assert_eq!(code, Some(0), "{text}");
-    let output = tokio::process::Command::new("python3")
-        .args(["-c", TRY_SKETCH])
-        .current_dir(folder.path().join("sketched"))
-        .env("PYTHONPATH", root().join("sdk/python/src"))
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()
-        .await?;
-    let (code, text) = outcome(&output);
-    assert_eq!(code, Some(0), "{text}");
-    let tried: Value = serde_json::from_slice(&output.stdout)?;
-    let expected = json!({
-        "list_notes": ["read", ["pet_id", "limit", "tags", "x_trace"]],
-        "add_pet": ["write", ["name", "type_value", "age"]],
-        "remove_pet": ["destructive", ["pet_id"]],
-        "move": ["write", ["pet_id", "to", "type_value", "text", "body_value"]],
-    });
-    assert_eq!(tried["actions"], expected, "those of the sketch in Rust");
-    let server = "https://api.example.com/v1/pets";
-    let expected = json!([
-        ["GET", format!("{server}/7/notes?tags=a&tags=b"), "", "t"],
-        ["POST", server, r#"{"name":"Rex","type":"dog"}"#, null],
-        ["DELETE", format!("{server}/a%2Fb"), "", null],
-        ["PUT", format!("{server}/7/move/%5B%22x%22%5D.json?type=true"), "body=1.5", null],
-    ]);
-    assert_eq!(tried["requests"], expected);
-    Ok(())
 }
 
 #[tokio::test]

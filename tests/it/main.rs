@@ -39,6 +39,7 @@ mod runs;
 mod seeds;
 mod serving;
 mod shared;
+mod sketches;
 mod skills;
 mod state;
 mod surface_index;

@@ -19,8 +19,8 @@ struct LanguageFacts {
     title: &'static str,
     /// The file with the actions.
     program: &'static str,
-    /// Form of a sketch of an API, if there is one.
-    sketch: Option<SketchLanguage>,
+    /// Language of a sketch of an API.
+    sketch: SketchLanguage,
     /// Path of the SDK in Loggia's source, and its manifest.
     sdk: [&'static str; 2],
     /// How the plugin's manifest names an SDK in a folder, before and after its path.
@@ -64,7 +64,7 @@ static LANGUAGES: [LanguageFacts; 4] = [
         name: "rust",
         title: "Rust",
         program: "src/lib.rs",
-        sketch: Some(SketchLanguage::Rust),
+        sketch: SketchLanguage::Rust,
         sdk: ["sdk", "Cargo.toml"],
         reference: ReferenceForm::Cargo,
         files: &[
@@ -78,7 +78,7 @@ static LANGUAGES: [LanguageFacts; 4] = [
         name: "python",
         title: "Python",
         program: "app.py",
-        sketch: Some(SketchLanguage::Python),
+        sketch: SketchLanguage::Python,
         sdk: ["sdk/python", "pyproject.toml"],
         reference: ReferenceForm::Pip,
         files: &[
@@ -91,7 +91,7 @@ static LANGUAGES: [LanguageFacts; 4] = [
         name: "js",
         title: "JavaScript",
         program: "src/index.js",
-        sketch: None,
+        sketch: SketchLanguage::JavaScript,
         sdk: ["sdk/js", "package.json"],
         reference: ReferenceForm::Npm,
         files: &[
@@ -105,7 +105,7 @@ static LANGUAGES: [LanguageFacts; 4] = [
         name: "ts",
         title: "TypeScript",
         program: "src/index.ts",
-        sketch: None,
+        sketch: SketchLanguage::TypeScript,
         sdk: ["sdk/js", "package.json"],
         reference: ReferenceForm::Npm,
         files: &[
@@ -158,8 +158,8 @@ impl PluginLanguage {
         self.0.program
     }
 
-    /// The language of sketches, if there are any.
-    pub fn sketch(self) -> Option<SketchLanguage> {
+    /// The language of sketches.
+    pub fn sketch(self) -> SketchLanguage {
         self.0.sketch
     }
 

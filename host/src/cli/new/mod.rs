@@ -32,9 +32,8 @@ use crate::cases::case_schema;
 
 /// Create the sources of a new plugin.
 ///
-/// Writes a folder with a facade of two actions, a policy, test cases, .gitignore and README.md; with --from, a facade in Rust or
-/// Python with an action for each operation of an HTTP API, as a beginning. Replaces nothing: a folder that is
-/// there must be empty. The SDKs are not published yet, so the plugin names one by its path: --sdk, or that of the source from
+/// Writes a folder with a facade of two actions, a policy, test cases, .gitignore and README.md; with --from, a facade with an action
+/// for each operation of an HTTP API, as a beginning. Replaces nothing: a folder that is there must be empty. The SDKs are not published yet, so the plugin names one by its path: --sdk, or that of the source from
 /// which this program was built.
 #[derive(clap::Args)]
 pub struct NewCommand {
@@ -86,16 +85,13 @@ fn replace_by_sketch(
     if format != "openapi" {
         bail!(UsageError(format!("--from reads `openapi`, not `{}`", printable(format))));
     }
-    let Some(sketch) = language.sketch() else {
-        bail!(UsageError("--from writes Rust and Python: add --lang rust or --lang python".to_owned()));
-    };
     let options = ImportOptions {
         name: name.to_owned(),
         location: location.to_owned(),
         server: None,
         tags: Vec::new(),
     };
-    let ApiSketch { program, policy, left_out } = sketch_api(&read_api(&options)?, sketch);
+    let ApiSketch { program, policy, left_out } = sketch_api(&read_api(&options)?, language.sketch());
     for operation in left_out {
         term::note(&format!("left out: {}", printable(&operation)));
     }

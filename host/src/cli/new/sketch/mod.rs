@@ -5,19 +5,20 @@
 //! |---|---|
 //! | `plan.rs` | what the actions are, without a language |
 //! | `names.rs` | names of actions and parameters |
-//! | `rust.rs`, `python.rs` | the program |
+//! | `rust.rs`, `python.rs`, `script.rs` | the program |
 
 mod names;
 mod plan;
 mod python;
 mod rust;
+mod script;
 
 use std::fmt::Write;
 
 use loggia_api::ApiDescription;
 use url::Url;
 
-use self::plan::SketchPlan;
+use self::{plan::SketchPlan, script::ScriptTypes};
 
 /// A sketched plugin.
 pub struct ApiSketch {
@@ -34,6 +35,8 @@ pub struct ApiSketch {
 pub enum SketchLanguage {
     Rust,
     Python,
+    JavaScript,
+    TypeScript,
 }
 
 /// Sketches a plugin.
@@ -45,6 +48,8 @@ pub fn sketch_api(api: &ApiDescription, language: SketchLanguage) -> ApiSketch {
             python::render(&plan),
             "\n[limits]\n# The interpreter takes more to compile than the default.\ncompile-memory = \"1GiB\"\n",
         ),
+        SketchLanguage::JavaScript => (script::render(&plan, ScriptTypes::None), ""),
+        SketchLanguage::TypeScript => (script::render(&plan, ScriptTypes::Annotated), ""),
     };
     ApiSketch { program, policy: render_policy(api, &plan.origins) + limits, left_out: plan.left_out }
 }
@@ -85,7 +90,12 @@ mod tests {
         };
         let document = include_str!("../../../../../tests/fixtures/pets.openapi.yaml");
         let api = import_openapi(document.as_bytes(), &options).unwrap().description;
-        for (name, language) in [("rust", SketchLanguage::Rust), ("python", SketchLanguage::Python)] {
+        for (name, language) in [
+            ("rust", SketchLanguage::Rust),
+            ("python", SketchLanguage::Python),
+            ("js", SketchLanguage::JavaScript),
+            ("ts", SketchLanguage::TypeScript),
+        ] {
             let ApiSketch { program, policy, left_out } = sketch_api(&api, language);
             insta::assert_snapshot!(format!("sketch_{name}"), format!("{program}\n---\n{policy}"));
             assert_eq!(left_out, ["POST /pictures: a body of the kind Multipart"]);
