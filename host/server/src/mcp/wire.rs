@@ -10,17 +10,16 @@ use rmcp::{
     service::TxJsonRpcMessage,
 };
 use serde::Serialize;
-use serde_json::Value;
-
-/// Structured content that is the text of the first block. MCP's is always an object, and ours never absent by being `null`.
-const SAME_AS_TEXT: Option<Value> = Some(Value::Null);
+use serde_json::{Map, Value};
 
 /// Room for what a response has besides its envelope.
 const FRAME: usize = 256;
 
 /// Makes the text of the first block the structured content too, for [`message_text`]. Nothing else may write the result.
+///
+/// An object without members stands for the text: no envelope is one, and rmcp drops what is not an object for older clients.
 pub fn share_text(result: &mut CallToolResult) {
-    result.structured_content = SAME_AS_TEXT;
+    result.structured_content = Some(Value::Object(Map::new()));
 }
 
 /// Parses the text of the first block into the structured content, for writers that know nothing of [`share_text`].
@@ -96,7 +95,9 @@ fn push_shared(out: &mut String, result: &CallToolResult, text: &str) -> serde_j
 /// Returns the text that is both block and structured content. Blocks that this server makes of an envelope have nothing else.
 fn shared_text(result: &CallToolResult) -> Option<&str> {
     match (&result.structured_content, result.content.first()) {
-        (Some(Value::Null), Some(ContentBlock::Text(block))) => Some(&block.text),
+        (Some(Value::Object(members)), Some(ContentBlock::Text(block))) if members.is_empty() => {
+            Some(&block.text)
+        }
         _ => None,
     }
 }
