@@ -342,7 +342,7 @@ fn mcp_service(
         // `host_check.rs` has already checked it.
         .disable_allowed_hosts()
         .with_max_request_body_bytes(http.body.bytes())
-        // Respond with plain JSON if nothing streams. rmcp 3.9 does so only without a session; `sessions/plain.rs` does the
+        // Respond with plain JSON if nothing streams. rmcp 3.11 does so only without a session; `sessions/plain.rs` does the
         // same for the others.
         .with_json_response(true);
     // Where rmcp finds hibernated sessions.

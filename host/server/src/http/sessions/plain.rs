@@ -1,4 +1,4 @@
-//! Plain JSON instead of an event stream, for responses before which nothing is streamed. rmcp 3.9 answers each request of a
+//! Plain JSON instead of an event stream, for responses before which nothing is streamed. rmcp 3.11 answers each request of a
 //! session with a stream, although its clients must accept both.
 
 use std::{
