@@ -94,8 +94,8 @@ async fn callers_and_tokens_are_listed() -> Result<()> {
     for (tool, arguments, succeeds) in
         [("worker", &work, true), ("worker", &work, true), ("shelf", &fails, false)]
     {
-        let told = wire::answered(&served.host, &caller.header(), tool, arguments).await?;
-        let envelope = told.envelope()?;
+        let answer = wire::answered(&served.host, &caller.header(), tool, arguments).await?;
+        let envelope = answer.envelope()?;
         assert_eq!(envelope["ok"], json!(succeeds), "{envelope}");
     }
     // Name, calls of the last minute, which depend on the time of the samples, calls, failed ones.

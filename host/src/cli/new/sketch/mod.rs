@@ -4,9 +4,11 @@
 //! | file | concept |
 //! |---|---|
 //! | `plan.rs` | what the actions are, without a language |
+//! | `literals.rs` | what Python and JavaScript write alike |
 //! | `names.rs` | names of actions and parameters |
 //! | `rust.rs`, `python.rs`, `script.rs` | the program |
 
+mod literals;
 mod names;
 mod plan;
 mod python;

@@ -3,8 +3,9 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use super::{
+    literals::{path, text},
     names::claim,
-    plan::{ActionPlan, BodyPlan, ParamKind, ParamPlace, ParamPlan, PathPart, PathPiece, SketchPlan},
+    plan::{ActionPlan, BodyPlan, ParamKind, ParamPlace, ParamPlan, SketchPlan},
 };
 
 /// Appends text. Writing to a string cannot fail.
@@ -79,7 +80,7 @@ fn render_action(action: &ActionPlan, taken: &mut BTreeSet<String>) -> String {
         "    request = http.Request({}, {}){}\n",
         text(&action.method),
         text(&action.base),
-        path(&action.parts)
+        path(&action.parts, |ident| format!("as_text({ident})"))
     );
     for param in action.params_in(ParamPlace::Query) {
         let value = if param.kind == ParamKind::Any {
@@ -124,22 +125,6 @@ fn when_given(param: &ParamPlan, code: &str) -> String {
     format!("    if {} is not None:\n        {code}\n", param.ident)
 }
 
-/// Adds the open parts of the path.
-fn path(parts: &[PathPart]) -> String {
-    let part = |part: &PathPart| match part {
-        PathPart::Fixed(fixed) => text(fixed),
-        PathPart::Open(pieces) => {
-            let pieces = pieces.iter().map(|piece| match piece {
-                PathPiece::Text(fixed) => text(fixed),
-                PathPiece::Param(ident) => format!("as_text({ident})"),
-            });
-            pieces.collect::<Vec<_>>().join(" + ")
-        }
-    };
-    let parts: Vec<String> = parts.iter().map(part).collect();
-    if parts.is_empty() { String::new() } else { format!(".path({})", parts.join(", ")) }
-}
-
 fn send_body(action: &ActionPlan) -> String {
     let whole = action.params_in(ParamPlace::Body).next();
     match (&action.body, whole) {
@@ -163,11 +148,6 @@ fn send_body(action: &ActionPlan) -> String {
         }
         _ => String::new(),
     }
-}
-
-/// A literal. Python reads JSON's, of a text without control characters.
-fn text(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// A text between three quotes.

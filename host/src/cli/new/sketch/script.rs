@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use super::plan::{ActionPlan, BodyPlan, ParamKind, ParamPlace, ParamPlan, PathPart, PathPiece, SketchPlan};
+use super::{
+    literals::{path, text},
+    plan::{ActionPlan, BodyPlan, ParamKind, ParamPlace, ParamPlan, SketchPlan},
+};
 
 /// Appends text. Writing to a string cannot fail.
 macro_rules! add {
@@ -72,7 +75,7 @@ fn render_action(action: &ActionPlan) -> String {
         "    }}, ({params}) => {{\n      const request = new Request({}, {}){};\n",
         text(&action.method),
         text(&action.base),
-        path(&action.parts)
+        path(&action.parts, |ident| format!("asText({})", read(ident)))
     );
     for param in action.params_in(ParamPlace::Query) {
         let value = read(&param.ident);
@@ -127,22 +130,6 @@ fn when_given(param: &ParamPlan, code: &str) -> String {
     format!("      if ({} !== undefined) {code}\n", read(&param.ident))
 }
 
-/// Adds the open parts of the path.
-fn path(parts: &[PathPart]) -> String {
-    let part = |part: &PathPart| match part {
-        PathPart::Fixed(fixed) => text(fixed),
-        PathPart::Open(pieces) => {
-            let pieces = pieces.iter().map(|piece| match piece {
-                PathPiece::Text(fixed) => text(fixed),
-                PathPiece::Param(ident) => format!("asText({})", read(ident)),
-            });
-            pieces.collect::<Vec<_>>().join(" + ")
-        }
-    };
-    let parts: Vec<String> = parts.iter().map(part).collect();
-    if parts.is_empty() { String::new() } else { format!(".path({})", parts.join(", ")) }
-}
-
 fn send_body(action: &ActionPlan) -> String {
     let whole = action.params_in(ParamPlace::Body).next();
     match (&action.body, whole) {
@@ -175,11 +162,6 @@ fn send_body(action: &ActionPlan) -> String {
         ),
         _ => String::new(),
     }
-}
-
-/// A literal. JavaScript reads JSON's.
-fn text(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// The name of a property, between quotes if it is no identifier. `"__proto__": …` would set the prototype.
