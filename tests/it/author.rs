@@ -84,7 +84,11 @@ async fn a_plugin_that_exports_nothing_does_not_link() -> Result<()> {
 async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
     let _alone = CRATE.lock().await;
     let folder = tempfile::tempdir()?;
-    let source = author(folder.path())?;
+    let [sources, shared] = ["plugins", "shared"].map(|name| folder.path().join(name));
+    for folder in [&sources, &shared] {
+        fs::create_dir(folder)?;
+    }
+    let source = author(&sources)?;
     let out = folder.path().join("out");
     fs::write(
         source.join("notes.toml"),
@@ -93,8 +97,7 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
     let lib = source.join("src/lib.rs");
     let text = fs::read_to_string(&lib)?;
     fs::write(&lib, "this does not compile")?;
-    let mut child =
-        command(&["dev", "--http", "127.0.0.1:0", "--out"]).arg(&out).arg(folder.path()).spawn()?;
+    let mut child = command(&["dev", "--http", "127.0.0.1:0", "--out"]).arg(&out).arg(&sources).spawn()?;
     let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
     let said = Arc::new(Mutex::new(String::new()));
     let url = async {
@@ -156,7 +159,11 @@ async fn the_guides_plugin_is_built_served_and_followed() -> Result<()> {
     becomes("n_0001").await;
     assert_eq!(client.names().await?, ["notes"]);
 
-    fs::write(&lib, text.replace("\"n_0001\"", "\"n_0002\""))?;
+    // What the crate includes is followed elsewhere, too.
+    fs::write(shared.join("id.txt"), "n_0001b")?;
+    fs::write(&lib, text.replace("\"n_0001\"", "include_str!(\"../../../shared/id.txt\")"))?;
+    becomes("n_0001b").await;
+    fs::write(shared.join("id.txt"), "n_0002")?;
     becomes("n_0002").await;
 
     said.lock().expect("not poisoned").clear();

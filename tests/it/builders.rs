@@ -5,7 +5,6 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Output,
-    sync::{Arc, Mutex},
 };
 
 use anyhow::{Context, Result, bail};
@@ -129,6 +128,67 @@ async fn build_checks_what_it_built() -> Result<()> {
     Ok(())
 }
 
+/// Starts `loggia dev` for the folder `sources` in a folder.
+async fn start_dev(folder: &Path) -> Result<HttpHost> {
+    let mut child = command(&["dev", "--http", "127.0.0.1:0", "--out"])
+        .arg(folder.join("out"))
+        .arg(folder.join("sources"))
+        .spawn()?;
+    let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
+    let mut printed = String::new();
+    let url = async {
+        while let Some(line) = lines.next_line().await? {
+            if let Some(url) = line.strip_prefix("listening on ") {
+                return Ok(url.to_owned());
+            }
+            printed.push_str(&line);
+        }
+        bail!("loggia dev ended: {printed}")
+    };
+    let url = tokio::time::timeout(PATIENCE, url).await??;
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    Ok(HttpHost { url, child })
+}
+
+#[tokio::test]
+async fn listed_files_elsewhere_lead_to_builds() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let [source, shared] = ["sources/weather", "shared"].map(|name| folder.path().join(name));
+    for folder in [&source, &shared] {
+        fs::create_dir_all(folder)?;
+    }
+    let (listed, other, builds) =
+        (shared.join("my text.md"), shared.join("other.md"), folder.path().join("builds.txt"));
+    let script = format!(
+        "cat '../../shared/my text.md' ../../shared/other.md >> ../../builds.txt\n\
+         echo 'weather.wasm: ../../shared/my\\ text.md build.sh' > weather.d\ncp {:?} weather.wasm",
+        fixture("echo")
+    );
+    fs::write(source.join("build.sh"), script)?;
+    fs::write(source.join("plugin.toml"), "build = 'sh build.sh'\n")?;
+    fs::write(&listed, "1")?;
+    fs::write(&other, "a\n")?;
+    let mut host = start_dev(folder.path()).await?;
+    let becomes = async |expected: &str| {
+        eventually(async || match fs::read_to_string(&builds) {
+            Ok(text) if text == expected => Ok(()),
+            other => Err(format!("{other:?}, not {expected:?}")),
+        })
+        .await;
+    };
+    becomes("1a\n").await;
+    // No build follows this one, but it is in the next.
+    fs::write(&other, "b\n")?;
+    fs::write(&listed, "2")?;
+    becomes("1a\n2b\n").await;
+    // As editors save.
+    fs::write(shared.join("new"), "3")?;
+    fs::rename(shared.join("new"), &listed)?;
+    becomes("1a\n2b\n3b\n").await;
+    host.child.kill().await?;
+    Ok(())
+}
+
 #[tokio::test]
 async fn callers_hear_why_an_older_build_answers() -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -141,24 +201,7 @@ async fn callers_hear_why_an_older_build_answers() -> Result<()> {
     );
     fs::write(source.join("build.sh"), script)?;
     fs::write(source.join("plugin.toml"), "build = 'sh build.sh'\n")?;
-    let mut child = command(&["dev", "--http", "127.0.0.1:0", "--out"])
-        .arg(folder.path().join("out"))
-        .arg(folder.path().join("sources"))
-        .spawn()?;
-    let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
-    let said = Arc::new(Mutex::new(String::new()));
-    let url = async {
-        while let Some(line) = lines.next_line().await? {
-            if let Some(url) = line.strip_prefix("listening on ") {
-                return Ok(url.to_owned());
-            }
-            said.lock().expect("not poisoned").push_str(&line);
-        }
-        bail!("loggia dev ended: {}", said.lock().expect("not poisoned"))
-    };
-    let url = tokio::time::timeout(PATIENCE, url).await??;
-    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    let host = HttpHost { url, child };
+    let host = start_dev(folder.path()).await?;
     let client = Client::http(&host, Era::Stateless).await?;
     let notice = async || -> std::result::Result<Value, String> {
         let said = client.envelope("echo", json!({"action": "say", "text": "hello"})).await;

@@ -9,6 +9,8 @@ use std::{
 use data_encoding::HEXLOWER;
 
 use super::{
+    depfile::read_outside,
+    file_digest::digest_file,
     inputs::{digest_folder, digest_watched},
     source::PluginSource,
     steps::StepBuild,
@@ -22,6 +24,8 @@ const FILE: &str = "inputs";
 #[derive(Debug)]
 pub(super) struct BuiltInputs {
     file: PathBuf,
+    folder: PathBuf,
+    /// Those below the folder, and the commands.
     text: String,
 }
 
@@ -45,12 +49,13 @@ impl BuiltInputs {
         for step in &build.steps {
             text.push_str(&format!("\n{} {}", step.program.display(), step.arguments.join(" ")));
         }
-        Some(Self { file: tools.join(FILE), text })
+        Some(Self { file: tools.join(FILE), folder: source.folder.clone(), text })
     }
 
     /// Whether the component was built from the same.
     pub(super) fn are_built(&self, artifact: &Path) -> bool {
-        artifact.is_file() && fs::read_to_string(&self.file).is_ok_and(|built| built == self.text)
+        artifact.is_file()
+            && fs::read_to_string(&self.file).is_ok_and(|built| built == self.whole_text(artifact))
     }
 
     /// Forgets from what the component was built: a build that fails may have written a part.
@@ -60,8 +65,19 @@ impl BuiltInputs {
     }
 
     /// Keeps that the component was built from these.
-    pub(super) fn keep(&self) -> io::Result<()> {
-        fs::write(&self.file, &self.text)
+    pub(super) fn keep(&self, artifact: &Path) -> io::Result<()> {
+        fs::write(&self.file, self.whole_text(artifact))
+    }
+
+    /// The text that is kept, with the files outside the folder that the builder of the component lists.
+    fn whole_text(&self, artifact: &Path) -> String {
+        let mut text = self.text.clone();
+        for file in read_outside(artifact, &self.folder) {
+            let digest =
+                digest_file(&file).map_or_else(|| "missing".to_owned(), |digest| HEXLOWER.encode(&digest));
+            text.push_str(&format!("\n{digest} {}", file.display()));
+        }
+        text
     }
 }
 
@@ -103,7 +119,7 @@ mod tests {
         put(ours, "component");
         let inputs = read(ours, "build").unwrap();
         assert!(!inputs.are_built(&artifact));
-        inputs.keep().unwrap();
+        inputs.keep(&artifact).unwrap();
         for (file, text) in [
             ("tests/notes.yaml", "1"),
             ("dist/notes.wasm", "1"),
@@ -139,13 +155,30 @@ mod tests {
             ("data.json", &["*.sql"], false),
             ("notes.toml", &["*"], true),
         ] {
-            read(watch).keep().unwrap();
+            let artifact = folder.join(".loggia/notes.wasm");
+            read(watch).keep(&artifact).unwrap();
             put(folder, file, "1");
-            assert_eq!(
-                read(watch).are_built(&folder.join(".loggia/notes.wasm")),
-                is_built,
-                "{file} {watch:?}"
-            );
+            assert_eq!(read(watch).are_built(&artifact), is_built, "{file} {watch:?}");
         }
+    }
+
+    #[test]
+    fn listed_files_outside_the_folder_count() {
+        let root = tempfile::tempdir().unwrap();
+        let (folder, ours) = (root.path().join("notes"), ".loggia/notes.wasm");
+        let (artifact, shared) = (folder.join(ours), root.path().join("shared/a.js"));
+        put(&folder, ours, "component");
+        put(root.path(), "shared/a.js", "1");
+        let read = || read(&folder, ours, "build", &[]).unwrap();
+        let before = read();
+        // The builder writes its list.
+        put(&folder, ".loggia/notes.d", "notes.wasm: ../shared/a.js index.js\n");
+        before.keep(&artifact).unwrap();
+        assert!(read().are_built(&artifact));
+        fs::write(&shared, "2").unwrap();
+        assert!(!read().are_built(&artifact));
+        read().keep(&artifact).unwrap();
+        fs::remove_file(&shared).unwrap();
+        assert!(!read().are_built(&artifact));
     }
 }

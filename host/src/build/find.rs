@@ -11,6 +11,7 @@ use super::{
     error::BuildError,
     manifest, python, script,
     source::{CrateSource, PluginSource, SourceBuilder},
+    tool_output::is_output,
 };
 
 /// Folders below the path that are looked at.
@@ -101,9 +102,4 @@ fn list_folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
         .collect();
     folders.sort();
     folders.into_iter()
-}
-
-/// Whether a folder of this name is hidden, or written by tools.
-pub(super) fn is_output(name: &str) -> bool {
-    name.starts_with('.') || matches!(name, "target" | "node_modules" | "__pycache__" | "venv")
 }

@@ -3,9 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
-    time::UNIX_EPOCH,
 };
 
 use ignore::{
@@ -15,13 +13,13 @@ use ignore::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    find::is_output,
+    depfile::depfile_of,
+    file_digest::{InputDigest, add_content},
+    outside_inputs::OutsideInputs,
     source::{MANIFEST, PluginSource},
     steps::StepBuild,
+    tool_output::{is_marked_output, is_output},
 };
-
-/// Digest of files, with their names.
-pub type InputDigest = [u8; 32];
 
 /// Digests of the inputs of all sources under a path.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -30,27 +28,28 @@ pub struct InputSurvey {
     pub crates: InputDigest,
     /// Of the sources that processes build, by name.
     pub others: BTreeMap<String, InputDigest>,
+    /// Files outside the path from which they were built last.
+    pub outside: OutsideInputs,
 }
 
-/// Files above this size count as their length and time.
-const MAX_READ: u64 = 4 << 20;
-
 impl InputSurvey {
-    /// Reads the inputs of sources under a path, except what is in `out`.
-    pub fn read(sources: &[PluginSource], path: &Path, out: &Path) -> Self {
+    /// Reads the inputs of sources under a path, except what is in `out`, and those outside it from which they were `built`.
+    pub fn read(sources: &[PluginSource], path: &Path, out: &Path, built: &OutsideInputs) -> Self {
         let steps = || sources.iter().filter_map(|source| Some((source, source.as_steps()?)));
         let apart: Vec<&Path> = steps().map(|(source, _)| &*source.folder).chain([out]).collect();
         let crates = digest_crates(sources, path, &apart);
         let others = steps().map(|(source, build)| (source.name.clone(), digest_watched(source, build, out)));
-        Self { crates, others: others.collect() }
+        let outside = built.read_again(sources.iter().map(|source| &*source.name));
+        Self { crates, others: others.collect(), outside }
     }
 
     /// Whether the inputs of a source are the same as in another survey.
     pub fn has_same(&self, source: &PluginSource, other: &Self) -> bool {
-        match source.is_crate() {
+        let is_same_below = match source.is_crate() {
             true => self.crates == other.crates,
             false => self.others.get(&source.name) == other.others.get(&source.name),
-        }
+        };
+        is_same_below && self.outside.has_same(&source.name, &other.outside)
     }
 }
 
@@ -71,7 +70,7 @@ fn digest_crates(sources: &[PluginSource], path: &Path, apart: &[&Path]) -> Inpu
 pub(super) fn digest_watched(source: &PluginSource, build: &StepBuild, out: &Path) -> InputDigest {
     // A policy is copied without a build.
     let policy = source.folder.join(format!("{}.toml", source.name));
-    digest_files(&source.folder, &build.watch, &[out, &build.artifact, &policy])
+    digest_files(&source.folder, &build.watch, &[out, &build.artifact, &depfile_of(&build.artifact), &policy])
 }
 
 /// Digests the files of a folder that are neither hidden nor ignored nor written by tools. Paths of `apart` are left out.
@@ -101,14 +100,7 @@ fn digest_files(folder: &Path, patterns: &[String], apart: &[&Path]) -> InputDig
         }
         digest.update(name.as_os_str().as_encoded_bytes());
         digest.update([0]);
-        match fs::read(entry.path()) {
-            Ok(bytes) if file.len() <= MAX_READ => digest.update(Sha256::digest(bytes)),
-            _ => {
-                let time = file.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-                digest.update(file.len().to_le_bytes());
-                digest.update(time.unwrap_or_default().as_nanos().to_le_bytes());
-            }
-        }
+        add_content(&mut digest, entry.path(), &file);
     }
     digest.finalize().into()
 }
@@ -132,19 +124,14 @@ fn is_input(entry: &DirEntry, apart: &[PathBuf]) -> bool {
     }
     let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
     let path = entry.path();
-    // What cargo and Python mark as their own.
-    let is_marked = || path.join("CACHEDIR.TAG").exists() || path.join("pyvenv.cfg").exists();
-    let is_written = is_folder && (is_output(&entry.file_name().to_string_lossy()) || is_marked());
+    let is_written = is_folder && (is_output(&entry.file_name().to_string_lossy()) || is_marked_output(path));
     !is_written && !apart.iter().any(|apart| path == apart)
-}
-
-/// Whether a file at this path below a folder can be an input: it is in no folder that is hidden, or that tools write.
-pub fn is_input_path(below: &Path) -> bool {
-    !below.iter().any(|name| is_output(&name.to_string_lossy()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::build::{find::find_sources, steps::BuildStep};
 
@@ -191,11 +178,6 @@ mod tests {
         assert_ne!(digest(&[]), with_data);
         put("plugin.toml", "watch = ['*.rs']");
         assert_ne!(digest(&["*.rs"]), rust, "the manifest always counts");
-        for (file, expected) in
-            [("src/a.md", true), ("target/a", false), ("a/.x/b", false), ("a/venv/b", false)]
-        {
-            assert_eq!(is_input_path(Path::new(file)), expected, "{file}");
-        }
     }
 
     #[test]
@@ -208,7 +190,7 @@ mod tests {
         }
         let sources = find_sources(&root).unwrap();
         assert_eq!(sources[0].as_steps().unwrap().steps, [BuildStep::shell("make")]);
-        let read = || InputSurvey::read(&sources, &root, Path::new("/nowhere"));
+        let read = || InputSurvey::read(&sources, &root, Path::new("/nowhere"), &OutsideInputs::default());
         let before = read();
         let changed = |file: &str| {
             fs::write(root.join(file), "x").unwrap();
@@ -245,7 +227,8 @@ mod tests {
         for path in [&root, &root.join("one")] {
             let sources: Vec<_> =
                 sources.iter().filter(|source| source.folder.starts_with(path)).cloned().collect();
-            let read = || InputSurvey::read(&sources, path, Path::new("/nowhere")).crates;
+            let built = OutsideInputs::default();
+            let read = || InputSurvey::read(&sources, path, Path::new("/nowhere"), &built).crates;
             let is_root = path == &root;
             for (file, counts) in [
                 ("one/src/lib.rs", true),

@@ -8,7 +8,10 @@
 //! | `tool_folder.rs`, `steps.rs` | what such builds write, and the processes |
 //! | `cargo.rs`, `compile.rs` | cargo, and crates to components |
 //! | `reason.rs` | pure: why a build failed, for clients |
+//! | `tool_output.rs`, `file_digest.rs` | which files are the author's, and their digests |
 //! | `inputs.rs` | the files from which sources are built |
+//! | `depfile.rs` | lists of inputs that builders write |
+//! | `outside_inputs.rs` | listed files outside the path of the sources |
 //! | `built_inputs.rs` | what a component was built from, kept beside it |
 //! | `error.rs` | build errors |
 //! | `workflows.rs` | workflow files beside the sources |
@@ -17,20 +20,25 @@
 mod built_inputs;
 mod cargo;
 mod compile;
+mod depfile;
 mod error;
+mod file_digest;
 mod find;
 pub mod granted;
 mod inputs;
 mod manifest;
+mod outside_inputs;
 mod python;
 mod reason;
 mod script;
 mod source;
 mod steps;
 mod tool_folder;
+mod tool_output;
 pub mod workflows;
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -39,13 +47,18 @@ use std::{
 
 use loggia_system::file::{FileReaders, temporary_in};
 
-use self::{built_inputs::BuiltInputs, compile::compile_sources, steps::run_steps};
+use self::{
+    built_inputs::BuiltInputs, compile::compile_sources, depfile::read_outside, source::CrateSource,
+    steps::run_steps,
+};
 pub use self::{
     compile::BuildPurpose,
     error::{BuildError, TARGET},
+    file_digest::InputDigest,
     find::find_sources,
-    inputs::{InputDigest, InputSurvey, is_input_path},
+    inputs::InputSurvey,
     source::PluginSource,
+    tool_output::is_input_path,
 };
 
 /// A built component.
@@ -100,8 +113,17 @@ pub struct BuildFailure {
     pub reason: String,
 }
 
+/// What became of a build of several sources.
+#[derive(Debug, Default)]
+pub struct BuildResults {
+    /// What does not build.
+    pub failed: Vec<BuildFailure>,
+    /// Files outside the folder of its sources from which each plugin was built, by its name, as far as its builder lists them.
+    pub outside: BTreeMap<String, BTreeSet<PathBuf>>,
+}
+
 /// Builds sources; puts `<name>.wasm` (of a guard: `guards/<name>.wasm`) and, if the sources have one, `<name>.toml` into `out` as
-/// soon as it is built, and reports it. Returns what does not build; the tools print their errors to stderr.
+/// soon as it is built, and reports it. The tools print their errors to stderr.
 ///
 /// # Errors
 ///
@@ -111,11 +133,13 @@ pub fn build_sources(
     out: &Path,
     purpose: BuildPurpose,
     mut report: impl FnMut(&BuiltPlugin),
-) -> Result<Vec<BuildFailure>, BuildError> {
+) -> Result<BuildResults, BuildError> {
     fs::create_dir_all(out).map_err(|e| BuildError::Write(out.to_owned(), e))?;
     let (crates, others): (Vec<_>, Vec<_>) = sources.iter().copied().partition(|source| source.is_crate());
+    let mut built = Vec::new();
     let mut failed = compile_sources(&crates, purpose, |source, component| {
         report(&place_plugin(source, component, out)?);
+        built.push((source.clone(), component.to_owned()));
         Ok(())
     })?;
     for source in others {
@@ -123,21 +147,34 @@ pub fn build_sources(
         let inputs = BuiltInputs::read(source, build, out);
         if inputs.as_ref().is_some_and(|inputs| inputs.are_built(&build.artifact)) {
             report(&place_plugin(source, &build.artifact, out)?);
+            built.push((source.clone(), build.artifact.clone()));
             continue;
         }
         inputs.iter().for_each(BuiltInputs::forget);
         match run_steps(build, &source.folder) {
             Ok(()) => {
                 if let Some(inputs) = inputs {
-                    inputs.keep().map_err(|e| BuildError::Write(build.artifact.clone(), e))?;
+                    inputs.keep(&build.artifact).map_err(|e| BuildError::Write(build.artifact.clone(), e))?;
                 }
                 report(&place_plugin(source, &build.artifact, out)?);
+                built.push((source.clone(), build.artifact.clone()));
             }
             Err(reason) => failed.push((source.name.clone(), reason)),
         }
     }
-    let failed = failed.into_iter().map(|(name, reason)| BuildFailure { name, reason });
-    Ok(failed.collect())
+    let failed = failed.into_iter().map(|(name, reason)| BuildFailure { name, reason }).collect();
+    // Cargo writes its lists at the end.
+    let outside =
+        built.iter().map(|(source, component)| (source.name.clone(), list_outside(source, component)));
+    Ok(BuildResults { failed, outside: outside.collect() })
+}
+
+/// Lists the files outside the folder of a source from which its component was built.
+fn list_outside(source: &PluginSource, component: &Path) -> BTreeSet<PathBuf> {
+    let mut files = read_outside(component, &source.folder);
+    // Cargo lists no manifests.
+    files.extend(source.as_crate().into_iter().flat_map(CrateSource::workspace_files));
+    files
 }
 
 /// Puts the policy of a plugin that was built before, whether its newest source builds or not.

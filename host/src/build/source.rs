@@ -41,6 +41,15 @@ pub(super) struct CrateSource {
     pub watch: Vec<String>,
 }
 
+impl CrateSource {
+    /// Manifest and lock of its workspace, if they are not in its own folder.
+    pub(super) fn workspace_files(&self) -> impl Iterator<Item = PathBuf> {
+        let is_member = self.manifest.parent() != Some(&*self.workspace);
+        let files = is_member.then_some(["Cargo.toml", "Cargo.lock"]).into_iter().flatten();
+        files.map(|file| self.workspace.join(file)).filter(|file| file.is_file())
+    }
+}
+
 impl PluginSource {
     /// A crate of its own in a folder.
     #[cfg(test)]

@@ -13,7 +13,7 @@ use loggia_policy::settings::Level;
 use super::{common::LoadOptions, exit, loaded::load_path, term};
 use crate::{
     build,
-    build::{BuildError, BuildPurpose, BuiltPlugin, PluginSource, granted, workflows},
+    build::{BuildError, BuildPurpose, BuildResults, BuiltPlugin, PluginSource, granted, workflows},
     load::FacadeKind,
     telemetry::logs,
 };
@@ -61,7 +61,7 @@ impl BuildCommand {
         sources.iter().for_each(|source| create_granted(source, &folder));
         let mut built = BTreeSet::new();
         let due: Vec<&PluginSource> = sources.iter().collect();
-        let failed = build::build_sources(
+        let BuildResults { failed, .. } = build::build_sources(
             &due,
             &self.out,
             BuildPurpose::Serve,

@@ -1,6 +1,8 @@
-// Builds a component: bundles with esbuild, then runs componentize-qjs or componentize-js with the SDK's WIT. In Node only.
+// Builds a component: bundles with esbuild, then runs componentize-qjs or componentize-js with the SDK's WIT. In Node only. Lists the
+// files that the bundle consists of beside the component, as Make reads them, so that `loggia` knows when it is due again.
 
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
@@ -27,9 +29,13 @@ export async function build(source, out, engine = "quickjs") {
   const folder = await mkdtemp(join(dirname(target), ".loggia-"));
   try {
     const script = join(folder, `${basename(file).replace(/\.[^.]*$/, "")}.js`);
-    await writeFile(script, await bundled(file));
+    const { text, files } = await bundled(file);
+    await writeFile(script, text);
     const made = join(folder, "out.wasm");
     await (engine === "quickjs" ? quickjs(folder, script, made) : starlingmonkey(script, made));
+    const list = join(folder, "out.d");
+    await writeFile(list, depfile(target, files));
+    await rename(list, target.replace(/(\.[^./\\]*)?$/, ".d"));
     await rename(made, target);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -40,10 +46,11 @@ async function bundled(file) {
   const path = (name) => JSON.stringify(join(PACKAGE, "src", name));
   const entry = `import ${path("globals.js")};\nimport { guest } from ${path("abi.js")};\nimport * as author from ${JSON.stringify(file)};\nexport const facade = guest(author);\n`;
   try {
-    const { outputFiles: [made] } = await bundle({
+    const { outputFiles: [made], metafile } = await bundle({
       stdin: { contents: entry, resolveDir: dirname(file), sourcefile: "entry.js" },
       bundle: true,
       write: false,
+      metafile: true,
       format: "esm",
       platform: "neutral",
       target: "es2022",
@@ -53,11 +60,18 @@ async function bundled(file) {
       loader: { ".html": "text", ".md": "text", ".txt": "text" },
       logLevel: "silent",
     });
-    return made.text;
+    // All but the entry, which is no file.
+    return { text: made.text, files: Object.keys(metafile.inputs).map((name) => resolve(name)).filter(existsSync).sort() };
   } catch (error) {
     if (!error.errors) throw error;
     throw new Error(error.errors.map(({ text, location }) => (location ? `${location.file}:${location.line}:${location.column}: ${text}` : text)).join("\n"));
   }
+}
+
+/** A rule of Make: the component depends on these files. */
+function depfile(target, files) {
+  const escaped = (path) => path.replaceAll("$", "$$$$").replace(/[ #]/g, "\\$&");
+  return `${[`${escaped(target)}:`, ...files.map(escaped)].join(" ")}\n`;
 }
 
 async function quickjs(folder, script, made) {

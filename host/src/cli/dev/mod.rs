@@ -85,7 +85,7 @@ impl DevCommand {
         let mut out = BuildOutput::create(&self.out)
             .with_context(|| format!("failed to create {}", self.out.display()))?;
         // Before the first build, so that no save during it is missed.
-        let watcher = SourceWatcher::watch(path.clone(), out.folder().to_owned())
+        let mut watcher = SourceWatcher::watch(path.clone(), out.folder().to_owned())
             .context("failed to watch the sources")?;
         let runtime = shared_io_runtime()?;
         let file = self.common.settings()?.map_or_else(Publish::default, |settings| settings.publish);
@@ -109,13 +109,15 @@ impl DevCommand {
                 "building the plugins under {}; each is served when it is built",
                 path.display()
             ));
-            let mut build = |done| {
+            let mut done = "the first build has ended";
+            loop {
                 log_build(out.build(&path), done);
+                done = "built";
                 catalog.notices.set_builds(build_notices(out.failed(), &status.now()));
-            };
-            build("the first build has ended");
-            while watcher.wait() {
-                build("built");
+                // A file that was not followed so far may have been saved: the next build finds out.
+                if !watcher.follow(&out.outside_files()) && !watcher.wait() {
+                    return;
+                }
             }
         })?;
         let door = HttpEndpoint {

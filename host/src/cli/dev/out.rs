@@ -4,11 +4,12 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use crate::build::{
-    self, BuildError, BuildFailure, BuildPurpose, BuiltPlugin, InputSurvey, PlacedFile, PluginSource,
-    granted, workflows,
+    self, BuildError, BuildFailure, BuildPurpose, BuildResults, BuiltPlugin, InputSurvey, PlacedFile,
+    PluginSource, granted, workflows,
 };
 
 /// Output folder of `dev`. Plugins are in a subfolder, since no plugin may be granted the plugin folder or anything in
@@ -60,6 +61,11 @@ impl BuildOutput {
         &self.failed
     }
 
+    /// Files outside the path from which plugins were built last.
+    pub fn outside_files(&self) -> BTreeSet<&Path> {
+        self.built.outside.files()
+    }
+
     /// Builds every plugin under a path whose inputs have changed, whether others fail or not, copies workflows and policies, and
     /// removes outputs of removed sources.
     ///
@@ -101,7 +107,8 @@ impl BuildOutput {
             build::place_policy(source, &self.plugins)?;
         }
         // Before the build, so that a save during it leads to another one.
-        let inputs = InputSurvey::read(&sources, path, &self.folder);
+        let begun = SystemTime::now();
+        let inputs = InputSurvey::read(&sources, path, &self.folder, &self.built.outside);
         let due: Vec<&PluginSource> =
             sources.iter().filter(|source| !inputs.has_same(source, &self.built)).collect();
         self.built = inputs;
@@ -120,7 +127,11 @@ impl BuildOutput {
                 tracing::info!("built {name} ({} KB)", bytes.div_ceil(1000));
             },
         );
-        let failed = result.inspect_err(|_| self.built = InputSurvey::default())?;
+        let BuildResults { failed, outside } = result.inspect_err(|_| self.built = InputSurvey::default())?;
+        for (plugin, files) in outside {
+            let files = files.into_iter().filter(|file| !file.starts_with(path));
+            self.built.outside.record(&plugin, files, begun);
+        }
         due.iter().for_each(|source| drop(self.failed.remove(&source.name)));
         self.failed.extend(failed.into_iter().map(|BuildFailure { name, reason }| (name, reason)));
         if self.failed.is_empty() {

@@ -1,8 +1,12 @@
 //! Watches plugin sources for saves.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, sync_channel},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, sync_channel},
+    },
     time::Duration,
 };
 
@@ -16,10 +20,14 @@ use crate::build::is_input_path;
 /// Editors save in several steps; one build covers them all.
 const SETTLE_TIME: Duration = Duration::from_millis(150);
 
-/// Watches the sources under a folder.
+/// Watches the sources under a folder, and files elsewhere that are followed.
 pub struct SourceWatcher {
     saved: Receiver<()>,
-    _watcher: RecommendedWatcher,
+    watcher: RecommendedWatcher,
+    /// Files elsewhere. The lock is held for one look at them; the watcher's thread takes it for each event.
+    followed: Arc<Mutex<BTreeSet<PathBuf>>>,
+    /// Folders that are watched for them.
+    folders: BTreeSet<PathBuf>,
 }
 
 impl SourceWatcher {
@@ -31,14 +39,38 @@ impl SourceWatcher {
     pub fn watch(root: PathBuf, out: PathBuf) -> notify::Result<Self> {
         let (sender, saved) = sync_channel(1);
         let watched = root.clone();
+        let followed = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
+        let known = Arc::clone(&followed);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             // A full channel already has a pending build; an error means lost events.
-            if event.map_or(true, |event| is_save(&event, &root, &out)) {
+            let followed = known.lock().unwrap_or_else(PoisonError::into_inner);
+            if event.map_or(true, |event| is_save(&event, &root, &out, &followed)) {
                 let _ = sender.try_send(());
             }
         })?;
         watcher.watch(&watched, RecursiveMode::Recursive)?;
-        Ok(Self { saved, _watcher: watcher })
+        Ok(Self { saved, watcher, followed, folders: BTreeSet::new() })
+    }
+
+    /// Follows these files outside the folder, and no others. Returns true if some were not followed before.
+    pub fn follow(&mut self, files: &BTreeSet<&Path>) -> bool {
+        let folders: BTreeSet<PathBuf> =
+            files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+        for gone in self.folders.difference(&folders) {
+            // One that was removed is not watched either.
+            let _ = self.watcher.unwatch(gone);
+        }
+        for new in folders.difference(&self.folders) {
+            // Editors replace files, so their folders are watched.
+            if let Err(error) = self.watcher.watch(new, RecursiveMode::NonRecursive) {
+                tracing::warn!("saves in {} lead to no build: {error}", new.display());
+            }
+        }
+        self.folders = folders;
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_new = files.iter().any(|file| !followed.contains(*file));
+        *followed = files.iter().map(|file| file.to_path_buf()).collect();
+        has_new
     }
 
     /// Waits for a save, then until saves pause. Returns false if the watcher has failed.
@@ -50,15 +82,17 @@ impl SourceWatcher {
 }
 
 /// Whether an event may have changed an input of a build. The build finds out whether it did.
-fn is_save(event: &Event, root: &Path, out: &Path) -> bool {
+fn is_save(event: &Event, root: &Path, out: &Path, followed: &BTreeSet<PathBuf>) -> bool {
     let written = match event.kind {
         EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
         EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
         _ => false,
     };
     // Components above the root are ignored, even one called `target`.
-    let is_source =
-        |path: &PathBuf| is_input_path(path.strip_prefix(root).unwrap_or(path)) && !path.starts_with(out);
+    let is_source = |path: &PathBuf| match path.strip_prefix(root) {
+        Ok(below) => is_input_path(below) && !path.starts_with(out),
+        Err(_) => followed.contains(path),
+    };
     written && event.paths.iter().any(is_source)
 }
 
@@ -74,13 +108,16 @@ mod tests {
             let (root, out) =
                 (Path::new("/home/target/.me/plugins"), Path::new("/home/target/.me/plugins/out"));
             let event = Event::new(kind).add_path(root.join(path));
-            assert_eq!(is_save(&event, root, out), expected, "{kind:?} {path}");
+            let followed = BTreeSet::from(["/home/shared/a.rs".into()]);
+            assert_eq!(is_save(&event, root, out, &followed), expected, "{kind:?} {path}");
         };
         let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         check(written, "notes/src/lib.rs", true);
         check(written, "notes/notes.toml", true);
         check(written, "deploy.workflow.yaml", true);
         check(written, "notes/prompt.md", true);
+        check(written, "/home/shared/a.rs", true);
+        check(written, "/home/shared/b.rs", false);
         check(written, "quote/node_modules/a/index.js", false);
         check(written, "weather/.loggia/venv/bin/python", false);
         check(written, "target/debug/build/x/out/gen.rs", false);

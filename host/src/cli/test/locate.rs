@@ -10,7 +10,7 @@ use anyhow::Context;
 use loggia_schema::nearest;
 
 use crate::{
-    build::{self, BuildError, BuildPurpose, PluginSource, granted},
+    build::{self, BuildError, BuildPurpose, BuildResults, PluginSource, granted},
     cases::{CaseFile, CaseProblem, parse_case_file},
     load::{FacadeKind, file_stem, scan_folder},
 };
@@ -227,7 +227,7 @@ impl LocatedCases {
             }
         }
         let due: Vec<&PluginSource> = sources.iter().collect();
-        let failed = build::build_sources(&due, out, BuildPurpose::Debug, |plugin| {
+        let BuildResults { failed, .. } = build::build_sources(&due, out, BuildPurpose::Debug, |plugin| {
             built.insert(plugin.name.clone(), plugin.file.clone());
         })?;
         if !failed.is_empty() {
