@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -114,7 +115,11 @@ def go_settings(home: Path, language: str) -> dict[str, str]:
         return {}
     registry = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")) / "registry/src"
     [source] = registry.glob(f"*/wit-bindgen-go-{WIT_BINDGEN}/src/pkg")
-    [adapter] = registry.glob("*/wasi-preview1-component-adapter-provider-48.0.8/artefacts/wasi_snapshot_preview1.reactor.wasm")
+    # The adapter that wit-bindgen was installed with.
+    provider = "wasi-preview1-component-adapter-provider"
+    [lock] = registry.glob(f"*/wit-bindgen-cli-{WIT_BINDGEN}/Cargo.lock")
+    [locked] = [package["version"] for package in tomllib.loads(lock.read_text())["package"] if package["name"] == provider]
+    [adapter] = registry.glob(f"*/{provider}-{locked}/artefacts/wasi_snapshot_preview1.reactor.wasm")
     module, version = "go.bytecodealliance.org/pkg", "v0.4.0"
     proxy = home / "go-proxy" / module / "@v"
     proxy.mkdir(parents=True, exist_ok=True)
