@@ -4,14 +4,15 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use data_encoding::HEXLOWER;
 
 use super::{
     depfile::read_outside,
-    file_digest::digest_file,
     inputs::{digest_folder, digest_watched},
+    outside_inputs::OutsideInputs,
     source::PluginSource,
     steps::StepBuild,
     tool_folder::TOOL_FOLDER,
@@ -24,9 +25,13 @@ const FILE: &str = "inputs";
 #[derive(Debug)]
 pub(super) struct BuiltInputs {
     file: PathBuf,
+    name: String,
     folder: PathBuf,
+    begun: SystemTime,
     /// Those below the folder, and the commands.
     text: String,
+    /// Those outside it from which the component was built last.
+    outside: OutsideInputs,
 }
 
 impl BuiltInputs {
@@ -49,13 +54,15 @@ impl BuiltInputs {
         for step in &build.steps {
             text.push_str(&format!("\n{} {}", step.program.display(), step.arguments.join(" ")));
         }
-        Some(Self { file: tools.join(FILE), folder: source.folder.clone(), text })
+        let (name, folder, begun) = (source.name.clone(), source.folder.clone(), SystemTime::now());
+        let mut outside = OutsideInputs::default();
+        outside.record(&name, read_outside(&build.artifact, &folder), begun);
+        Some(Self { file: tools.join(FILE), name, folder, begun, text, outside })
     }
 
     /// Whether the component was built from the same.
     pub(super) fn are_built(&self, artifact: &Path) -> bool {
-        artifact.is_file()
-            && fs::read_to_string(&self.file).is_ok_and(|built| built == self.whole_text(artifact))
+        artifact.is_file() && fs::read_to_string(&self.file).is_ok_and(|built| built == self.whole_text())
     }
 
     /// Forgets from what the component was built: a build that fails may have written a part.
@@ -64,17 +71,17 @@ impl BuiltInputs {
         let _ = fs::remove_file(&self.file);
     }
 
-    /// Keeps that the component was built from these.
-    pub(super) fn keep(&self, artifact: &Path) -> io::Result<()> {
-        fs::write(&self.file, self.whole_text(artifact))
+    /// Keeps that the component was built from these, and from the files outside the folder that its builder lists now. One that was
+    /// saved during the build leads to another.
+    pub(super) fn keep(mut self, artifact: &Path) -> io::Result<()> {
+        self.outside.record(&self.name, read_outside(artifact, &self.folder), self.begun);
+        fs::write(&self.file, self.whole_text())
     }
 
-    /// The text that is kept, with the files outside the folder that the builder of the component lists.
-    fn whole_text(&self, artifact: &Path) -> String {
+    fn whole_text(&self) -> String {
         let mut text = self.text.clone();
-        for file in read_outside(artifact, &self.folder) {
-            let digest =
-                digest_file(&file).map_or_else(|| "missing".to_owned(), |digest| HEXLOWER.encode(&digest));
+        for (file, digest) in self.outside.digests(&self.name) {
+            let digest = digest.map_or_else(|| "missing".to_owned(), |digest| HEXLOWER.encode(digest));
             text.push_str(&format!("\n{digest} {}", file.display()));
         }
         text
@@ -177,6 +184,10 @@ mod tests {
         assert!(read().are_built(&artifact));
         fs::write(&shared, "2").unwrap();
         assert!(!read().are_built(&artifact));
+        let during = read();
+        fs::write(&shared, "3").unwrap();
+        during.keep(&artifact).unwrap();
+        assert!(!read().are_built(&artifact), "it was saved during the build");
         read().keep(&artifact).unwrap();
         fs::remove_file(&shared).unwrap();
         assert!(!read().are_built(&artifact));

@@ -47,6 +47,12 @@ impl OutsideInputs {
         }
     }
 
+    /// Digests of the files of a plugin.
+    pub(super) fn digests(&self, plugin: &str) -> impl Iterator<Item = (&Path, Option<&InputDigest>)> {
+        let files = self.0.get(plugin).into_iter().flatten();
+        files.map(|(file, digest)| (file.as_path(), digest.as_ref()))
+    }
+
     /// All files.
     pub fn files(&self) -> BTreeSet<&Path> {
         self.0.values().flat_map(BTreeMap::keys).map(PathBuf::as_path).collect()
