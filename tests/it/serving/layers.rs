@@ -1,4 +1,4 @@
-//! The order of the HTTP layers, as documented in `host/server/src/http/mod.rs`.
+//! The order of the HTTP steps, as documented in `host/server/src/http/mod.rs`.
 
 use anyhow::{Context, Result};
 use futures_util::future::join_all;

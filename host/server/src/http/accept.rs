@@ -11,7 +11,11 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, body::Body, extract::ConnectInfo};
+use axum::{
+    body::Body,
+    extract::{ConnectInfo, Request},
+    response::Response,
+};
 use futures_util::FutureExt;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
@@ -23,10 +27,10 @@ use loggia_policy::settings::Http;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
+use tower::{Service, ServiceExt};
 
 use super::{
-    auth_layer::KnownCaller,
+    authentication::KnownCaller,
     clock::{ConnectionClock, ResponseGuard, TimedStream},
     connection_table::{ConnectionBounds, ConnectionPlace, ConnectionTable},
     guarded_body::GuardedBody,
@@ -70,12 +74,19 @@ impl ConnectionConfig {
 }
 
 /// Accepts connections until `stop` is cancelled, then waits until all have closed.
-pub async fn accept(
+pub async fn accept<S>(
     listener: TcpListener,
-    router: Router,
+    service: S,
     ConnectionConfig { bounds, open: count, head, times }: ConnectionConfig,
     stop: CancellationToken,
-) -> io::Result<()> {
+) -> io::Result<()>
+where
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+{
     let table = ConnectionTable::new(bounds);
     let open = GracefulShutdown::new();
     let was_logged = AtomicBool::new(false);
@@ -90,7 +101,7 @@ pub async fn accept(
     };
     let start = |connection: AcceptedConnection| {
         connection.clock.start();
-        let serving = serve_connection(connection, router.clone(), head, times.write, open.watcher());
+        let serving = serve_connection(connection, service.clone(), head, times.write, open.watcher());
         let counted = count.track();
         tokio::spawn(async move {
             serving.await;
@@ -150,13 +161,15 @@ struct AcceptedConnection {
     place: ConnectionPlace,
 }
 
-async fn serve_connection(
+async fn serve_connection<S>(
     AcceptedConnection { stream, peer, clock, place }: AcceptedConnection,
-    router: Router,
+    service: S,
     head: usize,
     write_timeout: Duration,
     watcher: Watcher,
-) {
+) where
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync,
+{
     // Without TCP_NODELAY a small response waits 40 ms for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "failed to set TCP_NODELAY");
@@ -165,10 +178,10 @@ async fn serve_connection(
     stream.set_write_timeout(Some(write_timeout));
     let refusal = HeadRefusal::new(head);
     let stream = TimedStream { stream: Box::pin(stream), clock: Arc::clone(&clock), refusal };
-    let service = service_fn(|mut request: hyper::Request<Incoming>| {
+    let answer = service_fn(|mut request: hyper::Request<Incoming>| {
         clock.asked();
         request.extensions_mut().insert(ConnectInfo(peer));
-        let answered = router.clone().oneshot(request.map(Body::new));
+        let answered = service.clone().oneshot(request.map(Body::new));
         let clock = Arc::clone(&clock);
         async move {
             let response = answered.await.unwrap_or_else(|never| match never {});
@@ -180,7 +193,7 @@ async fn serve_connection(
     let mut http = http1::Builder::new();
     // hyper's timeout runs from the last response, for idle connections and incomplete headers alike.
     http.header_read_timeout(None).max_buf_size(head);
-    let serving = watcher.watch(http.serve_connection(TokioIo::new(stream), service));
+    let serving = watcher.watch(http.serve_connection(TokioIo::new(stream), answer));
     tokio::select! {
         served = clock.enforce(serving) => match served {
             Some(Ok(())) => {}
@@ -195,7 +208,7 @@ async fn serve_connection(
 mod tests {
     use std::net::Ipv4Addr;
 
-    use axum::routing::get;
+    use axum::{Router, routing::get};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;

@@ -3,50 +3,45 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{
         HeaderMap,
         header::{ACCEPT, CONTENT_TYPE},
     },
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use loggia_gate::access::CallOrigin;
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{InitializeRequestParams, ProtocolVersion};
 
-use super::sessions::SessionClient;
 use crate::{
     jsonrpc::tool_call::PlainToolCall,
     mcp::{DirectOutcome, McpHandler, ServedEndpoint},
 };
 
-/// Begins the call of a request whose session is awake.
+/// Begins the call of a request whose session is awake. `None`: rmcp must get the request, and the call, if it has begun.
 pub async fn answer_directly(
-    State(handler): State<McpHandler>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let Some(mut call) = request.extensions_mut().remove::<PlainToolCall>() else {
-        return next.run(request).await;
-    };
-    let Some(SessionClient(client)) = request.extensions_mut().remove::<SessionClient>() else {
-        return next.run(request).await;
-    };
-    if !has_usual_headers(request.headers()) {
-        return next.run(request).await;
-    }
+    handler: &McpHandler,
+    request: &mut Request,
+    mut call: PlainToolCall,
+    client: &InitializeRequestParams,
+) -> Option<Response> {
     // Not the request itself, whose body no other thread may share.
     let headers = request.headers();
+    if !has_usual_headers(headers) {
+        return None;
+    }
     let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
     let (origin, endpoint) = (request.extensions().get::<CallOrigin>(), request.extensions().get());
-    let view = endpoint.map(|endpoint: &Arc<ServedEndpoint>| endpoint.view_in_session(&client));
-    match handler.begin_direct_call(&mut call, &client, (origin, view), header).await {
-        DirectOutcome::Answered(text, _) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
-        DirectOutcome::Started(call) => {
-            request.extensions_mut().insert(call);
-            next.run(request).await
+    let view = endpoint.map(|endpoint: &Arc<ServedEndpoint>| endpoint.view_in_session(client));
+    match handler.begin_direct_call(&mut call, client, (origin, view), header).await {
+        DirectOutcome::Answered(text, _) => {
+            Some(([(CONTENT_TYPE, "application/json")], text).into_response())
         }
-        DirectOutcome::Declined => next.run(request).await,
+        DirectOutcome::Started(started) => {
+            request.extensions_mut().insert(started);
+            None
+        }
+        DirectOutcome::Declined => None,
     }
 }
 

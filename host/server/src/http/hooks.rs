@@ -11,17 +11,14 @@ use axum::{
     body::{Bytes, to_bytes},
     extract::{Path, Request, State},
     http::{HeaderMap, StatusCode, header::CONTENT_TYPE},
-    middleware::{from_fn, from_fn_with_state},
+    middleware::from_fn_with_state,
     response::{IntoResponse, Response},
     routing::post,
 };
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::{
-    per_caller::{self, CallerLimits},
-    redirects::attach_origin,
-};
+use super::per_caller::{self, CallerLimits};
 use crate::endpoint::HOOKS_PATH;
 
 /// Maximum size of a posted body, in bytes.
@@ -86,8 +83,7 @@ pub(super) fn router(hooks: Arc<dyn HookReceiver>, limits: Arc<CallerLimits>) ->
     Router::new()
         .route(&format!("{HOOKS_PATH}/{{facade}}/{{action}}"), post(receive))
         .with_state(hooks)
-        .layer(from_fn_with_state(limits, per_caller::limit_rate))
-        .layer(from_fn(attach_origin))
+        .layer(from_fn_with_state(limits, per_caller::limit_unauthenticated))
 }
 
 async fn receive(

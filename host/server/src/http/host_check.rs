@@ -20,7 +20,7 @@ const TWICE: (StatusCode, &str) =
 /// Allowed hosts and origins.
 #[derive(Debug, Clone)]
 pub struct HostAllowlist {
-    /// Lower case, with or without a port. Without one, any port matches.
+    /// With or without a port, in any case. Without a port, all match.
     hosts: Vec<String>,
     /// Normalized as browsers write them.
     origins: Vec<String>,
@@ -35,23 +35,26 @@ impl HostAllowlist {
         let of_own = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}"));
         let of_own = of_own.into_iter().chain([format!("http://{address}")]);
         Self {
-            hosts: own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect(),
+            hosts: own.into_iter().chain(hosts.iter().cloned()).collect(),
             origins: of_own.chain(origins.iter().cloned()).map(|page| normalize_origin(&page)).collect(),
         }
     }
 
     fn has_host(&self, host: &Authority) -> bool {
-        let full = host.as_str().to_ascii_lowercase();
-        let name = host.host().to_ascii_lowercase();
-        self.hosts.iter().any(|own| *own == full || *own == name || format!("[{own}]") == name)
+        let name = host.host();
+        // The listen address has no brackets.
+        let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        let is = |own: &str| [host.as_str(), name, bare].iter().any(|host| own.eq_ignore_ascii_case(host));
+        self.hosts.iter().any(|own| is(own))
     }
 
     fn has_origin(&self, origin: &str) -> bool {
-        self.origins.iter().any(|own| *own == normalize_origin(origin))
+        let origin = normalize_origin(origin);
+        self.origins.contains(&origin)
     }
 
     /// Checks the host and the origin of a request.
-    fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
         // Of two values, one would be checked and another one used.
         if headers.get_all(ORIGIN).iter().count() > 1 {
             return Err(TWICE);
@@ -99,7 +102,7 @@ pub fn normalize_origin(page: &str) -> String {
     without.unwrap_or(page)
 }
 
-/// Refuses requests with other hosts or origins.
+/// Refuses requests with other hosts or origins, for routes beside MCP.
 pub async fn check_host(State(names): State<Arc<HostAllowlist>>, request: Request, next: Next) -> Response {
     match names.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,

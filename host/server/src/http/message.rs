@@ -1,19 +1,18 @@
 //! Reads a request's body within its limits of size and time, and refuses malformed messages and duplicate names.
 //!
-//! rmcp responds to an unreadable body with 415. This layer responds with a JSON-RPC error, as the protocol requires, and as
+//! rmcp responds to an unreadable body with 415. This step responds with a JSON-RPC error, as the protocol requires, and as
 //! on stdio.
 
 use std::{borrow::Cow, error::Error, sync::Arc, time::Duration};
 
 use axum::{
-    body::{Body, to_bytes},
-    extract::{Request, State},
+    body::{Body, HttpBody, to_bytes},
+    extract::Request,
     http::{
-        HeaderMap, Method, StatusCode,
+        HeaderMap, HeaderValue, Method, StatusCode,
         header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE},
     },
-    middleware::Next,
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Response, Result},
 };
 use http_body_util::LengthLimitError;
 use loggia_facade::json::has_many_values;
@@ -60,22 +59,19 @@ impl MessageKind {
     }
 }
 
-/// The client whose request begins a session.
-#[derive(Clone)]
-pub struct NewClient(pub Arc<InitializeRequestParams>);
-
 /// Top-level members of a message.
-struct MessageHead {
-    kind: MessageKind,
+pub struct MessageHead {
+    /// Kind of the message.
+    pub kind: MessageKind,
     id: Option<Value>,
     has_method: bool,
     is_initialize: bool,
     /// The method, if only revisions with sessions have it.
     session_method: Option<&'static str>,
     /// The client that begins a session.
-    client: Option<NewClient>,
+    pub client: Option<Arc<InitializeRequestParams>>,
     /// The call, if the message is a plain one.
-    call: Option<PlainToolCall>,
+    pub call: Option<PlainToolCall>,
 }
 
 impl MessageHead {
@@ -130,7 +126,7 @@ impl MessageHead {
         // If its parameters are malformed, rmcp refuses it.
         let client = is_initialize.then(|| members.get("params")).flatten();
         let client = client.and_then(|params| InitializeRequestParams::deserialize(params).ok());
-        let client = client.map(|client| NewClient(Arc::new(client)));
+        let client = client.map(Arc::new);
         Ok(Self {
             kind,
             id,
@@ -154,6 +150,14 @@ impl MessageHead {
                 );
                 Err(MessageError(self.id.clone(), ErrorCode::METHOD_NOT_FOUND, message.into()))
             }
+        }
+    }
+
+    /// Replaces the response if rmcp could not parse the message: its type is supported.
+    pub fn explain(self, response: Response) -> Response {
+        match response.status() {
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => self.into_error().into_response(),
+            _ => response,
         }
     }
 
@@ -202,63 +206,52 @@ pub struct BodyLimits {
 }
 
 /// Refuses a body by its `Content-Length`, before any other check. hyper enforces that a body is not longer.
-pub async fn check_length(State(bounds): State<BodyLimits>, request: Request, next: Next) -> Response {
-    let length = request.headers().get(CONTENT_LENGTH);
+pub fn check_length(bounds: BodyLimits, headers: &HeaderMap) -> Result<()> {
+    let length = headers.get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     match length.is_some_and(|length| length > bounds.size as u64) {
-        true => too_large(bounds),
-        false => next.run(request).await,
+        true => Err(too_large(bounds).into()),
+        false => Ok(()),
     }
 }
 
-/// Reads and checks the body of a message.
-pub async fn read_body(State(bounds): State<BodyLimits>, request: Request, next: Next) -> Response {
-    // rmcp refuses other types itself.
+/// Reads and checks the body of a message. Requests without one, and of types that rmcp refuses itself, have no message.
+pub async fn read_body(bounds: BodyLimits, request: Request) -> Result<(Request, Option<MessageHead>)> {
     if request.method() != Method::POST || !is_json(request.headers()) {
-        return next.run(request).await;
+        return Ok((request, None));
     }
-    let (mut parts, body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     let bytes = match tokio::time::timeout(bounds.time, to_bytes(body, bounds.size)).await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(error)) if error.source().is_some_and(|error| error.is::<LengthLimitError>()) => {
-            return too_large(bounds);
+            return Err(too_large(bounds).into());
         }
         Ok(Err(_)) => {
-            return (StatusCode::BAD_REQUEST, "the body is truncated, or its chunks are malformed")
-                .into_response();
+            let message = "the body is truncated, or its chunks are malformed";
+            return Err((StatusCode::BAD_REQUEST, message).into());
         }
         Err(_) => {
             let message = format!("the body did not arrive within {} s", bounds.time.as_secs());
-            return (StatusCode::REQUEST_TIMEOUT, [(CONNECTION, "close")], message).into_response();
+            return Err((StatusCode::REQUEST_TIMEOUT, [(CONNECTION, "close")], message).into());
         }
     };
-    let mut head = match MessageHead::parse(&bytes) {
-        Ok(head) => head,
-        Err(error) => return error.into_response(),
-    };
-    if let Err(error) = head.check_revision(&parts.headers) {
-        return error.into_response();
-    }
+    let head = MessageHead::parse(&bytes)?;
+    head.check_revision(&parts.headers)?;
     if head.is_initialize && bytes.len() > MAX_INITIALIZE {
         let message = format!("an `initialize` may have {} KiB at most", MAX_INITIALIZE >> 10);
-        return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+        return Err((StatusCode::PAYLOAD_TOO_LARGE, message).into());
     }
-    parts.extensions.insert(head.kind);
-    // For `sessions/`, too.
-    if let Some(client) = head.client.take() {
-        parts.extensions.insert(client);
+    Ok((Request::from_parts(parts, Body::from(bytes)), Some(head)))
+}
+
+/// Adds the content type that rmcp omits from its error texts.
+pub fn add_content_type(mut response: Response) -> Response {
+    let status = response.status();
+    if (status.is_client_error() || status.is_server_error()) && !response.body().is_end_stream() {
+        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().entry(CONTENT_TYPE).or_insert(plain);
     }
-    // For `direct_calls.rs`; rmcp reads the body.
-    if let Some(call) = head.call.take() {
-        parts.extensions.insert(call);
-    }
-    let unread = head.into_error();
-    let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-    // Its type is supported, so rmcp could not parse the message.
-    match response.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => unread.into_response(),
-        _ => response,
-    }
+    response
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,27 +1,28 @@
 //! MCP over streamable HTTP, at `/mcp`.
 //!
-//! A request passes these layers, the outermost first (see `layers`):
+//! A request passes these steps (see `pipeline.rs`):
 //!
-//! | layer | refuses with | file |
+//! | step | refuses with | file |
 //! |---|---|---|
 //! | connection limits and header timeout | a closed connection | `accept.rs`, `connection_table.rs`, `clock.rs` |
 //! | oversized headers | 431 | `oversize.rs` |
-//! | panic handler | 500 | |
 //! | request id, and a span of the log | | `request_id.rs` |
+//! | panic handler | 500 | `pipeline.rs` |
 //! | `Content-Length` | 413 | `message.rs` |
+//! | other paths | 404 | |
 //! | host and origin (DNS rebinding) | 400, 403 | `host_check.rs` |
 //! | CORS, if other origins are allowed | | |
-//! | authentication | 401, 403, 503 | `auth_layer.rs`, `auth_failures.rs`, `../auth/` |
+//! | authentication | 401, 403, 503 | `authentication.rs`, `auth_failures.rs`, `../auth/` |
 //! | rate limit per caller | 429 | `per_caller.rs`, `rates.rs` |
 //! | profile of the path | 403, 404 | `profiles.rs` |
 //! | body | 400, 408, 413 | `message.rs` |
 //! | concurrency limit per caller | 429 | `per_caller.rs` |
-//! | streams end when their token expires or is revoked | | `auth_layer.rs` |
+//! | streams end when their token expires or is revoked | | `authentication.rs` |
+//! | sessions of older clients | 404 | `sessions/` |
 //! | calls that end at once | | `direct_calls.rs` |
-//! | MCP, with sessions for older clients | | `sessions/` |
-//! | other paths | 404 | |
+//! | MCP | | rmcp |
 //!
-//! Browsers that return from an authorization server (`redirects.rs`) pass the layers up to the host check, and a rate limit. So do
+//! Browsers that return from an authorization server (`redirects.rs`) pass the steps up to the host check, and a rate limit. So do
 //! signed requests to hooks (`hooks.rs`). Server cards (`public_documents.rs`) pass the same, but pages of all origins may read them.
 //!
 //! **Invariant**: unauthenticated requests cost no more than parsing their headers: no body is read and no session is created. The
@@ -29,7 +30,7 @@
 
 mod accept;
 mod auth_failures;
-mod auth_layer;
+mod authentication;
 mod clock;
 mod connection_table;
 mod direct_calls;
@@ -39,6 +40,7 @@ mod host_check;
 mod message;
 mod oversize;
 mod per_caller;
+mod pipeline;
 mod profiles;
 mod public_documents;
 mod rates;
@@ -49,14 +51,12 @@ mod sessions;
 mod tests;
 mod timeouts;
 
-use std::{convert::Infallible, io, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::HttpBody,
-    extract::{Request, State},
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
-    middleware::{from_fn, from_fn_with_state, map_response, map_response_with_state},
+    middleware::from_fn_with_state,
     response::{IntoResponse, Response},
 };
 use loggia_policy::settings::Http;
@@ -65,11 +65,7 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tower::{Service, ServiceBuilder};
-use tower_http::{
-    catch_panic::CatchPanicLayer,
-    cors::{AllowHeaders, CorsLayer},
-};
+use tower_http::cors::{AllowHeaders, CorsLayer};
 
 pub use self::{
     accept::{ConnectionConfig, accept},
@@ -86,8 +82,13 @@ use crate::{
     endpoint::PATH,
     fleet::{FleetLink, FleetMember, SessionMessages, receive_mail},
     http::{
-        auth_failures::AuthFailureLog, auth_layer::AuthState, host_check::HostAllowlist, message::BodyLimits,
-        per_caller::CallerLimits, sessions::BoundedSessions,
+        auth_failures::AuthFailureLog,
+        authentication::AuthState,
+        host_check::HostAllowlist,
+        message::BodyLimits,
+        per_caller::CallerLimits,
+        pipeline::{HttpPipeline, HttpService},
+        sessions::BoundedSessions,
     },
     mcp::McpHandler,
 };
@@ -165,21 +166,17 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         let sessions: Arc<dyn SessionMessages> = Arc::new(Arc::clone(&sessions));
         tokio::spawn(receive_mail(link, inbox, handler.clone(), Some(sessions), versions, streams.clone()));
     }
-    let service = mcp_service(handler.clone(), &http, Arc::clone(&sessions), streams.clone());
-    let auth = Arc::new(AuthState {
-        authenticator,
-        meters: Arc::clone(&meters),
-        failures: AuthFailureLog::default(),
-    });
-    let mcp = McpEndpoint { service, handler, paths: Arc::new(paths), sessions: Arc::clone(&sessions) };
+    let mcp = mcp_service(handler.clone(), &http, Arc::clone(&sessions), streams.clone());
+    let auth = AuthState { authenticator, meters: Arc::clone(&meters), failures: AuthFailureLog::default() };
     let limits = Arc::new(CallerLimits::new(http.per_caller, shared_rates.as_ref()));
     if let Some((rates, SharedRates { exchange, .. })) = limits.rates().zip(shared_rates) {
         tokio::spawn(rates::share(rates, exchange, stop.clone()));
     }
-    let router = layers(mcp, &http, (names, limits), auth, OtherRoutes { returns, hooks, documents });
-    let router = router.layer(map_response_with_state(leaving, close_if_leaving));
+    let others = OtherRoutes { returns, hooks, documents };
+    let mcp = McpEndpoint { mcp, handler, paths, sessions: Arc::clone(&sessions) };
+    let service = build_service(mcp, &http, (names, limits), auth, others, leaving);
     let bounds = ConnectionConfig::from_settings(&http, Arc::clone(&meters.http.connections));
-    let accepting = accept(listener, router, bounds, stop.clone());
+    let accepting = accept(listener, service, bounds, stop.clone());
     tokio::spawn(Arc::clone(&sessions).run(release_memory, streams.clone()));
     tokio::pin!(accepting);
     let draining = async {
@@ -211,11 +208,11 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
     }
 }
 
-/// MCP behind the layers.
-struct McpEndpoint<S> {
-    service: S,
+/// MCP, as the pipeline needs it.
+struct McpEndpoint<M> {
+    mcp: M,
     handler: McpHandler,
-    paths: Arc<ServedPaths>,
+    paths: ServedPaths,
     sessions: Arc<BoundedSessions>,
 }
 
@@ -227,86 +224,65 @@ struct OtherRoutes {
     documents: Vec<PublicDocument>,
 }
 
-/// Builds the router: MCP behind the layers of the table above.
-fn layers<S>(
-    mcp: McpEndpoint<S>,
+/// Builds the service of all paths.
+fn build_service<M>(
+    McpEndpoint { mcp, handler, paths, sessions }: McpEndpoint<M>,
     http: &Http,
     (names, limits): (HostAllowlist, Arc<CallerLimits>),
-    auth: Arc<AuthState>,
+    auth: AuthState,
     others: OtherRoutes,
-) -> Router
-where
-    S: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-{
-    let bounds = BodyLimits { size: http.body.bytes(), time: http.body_time.0 };
+    leaving: CancellationToken,
+) -> HttpService<M> {
+    let (names, cors) = (Arc::new(names), cors_layer(http));
+    let documents = others.documents.iter().map(|document| document.path.clone()).collect();
     let metadata =
         auth.authenticator.as_ref().and_then(Authenticator::metadata).map(ResourceMetadata::router);
-    let cors = cors_layer(http);
-    let authenticated = ServiceBuilder::new()
-        .layer(from_fn_with_state(Arc::clone(&auth), auth_layer::authenticate))
-        .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_rate))
-        .layer(from_fn_with_state(mcp.paths, profiles::select_profile))
-        .layer(from_fn_with_state(bounds, message::read_body))
-        .layer(from_fn_with_state(Arc::clone(&limits), per_caller::limit_concurrency))
-        .layer(from_fn(auth_layer::end_expired_streams))
-        .layer(from_fn_with_state(mcp.sessions, sessions::attach_session))
-        .layer(map_response(set_content_type))
-        .layer(from_fn_with_state(mcp.handler, direct_calls::answer_directly));
-    let all = ServiceBuilder::new()
-        .layer(CatchPanicLayer::custom(internal_error))
-        .layer(from_fn(request_id::assign))
-        .layer(from_fn_with_state(auth, auth_layer::count_response))
-        // A second one within, so that the response is counted and has its id.
-        .layer(CatchPanicLayer::custom(internal_error))
-        .layer(from_fn_with_state(bounds, message::check_length));
-    let names = Arc::new(names);
-    let authenticated = Router::new().nest_service(PATH, mcp.service).layer(authenticated);
-    let mut router = authenticated.merge(metadata.unwrap_or_default()).fallback(not_found);
-    if let Some(cors) = cors {
-        router = router.layer(cors);
+    let others = others.into_router(metadata.unwrap_or_default(), cors.clone(), &names, &limits);
+    let bodies = BodyLimits { size: http.body.bytes(), time: http.body_time.0 };
+    HttpService::new(HttpPipeline {
+        mcp,
+        handler,
+        paths,
+        sessions,
+        limits,
+        bodies,
+        names,
+        auth,
+        cors,
+        documents,
+        others,
+        leaving,
+    })
+}
+
+impl OtherRoutes {
+    /// Builds the router of all paths but MCP's. `metadata` are routes that pages of allowed origins may read.
+    fn into_router(
+        self,
+        metadata: Router,
+        cors: Option<CorsLayer>,
+        names: &Arc<HostAllowlist>,
+        limits: &Arc<CallerLimits>,
+    ) -> Router {
+        let mut router = metadata.fallback(not_found);
+        if let Some(cors) = cors {
+            router = router.layer(cors);
+        }
+        // Beside the CORS layer: no page of another origin may read what a login returns.
+        let returns = self.returns.map(|returns| redirects::router(returns, Arc::clone(limits)));
+        let hooks = self.hooks.map(|hooks| hooks::router(hooks, Arc::clone(limits)));
+        let router = router.merge(returns.unwrap_or_default()).merge(hooks.unwrap_or_default());
+        let router = router.layer(from_fn_with_state(Arc::clone(names), host_check::check_host));
+        // Beside the check of origins and the CORS layer: everyone may read them.
+        let documents = public_documents::router(self.documents, Arc::clone(limits));
+        router.merge(documents.layer(from_fn_with_state(Arc::clone(names), host_check::check_only_host)))
     }
-    // Beside the CORS layer: no page of another origin may read what a login returns.
-    let returns = others.returns.map(|returns| redirects::router(returns, Arc::clone(&limits)));
-    let hooks = others.hooks.map(|hooks| hooks::router(hooks, Arc::clone(&limits)));
-    let router = router.merge(returns.unwrap_or_default()).merge(hooks.unwrap_or_default());
-    let router = router.layer(from_fn_with_state(Arc::clone(&names), host_check::check_host));
-    // Beside the check of origins and the CORS layer: everyone may read them.
-    let documents = public_documents::router(others.documents, limits);
-    let documents = documents.layer(from_fn_with_state(names, host_check::check_only_host));
-    router.merge(documents).layer(all)
 }
 
 /// Points browsers and misconfigured clients to the endpoint.
 async fn not_found() -> Response {
     let message = format!("not found: MCP clients connect to {PATH} by streamable HTTP\n");
     (StatusCode::NOT_FOUND, message).into_response()
-}
-
-/// Adds the content type that rmcp omits from its error texts.
-async fn set_content_type(mut response: Response) -> Response {
-    let status = response.status();
-    if (status.is_client_error() || status.is_server_error()) && !response.body().is_end_stream() {
-        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-        response.headers_mut().entry(header::CONTENT_TYPE).or_insert(plain);
-    }
-    response
-}
-
-/// Closes the connection after the response, once the server leaves.
-async fn close_if_leaving(State(leaving): State<CancellationToken>, mut response: Response) -> Response {
-    if leaving.is_cancelled() {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
-    response
-}
-
-/// Responds to a panic, which ends one request and not the server.
-fn internal_error(_: Box<dyn std::any::Any + Send>) -> Response {
-    (StatusCode::INTERNAL_SERVER_ERROR, "internal server error; see the server's log").into_response()
 }
 
 /// Builds the CORS layer; `None` if no other origins are allowed.

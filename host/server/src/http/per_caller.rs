@@ -3,13 +3,14 @@
 
 use std::{
     collections::HashMap,
+    net::SocketAddr,
     num::NonZero,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use axum::{
     body::Body,
-    extract::{Request, State},
+    extract::{ConnectInfo, Request, State},
     http::{Method, StatusCode, header::RETRY_AFTER},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -28,9 +29,22 @@ const DEFAULTS: [u32; 3] = [50, 32, 16];
 
 /// Purpose of a permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum PermitKind {
+pub enum PermitKind {
+    /// A call, until its response has been sent.
     Call,
+    /// A stream of notifications.
     Stream,
+}
+
+impl PermitKind {
+    /// Returns which permit a request needs. Responses and notifications need none, since they let calls end.
+    pub fn of(method: &Method, message: Option<MessageKind>) -> Option<Self> {
+        match (method, message) {
+            (&Method::GET, _) | (_, Some(MessageKind::Subscription)) => Some(Self::Stream),
+            (_, Some(MessageKind::Request)) => Some(Self::Call),
+            _ => None,
+        }
+    }
 }
 
 /// One limit.
@@ -97,6 +111,29 @@ impl CallerLimits {
         rates.check(who).map_err(|wait| LimitExceeded { what: "requests", after: wait.as_secs() + 1 })
     }
 
+    /// Enforces the rate limit before the body is read. DELETE, which ends a session, is always allowed.
+    pub fn check_request(&self, request: &Request) -> Result<(), LimitExceeded> {
+        match request.method() {
+            &Method::DELETE => Ok(()),
+            _ => self.check_rate(&account(request)),
+        }
+    }
+
+    /// Enforces the concurrency limits.
+    pub fn admit(
+        self: &Arc<Self>,
+        request: &mut Request,
+        kind: Option<PermitKind>,
+    ) -> Result<RequestPermit, LimitExceeded> {
+        let Some(kind) = kind else { return Ok(RequestPermit(None)) };
+        let permit = self.acquire(account(request), kind)?.map(Arc::new);
+        if let Some(permit) = &permit {
+            // In a session a call continues after its client disconnects, and rmcp passes the request's extensions to it.
+            request.extensions_mut().insert(CallPermit(Arc::clone(permit)));
+        }
+        Ok(RequestPermit(permit))
+    }
+
     /// Rates of all callers; `None` if they are unlimited.
     pub(super) fn rates(&self) -> Option<Arc<CallerRates>> {
         self.rates.clone()
@@ -125,7 +162,7 @@ impl CallerLimits {
 
 /// An exceeded limit, and the seconds after which to retry.
 #[derive(Debug, PartialEq, Eq)]
-struct LimitExceeded {
+pub struct LimitExceeded {
     what: &'static str,
     after: u64,
 }
@@ -158,31 +195,29 @@ impl Drop for CallerPermit {
     }
 }
 
-/// Enforces the rate limit before the body is read. DELETE, which ends a session, is always allowed.
-pub async fn limit_rate(State(limits): State<Arc<CallerLimits>>, request: Request, next: Next) -> Response {
-    if request.method() != Method::DELETE
-        && let Err(exceeded) = limits.check_rate(&account(&request))
-    {
-        return exceeded.into_response();
+/// Permit of a request; `None` if it needs none.
+pub struct RequestPermit(Option<Arc<CallerPermit>>);
+
+impl RequestPermit {
+    /// Holds the permit until the response has been sent or abandoned.
+    pub fn hold(self, response: Response) -> Response {
+        match self.0 {
+            None => response,
+            Some(permit) => response.map(|body| Body::new(GuardedBody::new(body, permit))),
+        }
     }
-    next.run(request).await
 }
 
-/// Enforces the concurrency limits. Responses and notifications need no permit, since they let calls end.
-pub async fn limit_concurrency(
+/// Treats a request as that of an unauthenticated caller, and enforces its rate limit.
+pub async fn limit_unauthenticated(
     State(limits): State<Arc<CallerLimits>>,
     mut request: Request,
     next: Next,
-) -> Response {
-    let Some(kind) = permit_kind(&request) else { return next.run(request).await };
-    let permit = match limits.acquire(account(&request), kind) {
-        Ok(Some(permit)) => Arc::new(permit),
-        Ok(None) => return next.run(request).await,
-        Err(exceeded) => return exceeded.into_response(),
-    };
-    // In a session a call continues after its client disconnects, and rmcp passes the request's extensions to it.
-    request.extensions_mut().insert(CallPermit(Arc::clone(&permit)));
-    next.run(request).await.map(|body| Body::new(GuardedBody::new(body, permit)))
+) -> Result<Response, LimitExceeded> {
+    let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+    request.extensions_mut().insert(CallOrigin::anonymous().with_address(address));
+    limits.check_request(&request)?;
+    Ok(next.run(request).await)
 }
 
 /// Keeps the permit until the call ends.
@@ -193,20 +228,6 @@ struct CallPermit(#[allow(dead_code, reason = "it is held, not read")] Arc<Calle
 fn account(request: &Request) -> CallerAccount {
     let account = request.extensions().get::<CallOrigin>().and_then(CallOrigin::account);
     account.unwrap_or(CallerAccount::Caller(Caller::Anonymous))
-}
-
-/// Returns which permit a request needs.
-fn permit_kind(request: &Request) -> Option<PermitKind> {
-    match (request.method(), request.extensions().get::<MessageKind>()) {
-        (&Method::GET, _) | (_, Some(MessageKind::Subscription)) => Some(PermitKind::Stream),
-        (_, Some(MessageKind::Request)) => Some(PermitKind::Call),
-        _ => None,
-    }
-}
-
-/// Returns true for requests that open a notification stream.
-pub fn is_stream(request: &Request) -> bool {
-    permit_kind(request) == Some(PermitKind::Stream)
 }
 
 #[cfg(test)]

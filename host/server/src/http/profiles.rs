@@ -3,9 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::StatusCode,
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 
@@ -20,13 +19,9 @@ pub struct ServedPaths {
     pub profiles: BTreeMap<String, Arc<ServedEndpoint>>,
 }
 
-/// The only profile that the caller of a request may use.
-#[derive(Debug, Clone)]
-pub struct BoundProfile(pub Arc<str>);
-
 /// Why a request gets no endpoint.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-enum PathRefusal {
+pub enum PathRefusal {
     #[error("not found: there is no profile of this name; MCP clients connect to {PATH} or {PATH}/PROFILE\n")]
     Unknown,
     #[error("forbidden: the token is bound to the profile `{0}`; connect to {PATH}/{0}\n")]
@@ -35,12 +30,13 @@ enum PathRefusal {
     Missing(String),
 }
 
-impl PathRefusal {
-    fn status(&self) -> StatusCode {
-        match self {
+impl IntoResponse for PathRefusal {
+    fn into_response(self) -> Response {
+        let status = match self {
             Self::Unknown => StatusCode::NOT_FOUND,
             Self::Bound(_) | Self::Missing(_) => StatusCode::FORBIDDEN,
-        }
+        };
+        (status, self.to_string()).into_response()
     }
 }
 
@@ -57,22 +53,12 @@ impl ServedPaths {
             Some(bound) => Err(PathRefusal::Bound(bound.to_owned())),
         }
     }
-}
 
-/// Attaches what the path of a request serves. Runs behind authentication.
-pub async fn select_profile(
-    State(paths): State<Arc<ServedPaths>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let bound = request.extensions_mut().remove::<BoundProfile>();
-    match paths.find(request.uri().path(), bound.as_ref().map(|BoundProfile(name)| &**name)) {
-        Ok(endpoint) => {
-            let endpoint = Arc::clone(endpoint);
-            request.extensions_mut().insert(endpoint);
-            next.run(request).await
-        }
-        Err(refusal) => (refusal.status(), refusal.to_string()).into_response(),
+    /// Attaches what the path of a request serves to its caller, who may be bound to a profile.
+    pub fn select_profile(&self, request: &mut Request, bound: Option<&str>) -> Result<(), PathRefusal> {
+        let endpoint = Arc::clone(self.find(request.uri().path(), bound)?);
+        request.extensions_mut().insert(endpoint);
+        Ok(())
     }
 }
 

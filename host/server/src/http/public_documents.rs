@@ -22,7 +22,7 @@ use axum::{
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
-use super::{per_caller, per_caller::CallerLimits, redirects::attach_origin};
+use super::per_caller::{self, CallerLimits};
 use crate::card::PublicDocument;
 
 /// Headers of each response, so that pages can read refusals, too.
@@ -53,8 +53,7 @@ pub(super) fn router(documents: Vec<PublicDocument>, limits: Arc<CallerLimits>) 
             let methods = get(show).options(answer_preflight).fallback(refuse_method);
             router.route(&path, methods.with_state(Arc::new(TaggedDocument { document, tag })))
         })
-        .layer(from_fn_with_state(limits, per_caller::limit_rate))
-        .layer(from_fn(attach_origin))
+        .layer(from_fn_with_state(limits, per_caller::limit_unauthenticated))
         .layer(from_fn(set_headers))
 }
 

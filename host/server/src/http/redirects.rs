@@ -3,11 +3,11 @@
 //! The route needs no authentication: a browser has no token of this server. The host decides what a query means. Pages may not be
 //! read by other origins, cached or framed, nor do they tell others the address.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::{ConnectInfo, RawQuery, Request, State},
+    extract::{RawQuery, Request, State},
     http::{
         HeaderName, HeaderValue, StatusCode,
         header::{
@@ -20,9 +20,8 @@ use axum::{
     routing::get,
 };
 use futures_util::future::BoxFuture;
-use loggia_gate::access::CallOrigin;
 
-use super::{per_caller, per_caller::CallerLimits};
+use super::per_caller::{self, CallerLimits};
 use crate::endpoint::CALLBACK_PATH;
 
 /// Bytes of a query. Authorization codes are shorter.
@@ -59,8 +58,7 @@ pub(super) fn router(returns: Arc<dyn BrowserReturns>, limits: Arc<CallerLimits>
     Router::new()
         .route(CALLBACK_PATH, methods)
         .with_state(returns)
-        .layer(from_fn_with_state(limits, per_caller::limit_rate))
-        .layer(from_fn(attach_origin))
+        .layer(from_fn_with_state(limits, per_caller::limit_unauthenticated))
         .layer(from_fn(set_headers))
 }
 
@@ -78,13 +76,6 @@ async fn refuse_head() -> Response {
     (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")]).into_response()
 }
 
-/// Attaches the origin of an unauthenticated caller.
-pub(super) async fn attach_origin(mut request: Request, next: Next) -> Response {
-    let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    request.extensions_mut().insert(CallOrigin::anonymous().with_address(address));
-    next.run(request).await
-}
-
 async fn set_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     response.headers_mut().extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
@@ -93,7 +84,9 @@ async fn set_headers(request: Request, next: Next) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use axum::{body::Body, http::Method};
+    use std::net::SocketAddr;
+
+    use axum::{body::Body, extract::ConnectInfo, http::Method};
     use futures_util::FutureExt;
     use loggia_policy::settings::PerCaller;
     use tower::ServiceExt;

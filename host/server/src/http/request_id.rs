@@ -3,10 +3,10 @@
 use axum::{
     extract::Request,
     http::{HeaderMap, HeaderName, HeaderValue},
-    middleware::Next,
     response::Response,
 };
-use tracing::Instrument;
+use data_encoding::HEXLOWER;
+use tracing::Span;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -15,29 +15,29 @@ pub fn read(headers: &HeaderMap) -> Option<&str> {
     headers.get(HEADER)?.to_str().ok()
 }
 
-/// Assigns an id, and adds it to the log and the response.
-pub async fn assign(mut request: Request, next: Next) -> Response {
-    let mut bits = [0; 8];
-    // Only for correlation: without randomness, the id is 0.
-    let _ = getrandom::fill(&mut bits);
-    let id = format!("{:016x}", u64::from_ne_bytes(bits));
-    // Read by the audit line of each call.
-    let header = HeaderValue::from_str(&id).ok();
-    match &header {
-        Some(id) => request.headers_mut().insert(HEADER, id.clone()),
-        None => request.headers_mut().remove(&HEADER),
-    };
-    let span = tracing::info_span!("http", request = %id);
-    let method = request.method().clone();
-    let mut response = async {
-        let response = next.run(request).await;
-        tracing::debug!(%method, status = response.status().as_u16(), "answered");
-        response
+/// Id of a request.
+pub struct RequestId(HeaderValue);
+
+impl RequestId {
+    /// Assigns an id to a request. The audit line of its call has it, too.
+    pub fn assign(request: &mut Request) -> Self {
+        let mut bits = [0; 8];
+        // Only for correlation: without randomness, the id is 0.
+        let _ = getrandom::fill(&mut bits);
+        let mut digits = [0; 16];
+        HEXLOWER.encode_mut(&bits, &mut digits);
+        let id = HeaderValue::from_bytes(&digits).unwrap_or(HeaderValue::from_static("0"));
+        request.headers_mut().insert(HEADER, id.clone());
+        Self(id)
     }
-    .instrument(span)
-    .await;
-    if let Some(id) = header {
-        response.headers_mut().insert(HEADER, id);
+
+    /// Creates a span of the log, whose lines have the id.
+    pub fn span(&self) -> Span {
+        tracing::info_span!("http", request = self.0.to_str().unwrap_or_default())
     }
-    response
+
+    /// Adds the id to the response.
+    pub fn attach(self, response: &mut Response) {
+        response.headers_mut().insert(HEADER, self.0);
+    }
 }

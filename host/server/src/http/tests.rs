@@ -1,4 +1,4 @@
-//! The layers around failures that no client can cause from outside.
+//! The pipeline with failures that no client can cause from outside.
 
 use std::convert::Infallible;
 
@@ -13,10 +13,10 @@ use loggia_gate::{
 };
 use loggia_policy::settings::PerCaller;
 use tokio::sync::watch;
-use tower::{ServiceExt, service_fn};
+use tower::{Service, ServiceExt, service_fn};
 
 use super::*;
-use crate::endpoint::CALLBACK_PATH;
+use crate::endpoint::{CALLBACK_PATH, PATH};
 
 /// Answers every browser.
 struct Welcome;
@@ -27,26 +27,27 @@ impl BrowserReturns for Welcome {
     }
 }
 
-/// The router with a service that panics on request instead of MCP.
-fn panicky() -> Router {
+/// The pipeline around a service that panics on request instead of MCP.
+fn panicky() -> impl Service<Request, Response = Response, Error = Infallible> + Clone {
     let per_caller = PerCaller { concurrency: Some(1), ..PerCaller::default() };
     let http = Http { per_caller, origins: vec![PAGE.to_owned()], ..Http::default() };
     let meters = Arc::new(GateMeters::default());
     let (_, news) = watch::channel(());
     let sessions = Arc::new(BoundedSessions::new(&http, news, &meters.http, Arc::default()));
     let names = HostAllowlist::new(http.listen, &[], &http.origins);
-    let service = service_fn(async |request: Request| {
+    let mcp = service_fn(async |request: Request| {
         assert!(!request.headers().contains_key("panic"), "a secret");
         Ok::<_, Infallible>(Response::new(Body::from("fine")))
     });
     let gate = Gate::new(Arc::default(), Executor::new(lanes(), InlinePolicy::Slots(1)));
     let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
-    layers(
-        McpEndpoint { service, handler, paths: Arc::default(), sessions },
+    build_service(
+        McpEndpoint { mcp, handler, paths: ServedPaths::default(), sessions },
         &http,
         (names, Arc::new(CallerLimits::new(http.per_caller, None))),
-        Arc::new(AuthState { authenticator: None, meters, failures: AuthFailureLog::default() }),
+        AuthState { authenticator: None, meters, failures: AuthFailureLog::default() },
         OtherRoutes { returns: Some(Arc::new(Welcome)), ..OtherRoutes::default() },
+        CancellationToken::new(),
     )
 }
 
@@ -55,21 +56,24 @@ const PAGE: &str = "https://chat.example.com";
 
 #[tokio::test]
 async fn no_other_origin_reads_returns() {
-    let router = panicky();
+    let service = panicky();
     for (path, host, status, is_readable) in [
         (PATH, "localhost", 200, true),
         (CALLBACK_PATH, "localhost", 200, false),
         (CALLBACK_PATH, "evil.example", 403, false),
     ] {
         let request = Request::get(path).header("host", host).header("origin", PAGE);
-        let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let response = service.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
         let allowed = response.headers().contains_key("access-control-allow-origin");
         assert_eq!((response.status().as_u16(), allowed), (status, is_readable), "{path} {host}");
     }
 }
 
 /// Returns id, status and text of a response.
-async fn post(router: &Router, header: &str) -> (String, u16, String) {
+async fn post(
+    service: impl Service<Request, Response = Response, Error = Infallible> + Clone,
+    header: &str,
+) -> (String, u16, String) {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let request = Request::post(PATH)
         .header("host", "localhost")
@@ -77,7 +81,7 @@ async fn post(router: &Router, header: &str) -> (String, u16, String) {
         .header(header, "x")
         .body(Body::from(body))
         .unwrap();
-    let response = router.clone().oneshot(request).await.unwrap();
+    let response = service.clone().oneshot(request).await.unwrap();
     let id = response.headers()["x-request-id"].to_str().unwrap().to_owned();
     let status = response.status().as_u16();
     let text = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
@@ -86,14 +90,14 @@ async fn post(router: &Router, header: &str) -> (String, u16, String) {
 
 #[tokio::test]
 async fn a_panic_ends_only_its_request() {
-    let router = panicky();
+    let service = panicky();
     // The second one would be refused if the first had kept the only permit.
     for (header, status, message) in [
         ("panic", 500, "internal server error; see the server's log"),
         ("panic", 500, "internal server error; see the server's log"),
         ("calm", 200, "fine"),
     ] {
-        let (id, got, text) = post(&router, header).await;
+        let (id, got, text) = post(service.clone(), header).await;
         assert_eq!((got, text.as_str()), (status, message), "{header}");
         assert_eq!(id.len(), 16, "{id}");
     }

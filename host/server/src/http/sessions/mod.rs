@@ -30,9 +30,8 @@ use std::{
 };
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{Method, StatusCode},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use futures_util::{Stream, StreamExt, stream::BoxStream};
@@ -55,10 +54,14 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    message::{NewClient, STATELESS},
+    message::STATELESS,
     sessions::{
-        closed::ClosedSessions, notification_stream::NotificationStream, phase::SessionPhase,
-        plain::run_plain, sealed_id::SessionSealer, table::SessionTable,
+        closed::ClosedSessions,
+        notification_stream::NotificationStream,
+        phase::SessionPhase,
+        plain::run_plain,
+        sealed_id::SessionSealer,
+        table::{SessionTable, SessionVisit},
     },
 };
 use crate::{
@@ -85,11 +88,16 @@ tokio::task_local! {
 
 /// Attaches caller and session to a request, and keeps the session awake until the response, even if the client disconnects:
 /// rmcp passes the request's extensions to the call. One request wakes a hibernated session; concurrent ones wait for it.
-pub async fn attach_session(
-    State(sessions): State<Arc<BoundedSessions>>,
+/// `new` is the client whose request begins a session. `next` passes the request on, with the client of an awake session.
+pub async fn attach_session<F>(
+    sessions: &Arc<BoundedSessions>,
     mut request: Request,
-    next: Next,
-) -> Response {
+    new: Option<Arc<InitializeRequestParams>>,
+    next: impl FnOnce(Request, Option<Arc<InitializeRequestParams>>) -> F + Send,
+) -> Response
+where
+    F: Future<Output = Response> + Send + 'static,
+{
     let origin = request.extensions().get::<CallOrigin>();
     let caller = origin.map_or(Caller::Anonymous, |origin| origin.caller.clone());
     let headers = request.headers();
@@ -98,31 +106,25 @@ pub async fn attach_session(
     let id = id
         .filter(|_| headers.get("mcp-protocol-version").is_none_or(|version| version.as_bytes() < STATELESS));
     let Some(id) = id else {
-        let client = request.extensions_mut().remove::<NewClient>();
-        let answer = CALLER.scope(caller, run_plain(next.run(request)));
-        return match client {
-            Some(NewClient(client)) => CLIENT.scope(client, answer).await,
+        let answer = CALLER.scope(caller, run_plain(next(request, None)));
+        return match new {
+            Some(client) => CLIENT.scope(client, answer).await,
             None => answer.await,
         };
     };
-    let Some(open) = sessions.find(&id, &caller).await else { return session_not_found() };
-    request.extensions_mut().insert(ActiveRequest(open));
-    if let Some(hold) = sessions.hold(&id) {
-        request.extensions_mut().insert(hold);
-    }
+    let Some(visit) = sessions.find(&id, &caller).await else { return session_not_found() };
+    request.extensions_mut().insert(ActiveRequest(visit.activity));
+    request.extensions_mut().insert(SessionHold(visit.subscriptions));
     let is_end = request.method() == Method::DELETE;
-    let mut response = match sessions.wake(&id).await {
-        WakeOutcome::Awake => {
-            if let Some(client) = sessions.client(&id) {
-                request.extensions_mut().insert(client);
-            }
-            CALLER.scope(caller, run_plain(next.run(request))).await
-        }
+    let outcome = if visit.is_awake { WakeOutcome::Awake } else { sessions.wake(&id).await };
+    let mut response = match outcome {
+        WakeOutcome::Awake => CALLER.scope(caller, run_plain(next(request, visit.client))).await,
         WakeOutcome::Gone => session_not_found(),
         WakeOutcome::Wake => {
             // A disconnecting client must not leave a half-restored session.
+            let (sessions, answer) = (Arc::clone(sessions), CALLER.scope(caller, next(request, None)));
             let waking = async move {
-                let woken = tokio::spawn(CALLER.scope(caller, next.run(request))).await;
+                let woken = tokio::spawn(answer).await;
                 // In any case, since other requests wait for it.
                 sessions.finish_wake(&id).await;
                 woken
@@ -137,10 +139,6 @@ pub async fn attach_session(
     }
     response
 }
-
-/// `initialize` parameters of the client whose session is awake, in the extensions of its request.
-#[derive(Clone)]
-pub struct SessionClient(pub Arc<InitializeRequestParams>);
 
 /// rmcp's own response to an unknown session.
 fn session_not_found() -> Response {
@@ -228,9 +226,9 @@ impl BoundedSessions {
     }
 
     /// Finds a session of the caller, and keeps it busy. One that this server does not know is restored from its id.
-    async fn find(&self, id: &SessionId, caller: &Caller) -> Option<Arc<()>> {
-        if let Some(open) = self.touch(id, caller) {
-            return Some(open);
+    async fn find(&self, id: &SessionId, caller: &Caller) -> Option<SessionVisit> {
+        if let Some(visit) = self.touch(id, caller) {
+            return Some(visit);
         }
         if self.is_closed(id) {
             return None;
@@ -358,7 +356,9 @@ impl BoundedSessions {
 
     /// Marks the current caller's session as used.
     fn touch_own(&self, id: &SessionId) -> Result<Arc<()>, LocalSessionManagerError> {
-        self.touch(id, &caller()).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))
+        let visit = self.touch(id, &caller());
+        let visit = visit.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
+        Ok(visit.activity)
     }
 
     /// Opens a notification stream, which begins with rmcp's messages.
@@ -382,21 +382,11 @@ impl BoundedSessions {
         Ok(listening.stream(first))
     }
 
-    /// Returns the client of a session, once its handshake is done.
-    fn client(&self, id: &SessionId) -> Option<SessionClient> {
-        self.table().0.get(id)?.initialize_params.clone().map(SessionClient)
-    }
-
-    /// Returns what keeps a session awake for its subscriptions, as long as its client listens.
-    fn hold(&self, id: &SessionId) -> Option<SessionHold> {
-        self.table().0.get(id).map(|session| SessionHold(Arc::clone(&session.subscriptions)))
-    }
-
     fn table(&self) -> MutexGuard<'_, SessionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn touch(&self, id: &SessionId, caller: &Caller) -> Option<Arc<()>> {
+    fn touch(&self, id: &SessionId, caller: &Caller) -> Option<SessionVisit> {
         self.table().touch(id, caller, Instant::now())
     }
 }

@@ -68,16 +68,33 @@ impl SessionEntry {
     }
 }
 
+/// What a request needs of its session.
+pub struct SessionVisit {
+    /// Keeps the session busy.
+    pub activity: Arc<()>,
+    /// Keeps the session awake while its client listens for resources.
+    pub subscriptions: Arc<()>,
+    /// Whether rmcp has the session.
+    pub is_awake: bool,
+    /// The client, once its handshake is done.
+    pub client: Option<Arc<InitializeRequestParams>>,
+}
+
 /// All sessions, awake or hibernated.
 #[derive(Default)]
 pub struct SessionTable(pub HashMap<SessionId, SessionEntry>);
 
 impl SessionTable {
-    /// Marks a session as used, and returns a guard that keeps it busy. Returns `None` for other callers' sessions.
-    pub fn touch(&mut self, id: &SessionId, caller: &Caller, now: Instant) -> Option<Arc<()>> {
+    /// Marks a session as used, and returns what keeps it busy. Returns `None` for other callers' sessions.
+    pub fn touch(&mut self, id: &SessionId, caller: &Caller, now: Instant) -> Option<SessionVisit> {
         let session = self.0.get_mut(id).filter(|session| session.owner.is_same(caller))?;
         (session.last_active, session.last_present) = (now, now);
-        Some(Arc::clone(&session.activity))
+        Some(SessionVisit {
+            activity: Arc::clone(&session.activity),
+            subscriptions: Arc::clone(&session.subscriptions),
+            is_awake: session.is_in(SessionPhase::Awake),
+            client: session.initialize_params.clone(),
+        })
     }
 
     /// Inserts a new session, which sees the changes of `news` from now on. At capacity, evicts and returns another session.
