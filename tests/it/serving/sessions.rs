@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Folder, HttpHost, Served, eventually, fixture,
+    Folder, HttpHost, Served, eventually, fixture, lingers,
     wire::{self, INITIALIZE, Line},
 };
 use serde_json::{Value, json};
@@ -132,6 +132,37 @@ async fn running_calls_keep_their_session_awake() -> Result<()> {
         let told = wire::ask(host, &session, &wire::in_session(9, "echo", &add())).await?;
         assert_eq!(told.envelope()?["data"], 3.0, "{told:?}");
     }
+    Ok(())
+}
+
+/// A client whose connection broke asks for what it missed.
+#[tokio::test]
+async fn a_resumed_stream_has_the_whole_result() -> Result<()> {
+    let folder = Folder::with(&["lingers"]);
+    let data = lingers::lingers(&folder, "lingers");
+    let served = Served::configured(&folder, "", &[]).await?;
+    let (host, own) = (&served.host, served.host.authority());
+    let session = wire::session(host, "", INITIALIZE).await?;
+    let mut line = Line::open(own).await?;
+    line.write(wire::post(host, &session, &wire::in_session(2, "lingers", &lingers::wait("a")))).await?;
+    lingers::runs(&data, "a").await;
+    // After a second, the stream begins with an event that has nothing but an id.
+    assert_eq!(line.head().await?.status, 200);
+    line.until("id: ").await?;
+    let id = line.until("\n").await?;
+    drop(line);
+    lingers::go(&data, "done")?;
+    let mut again = Line::open(own).await?;
+    again
+        .write(format!(
+            "GET /mcp HTTP/1.1\r\nHost: {own}\r\nAccept: text/event-stream\r\n{session}Last-Event-ID: {}\r\n\r\n",
+            id.trim()
+        ))
+        .await?;
+    assert_eq!(again.head().await?.status, 200);
+    let result = again.event().await?["result"].take();
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().context("a text")?)?;
+    assert_eq!((&text["data"], &result["structuredContent"]), (&json!("done"), &text), "{result}");
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
+    body::Body,
     extract::Request,
     http::{
         HeaderMap,
@@ -39,6 +40,10 @@ pub async fn answer_directly(
         }
         DirectOutcome::Started(started) => {
             request.extensions_mut().insert(started);
+            // rmcp reads the message once more, but the call has taken its arguments.
+            if let Ok(text) = serde_json::to_vec(&call.into_message()) {
+                *request.body_mut() = Body::from(text);
+            }
             None
         }
         DirectOutcome::Declined => None,

@@ -37,6 +37,8 @@ struct ToolRequest<'a> {
     binding: Option<CallBinding>,
     origin: &'a CallOrigin,
     context: &'a McpContext,
+    /// Whether both contents of the result may be written from one text.
+    shares_text: bool,
 }
 
 /// A call that was begun before its request got here, with its first event.
@@ -79,11 +81,14 @@ impl McpHandler {
             .with_span(span)
             .with_roots(self.root_source());
         let tool = request.name.clone();
+        // Sessions over HTTP write their responses themselves, and only they begin calls early.
+        let shares_text = self.shares_text || begun.is_some();
         // Only state that may pass through the client needs a binding.
         let binding = (support.by_retry || request.request_state.is_some())
             .then(|| CallBinding::new(&request.name, request.arguments.as_ref()));
         if let Some((exec, event, _counted)) = begun {
-            let request = ToolRequest { tool: &tool, support, binding, origin: &origin, context };
+            let request =
+                ToolRequest { tool: &tool, support, binding, origin: &origin, context, shares_text };
             return self.follow_call(exec, event, request).await;
         }
         if let Some(call) = self.find_reference(&request, &origin, binding.as_ref())
@@ -95,7 +100,7 @@ impl McpHandler {
             Resumption::Resumed(exec) => exec,
             Resumption::Expired(failure) => {
                 let envelope = Envelope::new(Command { key: "action", name: None }, Err(failure));
-                return Ok(self.to_result(envelope, &tool, context).into());
+                return Ok(self.to_result(envelope, &tool, context, shares_text).into());
             }
             Resumption::NewCall => self.start_call(request, support, origin.clone()).await?,
         };
@@ -107,12 +112,18 @@ impl McpHandler {
                 None => cancelled().into(),
             });
         }
-        let request = ToolRequest { tool: &tool, support, binding, origin: &origin, context };
+        let request = ToolRequest { tool: &tool, support, binding, origin: &origin, context, shares_text };
         self.follow_call(exec, None, request).await
     }
 
-    fn to_result(&self, mut envelope: Envelope, tool: &str, context: &McpContext) -> CallToolResult {
-        let render = if self.shares_text { to_shared_result } else { to_result };
+    fn to_result(
+        &self,
+        mut envelope: Envelope,
+        tool: &str,
+        context: &McpContext,
+        shares_text: bool,
+    ) -> CallToolResult {
+        let render = if shares_text { to_shared_result } else { to_result };
         let catalog = self.shared.gate.catalog();
         let snapshot = catalog.snapshot();
         if !catalog.notices.is_empty() {
@@ -133,9 +144,16 @@ impl McpHandler {
     }
 
     /// Answers with the run that a call becomes, or with its status.
-    async fn detach(&self, exec: Exec, tool: &str, context: &McpContext) -> CallToolResponse {
+    async fn detach(
+        &self,
+        exec: Exec,
+        tool: &str,
+        context: &McpContext,
+        shares_text: bool,
+    ) -> CallToolResponse {
         exec.persist().await;
-        exec.detach_as_run().map_or_else(cancelled, |envelope| self.to_result(envelope, tool, context)).into()
+        let status = exec.detach_as_run();
+        status.map_or_else(cancelled, |envelope| self.to_result(envelope, tool, context, shares_text)).into()
     }
 
     /// Starts a new call.
@@ -222,7 +240,7 @@ impl McpHandler {
         &self,
         mut exec: Exec,
         mut first: Option<CallEvent>,
-        ToolRequest { tool, support, binding, origin, context }: ToolRequest<'_>,
+        ToolRequest { tool, support, binding, origin, context, shares_text }: ToolRequest<'_>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut reporter = ProgressSender::new(context);
         let mut asking: OpenForms = FuturesUnordered::new();
@@ -256,7 +274,7 @@ impl McpHandler {
                         patience.as_mut().reset(Instant::now() + Duration::from_secs(1));
                         continue;
                     }
-                    return Ok(self.detach(exec, tool, context).await);
+                    return Ok(self.detach(exec, tool, context, shares_text).await);
                 }
             };
             match event {
@@ -264,19 +282,19 @@ impl McpHandler {
                     // The last progress is always sent.
                     reporter.flush(context).await;
                     withdraw(&mut asking).await;
-                    return Ok(self.to_result(*envelope, tool, context).into());
+                    return Ok(self.to_result(*envelope, tool, context, shares_text).into());
                 }
                 CallEvent::Progress(progress) => reporter.report(context, progress).await,
                 // People take their time. Who waits for a run's status waits on.
                 CallEvent::AwaitsApproval if exec.watched_run().is_some() => {}
-                CallEvent::AwaitsApproval => return Ok(self.detach(exec, tool, context).await),
+                CallEvent::AwaitsApproval => return Ok(self.detach(exec, tool, context, shares_text).await),
                 CallEvent::Asks(mut asks) => {
                     // MCP cannot express it, so it cannot be answered.
                     exec.close_unless(&mut asks, elicitation::is_expressible, &Answer::Cancelled);
                     let watched = exec.watched_run();
                     if watched.is_some() && !asks.values().all(|question| support.shows(question)) {
                         // The questions are part of the run's status.
-                        return Ok(self.detach(exec, tool, context).await);
+                        return Ok(self.detach(exec, tool, context, shares_text).await);
                     }
                     exec.close_unless(&mut asks, |question| support.shows(question), &Answer::Declined);
                     if asks.is_empty() {

@@ -70,7 +70,7 @@ pub use crate::mcp::{
     roots::SessionRoots,
     subscriptions::{SessionHold, StateObservation, StateObserver},
     view::{ClientView, ServedEndpoint},
-    wire::message_text,
+    wire::{message_text, unshared_message},
 };
 pub use crate::seal::SealSecret;
 

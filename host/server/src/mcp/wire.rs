@@ -29,6 +29,16 @@ pub fn unshare_text(result: &mut CallToolResult) {
     }
 }
 
+/// [`unshare_text`] for a message; `None` if any writer may write it as it is.
+pub fn unshared_message(message: &TxJsonRpcMessage<RoleServer>) -> Option<TxJsonRpcMessage<RoleServer>> {
+    let JsonRpcMessage::Response(response) = message else { return None };
+    let ServerResult::CallToolResult(result) = &response.result else { return None };
+    shared_text(result)?;
+    let mut result = result.clone();
+    unshare_text(&mut result);
+    Some(JsonRpcMessage::response(ServerResult::CallToolResult(result), response.id.clone()))
+}
+
 /// Renders a message to its JSON, on one line.
 ///
 /// # Errors
@@ -139,6 +149,11 @@ mod tests {
                 let mut shared = result.clone();
                 share_text(&mut shared);
                 let text = written(&shared);
+                let message =
+                    JsonRpcMessage::response(ServerResult::CallToolResult(shared.clone()), id.clone());
+                let unshared = unshared_message(&message).expect("it shares its text");
+                assert_eq!(serde_json::to_string(&unshared).unwrap(), text);
+                assert!(unshared_message(&unshared).is_none());
                 unshare_text(&mut shared);
                 assert_eq!(shared.structured_content, serde_json::from_str(envelope).unwrap());
                 assert_eq!(text, json!({"jsonrpc": "2.0", "id": id, "result": shared}).to_string());

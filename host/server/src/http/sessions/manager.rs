@@ -22,6 +22,7 @@ use super::{
     phase::SessionPhase,
     plain::{answer_plainly, hold_back},
 };
+use crate::mcp::unshared_message;
 
 impl SessionManager for BoundedSessions {
     type Error = LocalSessionManagerError;
@@ -90,7 +91,7 @@ impl SessionManager for BoundedSessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let session = self.touch_own(id)?;
         let stream = self.with_shared_ids(self.local.create_stream(id, message).await?);
-        Ok(hold_back(keep_active(stream, session)).await)
+        Ok(hold_back(keep_active(stream, session)).await.map(unshare))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -118,7 +119,7 @@ impl SessionManager for BoundedSessions {
         let session = self.touch_own(id)?;
         if last_event_id.contains('/') {
             let stream = self.with_shared_ids(self.local.resume(id, last_event_id).await?);
-            return Ok(keep_active(stream, session).left_stream());
+            return Ok(keep_active(stream, session).map(unshare).left_stream());
         }
         // rmcp's event ids restart after hibernation.
         let slept = self.table().0.get(id).is_some_and(|session| session.has_hibernated);
@@ -126,7 +127,7 @@ impl SessionManager for BoundedSessions {
             true => self.local.create_standalone_stream(id).await?.boxed(),
             false => self.local.resume(id, last_event_id).await?.boxed(),
         };
-        Ok(self.listening(id, resumed)?.right_stream())
+        Ok(self.listening(id, resumed.map(unshare).boxed())?.right_stream())
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
@@ -138,6 +139,14 @@ impl SessionManager for BoundedSessions {
         }
         self.local.restore_session(id).await
     }
+}
+
+/// Prepares an event for rmcp, which writes it by itself.
+fn unshare(mut event: ServerSseMessage) -> ServerSseMessage {
+    if let Some(message) = event.message.as_deref().and_then(unshared_message) {
+        event.message = Some(Arc::new(message));
+    }
+    event
 }
 
 /// Lets rmcp restore hibernated sessions from their `initialize` parameters. Other callers' sessions are not found.

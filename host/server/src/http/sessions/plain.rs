@@ -19,6 +19,8 @@ use futures_util::{Stream, StreamExt, stream};
 use rmcp::{model::ServerJsonRpcMessage, transport::common::server_side_http::ServerSseMessage};
 use tokio::time::{Instant, timeout_at};
 
+use crate::mcp::message_text;
+
 /// Time after which a stream begins without a message: some clients and proxies give up if there are no headers.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -78,14 +80,14 @@ pub async fn run_plain(request: impl Future<Output = Response>) -> Response {
     let slot = Arc::<PlainSlot>::default();
     let response = PLAIN.scope(Arc::clone(&slot), request).await;
     let message = slot.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match message.and_then(|message| serde_json::to_vec(&*message).ok()) {
+    match message.and_then(|message| message_text(&message).ok()) {
         Some(text) => to_json(response, text),
         None => response,
     }
 }
 
 /// Replaces the body, and the headers of a stream.
-fn to_json(response: Response, text: Vec<u8>) -> Response {
+fn to_json(response: Response, text: String) -> Response {
     let (mut head, _) = response.into_parts();
     head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     head.headers.remove(CACHE_CONTROL);
