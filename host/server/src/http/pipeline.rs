@@ -135,13 +135,13 @@ where
     async fn route(self: &Arc<Self>, request: Request) -> Result<Response> {
         check_length(self.bodies, request.headers())?;
         if !self.is_mcp(request.uri().path()) {
-            return Ok(always(self.others.clone().oneshot(request).await));
+            return Ok(unwrap_infallible(self.others.clone().oneshot(request).await));
         }
         self.names.check(request.uri(), request.headers())?;
         let Some(cors) = &self.cors else { return self.serve_caller(request).await };
         let allowed =
             service_fn(async |request| Ok::<_, Infallible>(self.serve_caller(request).await.into_response()));
-        Ok(always(cors.layer(allowed).oneshot(request).await))
+        Ok(unwrap_infallible(cors.layer(allowed).oneshot(request).await))
     }
 
     /// Returns true for the path of MCP and those of its profiles.
@@ -199,7 +199,7 @@ where
         {
             return response;
         }
-        let response = always(self.mcp.clone().oneshot(request).await).into_response();
+        let response = unwrap_infallible(self.mcp.clone().oneshot(request).await).into_response();
         add_content_type(response)
     }
 }
@@ -209,6 +209,6 @@ fn internal_error(_: Box<dyn Any + Send>) -> Response {
     (StatusCode::INTERNAL_SERVER_ERROR, "internal server error; see the server's log").into_response()
 }
 
-fn always<T>(answered: std::result::Result<T, Infallible>) -> T {
+fn unwrap_infallible<T>(answered: std::result::Result<T, Infallible>) -> T {
     answered.unwrap_or_else(|never| match never {})
 }

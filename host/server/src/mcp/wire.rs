@@ -29,7 +29,7 @@ pub fn unshare_text(result: &mut CallToolResult) {
     }
 }
 
-/// [`unshare_text`] for a message; `None` if any writer may write it as it is.
+/// Returns a message that any writer may write, if only [`message_text`] may write this one.
 pub fn unshared_message(message: &TxJsonRpcMessage<RoleServer>) -> Option<TxJsonRpcMessage<RoleServer>> {
     let JsonRpcMessage::Response(response) = message else { return None };
     let ServerResult::CallToolResult(result) = &response.result else { return None };
