@@ -2,13 +2,15 @@
 
 use std::{
     future::poll_fn,
-    pin::pin,
+    pin::{Pin, pin},
     sync::{Arc, atomic::Ordering},
     task::Poll,
     time::Duration,
 };
 
-use loggia_facade::{Call, Envelope, Failure, Fault, FaultKind, Reply, Request, Session, Stop, code};
+use loggia_facade::{
+    Call, Envelope, Failure, Fault, FaultKind, GuardedCall, Reply, Request, Session, Stop, code,
+};
 use loggia_schema::sanitise_line;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -116,16 +118,8 @@ impl CallFrame {
         // Held until the call ends: a facade may drop its session early, and must not release the permit with it.
         let frame = Arc::new(self);
         let entry = &frame.entry;
-        let required = async {
-            // First, so that a person consents to what runs.
-            let guarded = frame.guard_call(&mut planned).await?;
-            login::require_login(&frame, planned.login_code.as_deref()).await?;
-            if entry.contract.needs_confirmation(&planned.action().name) {
-                consent::require_consent(&frame, &planned).await?;
-            }
-            Ok::<_, Failure>(guarded)
-        };
-        let guarded = match frame.unless_stopped(required).await {
+        let guarded = frame.unless_stopped(pin!(frame.meet_requirements(&mut planned))).await;
+        let guarded = match guarded {
             Ok(guarded) => guarded,
             Err(failure) => return Envelope::new(planned.command, Err(failure)),
         };
@@ -147,8 +141,8 @@ impl CallFrame {
         if frame.parent.is_none() {
             frame.state.recorder().inspect(|recorder| recorder.note_begun());
         }
-        let dispatched = Arc::clone(&entry.facade).dispatch(call);
-        let outcome = frame.unless_stopped(dispatched).await.map_err(|stop| match stop {
+        let mut dispatched = Arc::clone(&entry.facade).dispatch(call);
+        let outcome = frame.unless_stopped(dispatched.as_mut()).await.map_err(|stop| match stop {
             // The message may quote what the guest wrote.
             Stop::Fault(fault) => {
                 let message = sanitise_line(&fault.message, MAX_FAULT_BYTES);
@@ -189,12 +183,23 @@ impl CallFrame {
         Envelope { resolved_inputs: planned.resolved, ..Envelope::new(planned.command, outcome) }
     }
 
+    /// Asks the guards, and requires the login and the consent that the call needs. What few calls need is boxed: each call has room
+    /// for the rest, and copies it when it begins.
+    async fn meet_requirements(&self, planned: &mut PlannedCall) -> Result<Option<GuardedCall>, Failure> {
+        // First, so that a person consents to what runs.
+        let guarded = self.guard_call(planned).await?;
+        login::require_login(self, planned.login_code.as_deref()).await?;
+        if self.entry.contract.needs_confirmation(&planned.action().name) {
+            Box::pin(consent::require_consent(self, planned)).await?;
+        }
+        Ok(guarded)
+    }
+
     /// Runs a part of the call, unless the call asked a question and may not resume: what asked does not get to handle that.
     async fn unless_stopped<T, E: From<Failure>>(
         &self,
-        part: impl Future<Output = Result<T, E>>,
+        mut part: Pin<&mut (impl Future<Output = Result<T, E>> + ?Sized)>,
     ) -> Result<T, E> {
-        let mut part = pin!(part);
         poll_fn(|context| match part.as_mut().poll(context) {
             Poll::Pending => match self.stop_reason.get() {
                 Some(failure) => Poll::Ready(Err(failure.clone().into())),

@@ -25,10 +25,20 @@ const MAX_REASON_BYTES: usize = 300;
 ///
 /// An unauthenticated caller has no key and passes: the facade itself refuses the call.
 pub(super) async fn require_login(frame: &CallFrame, code: Option<&str>) -> Result<(), Failure> {
-    let Some(logins) = &frame.entry.logins else { return Ok(()) };
+    match &frame.entry.logins {
+        None => Ok(()),
+        Some(logins) => Box::pin(complete_login(frame, &**logins, code)).await,
+    }
+}
+
+async fn complete_login(
+    frame: &CallFrame,
+    logins: &dyn CallerLogins,
+    code: Option<&str>,
+) -> Result<(), Failure> {
     let Some(key) = frame.caller_key() else { return Ok(()) };
     let Some(pending) = logins.require(&frame.state.caller, &key).await? else { return Ok(()) };
-    let login = CallLogin { frame, logins: &**logins, key, pending: &*pending };
+    let login = CallLogin { frame, logins, key, pending: &*pending };
     let outcome = login.complete(code).await;
     audit::record_decision(
         frame,
