@@ -69,10 +69,18 @@ pub struct LockFile {
 }
 
 /// The file: the lock and its seal.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct SealedLock {
     #[serde(flatten)]
     lock: StoredLock,
+    seal: String,
+}
+
+/// What is read of the file before its entries. Reading a [`SealedLock`] would copy all of them, since it is flattened.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LockFrame {
+    version: serde_json::Value,
     seal: String,
 }
 
@@ -123,13 +131,13 @@ impl LockFile {
             return if last > 0 { Err(LockError::Removed) } else { Ok(LockDocument::default()) };
         };
         let changed = |error: serde_json::Error| LockError::Changed(error.to_string());
-        let found: serde_json::Value = serde_json::from_slice(&text).map_err(changed)?;
-        match found["version"].as_u64().and_then(|version| u32::try_from(version).ok()) {
+        let LockFrame { version, seal } = serde_json::from_slice(&text).map_err(changed)?;
+        match version.as_u64().and_then(|version| u32::try_from(version).ok()) {
             Some(VERSION) => {}
             Some(version) if version > VERSION => return Err(LockError::Version(version)),
             _ => return Err(LockError::Changed("it has no version".to_owned())),
         }
-        let SealedLock { lock, seal } = serde_json::from_value(found).map_err(changed)?;
+        let lock: StoredLock = serde_json::from_slice(&text).map_err(changed)?;
         if !self.is_sealed(&canonical_text(&lock)?, &seal) {
             return Err(LockError::Changed("its seal does not fit".to_owned()));
         }
