@@ -117,6 +117,14 @@ pub(super) struct StoredLock {
     pub rejected: BTreeMap<String, OperatorDecision>,
 }
 
+/// What is read of the file before the lock: the version of the format, and the seal.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct LockFrame {
+    pub version: serde_json::Value,
+    pub seal: String,
+}
+
 impl LockDocument {
     /// An empty lock.
     pub(super) fn new(scope: LockScope) -> Self {

@@ -22,7 +22,7 @@ use loggia_system::{file::private_options, folder};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use super::lock_document::{LockDocument, LockScope, StoredLock};
+use super::lock_document::{LockDocument, LockFrame, LockScope, StoredLock};
 use crate::load::file_stamp::FileStamp;
 
 /// File name in the state folder.
@@ -73,14 +73,6 @@ pub struct LockFile {
 struct SealedLock {
     #[serde(flatten)]
     lock: StoredLock,
-    seal: String,
-}
-
-/// What is read of the file before its entries. Reading a [`SealedLock`] would copy all of them, since it is flattened.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct LockFrame {
-    version: serde_json::Value,
     seal: String,
 }
 
