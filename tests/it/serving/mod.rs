@@ -2,7 +2,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `layers.rs` | order of the checks of a request |
+//! | `pipeline.rs` | order of the checks of a request |
 //! | `callers.rs` | authentication by tokens, and their confidentiality |
 //! | `oauth.rs` | tokens of an authorization server |
 //! | `cards.rs` | server cards |
@@ -21,9 +21,9 @@ mod connections;
 mod crowd;
 mod drain;
 mod greedy;
-mod layers;
 mod many;
 mod oauth;
+mod pipeline;
 mod scopes;
 mod sessions;
 mod unit;

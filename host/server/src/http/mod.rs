@@ -65,6 +65,7 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower::util::MapResponse;
 use tower_http::cors::{AllowHeaders, CorsLayer};
 
 pub use self::{
@@ -87,7 +88,7 @@ use crate::{
         host_check::HostAllowlist,
         message::BodyLimits,
         per_caller::CallerLimits,
-        pipeline::{HttpPipeline, HttpService},
+        pipeline::{HttpPipeline, HttpService, McpService},
         sessions::BoundedSessions,
     },
     mcp::McpHandler,
@@ -209,8 +210,8 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
 }
 
 /// MCP, as the pipeline needs it.
-struct McpEndpoint<M> {
-    mcp: M,
+struct McpEndpoint {
+    mcp: McpService,
     handler: McpHandler,
     paths: ServedPaths,
     sessions: Arc<BoundedSessions>,
@@ -225,14 +226,14 @@ struct OtherRoutes {
 }
 
 /// Builds the service of all paths.
-fn build_service<M>(
-    McpEndpoint { mcp, handler, paths, sessions }: McpEndpoint<M>,
+fn build_service(
+    McpEndpoint { mcp, handler, paths, sessions }: McpEndpoint,
     http: &Http,
     (names, limits): (HostAllowlist, Arc<CallerLimits>),
     auth: AuthState,
     others: OtherRoutes,
     leaving: CancellationToken,
-) -> HttpService<M> {
+) -> HttpService {
     let (names, cors) = (Arc::new(names), cors_layer(http));
     let documents = others.documents.iter().map(|document| document.path.clone()).collect();
     let metadata =
@@ -312,7 +313,7 @@ fn mcp_service(
     http: &Http,
     sessions: Arc<BoundedSessions>,
     streams: CancellationToken,
-) -> StreamableHttpService<McpHandler, BoundedSessions> {
+) -> McpService {
     let mut config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
         // `host_check.rs` has already checked it.
@@ -323,5 +324,6 @@ fn mcp_service(
         .with_json_response(true);
     // Where rmcp finds hibernated sessions.
     config.session_store = Some(Arc::clone(&sessions) as Arc<dyn SessionStore>);
-    StreamableHttpService::new(move || Ok(handler.clone()), sessions, config)
+    let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
+    McpService::new(MapResponse::new(service, IntoResponse::into_response))
 }

@@ -21,7 +21,7 @@ use axum::{
 use futures_util::{FutureExt, future::BoxFuture};
 use rmcp::model::InitializeRequestParams;
 use tokio_util::sync::CancellationToken;
-use tower::{Layer, Service, ServiceExt, service_fn};
+use tower::{Layer, Service, ServiceExt, service_fn, util::BoxCloneSyncService};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
@@ -37,10 +37,13 @@ use super::{
 };
 use crate::{endpoint::PATH, jsonrpc::tool_call::PlainToolCall, mcp::McpHandler};
 
+/// MCP, as rmcp serves it.
+pub type McpService = BoxCloneSyncService<Request, Response, Infallible>;
+
 /// What the steps of a request need.
-pub struct HttpPipeline<M> {
-    /// MCP, as rmcp serves it.
-    pub mcp: M,
+pub struct HttpPipeline {
+    /// Answers all messages but calls that end at once.
+    pub mcp: McpService,
     /// Answers calls that end at once.
     pub handler: McpHandler,
     /// What each path of MCP serves.
@@ -66,29 +69,17 @@ pub struct HttpPipeline<M> {
 }
 
 /// Service of an MCP server over HTTP. Clones share the pipeline.
-pub struct HttpService<M>(Arc<HttpPipeline<M>>);
+#[derive(Clone)]
+pub struct HttpService(Arc<HttpPipeline>);
 
-impl<M> HttpService<M> {
+impl HttpService {
     /// Serves requests by this pipeline.
-    pub fn new(pipeline: HttpPipeline<M>) -> Self {
+    pub fn new(pipeline: HttpPipeline) -> Self {
         Self(Arc::new(pipeline))
     }
 }
 
-impl<M> Clone for HttpService<M> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<M> Service<Request> for HttpService<M>
-where
-    M: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-{
+impl Service<Request> for HttpService {
     type Response = Response;
     type Error = Infallible;
     type Future = BoxFuture<'static, std::result::Result<Response, Infallible>>;
@@ -103,14 +94,7 @@ where
     }
 }
 
-impl<M> HttpPipeline<M>
-where
-    M: Service<Request, Response: IntoResponse, Error = Infallible, Future: Send>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-{
+impl HttpPipeline {
     /// Answers a request of any path, and counts the response.
     async fn answer(self: Arc<Self>, mut request: Request) -> Response {
         let id = RequestId::assign(&mut request);
@@ -199,8 +183,7 @@ where
         {
             return response;
         }
-        let response = unwrap_infallible(self.mcp.clone().oneshot(request).await).into_response();
-        add_content_type(response)
+        add_content_type(unwrap_infallible(self.mcp.clone().oneshot(request).await))
     }
 }
 

@@ -13,7 +13,7 @@ use loggia_gate::{
 };
 use loggia_policy::settings::PerCaller;
 use tokio::sync::watch;
-use tower::{Service, ServiceExt, service_fn};
+use tower::{ServiceExt, service_fn};
 
 use super::*;
 use crate::endpoint::{CALLBACK_PATH, PATH};
@@ -28,7 +28,7 @@ impl BrowserReturns for Welcome {
 }
 
 /// The pipeline around a service that panics on request instead of MCP.
-fn panicky() -> impl Service<Request, Response = Response, Error = Infallible> + Clone {
+fn panicky() -> HttpService {
     let per_caller = PerCaller { concurrency: Some(1), ..PerCaller::default() };
     let http = Http { per_caller, origins: vec![PAGE.to_owned()], ..Http::default() };
     let meters = Arc::new(GateMeters::default());
@@ -39,6 +39,7 @@ fn panicky() -> impl Service<Request, Response = Response, Error = Infallible> +
         assert!(!request.headers().contains_key("panic"), "a secret");
         Ok::<_, Infallible>(Response::new(Body::from("fine")))
     });
+    let mcp = McpService::new(mcp);
     let gate = Gate::new(Arc::default(), Executor::new(lanes(), InlinePolicy::Slots(1)));
     let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
     build_service(
@@ -70,10 +71,7 @@ async fn no_other_origin_reads_returns() {
 }
 
 /// Returns id, status and text of a response.
-async fn post(
-    service: impl Service<Request, Response = Response, Error = Infallible> + Clone,
-    header: &str,
-) -> (String, u16, String) {
+async fn post(service: HttpService, header: &str) -> (String, u16, String) {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let request = Request::post(PATH)
         .header("host", "localhost")
@@ -81,7 +79,7 @@ async fn post(
         .header(header, "x")
         .body(Body::from(body))
         .unwrap();
-    let response = service.clone().oneshot(request).await.unwrap();
+    let response = service.oneshot(request).await.unwrap();
     let id = response.headers()["x-request-id"].to_str().unwrap().to_owned();
     let status = response.status().as_u16();
     let text = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
