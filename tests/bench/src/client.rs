@@ -18,11 +18,9 @@ use crate::{
     flood::Flood,
     lane::Lane,
     process::Process,
+    revision::{RequestForm, SESSION},
     wire::{Decoder, Item},
 };
-
-/// The revision that the client speaks.
-const PROTOCOL: &str = "2025-06-18";
 
 /// Silence after which open calls count as lost.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -48,7 +46,7 @@ impl Reply {
 
 enum Mode {
     Stdio,
-    Http { addr: String, path: String, session: Option<String> },
+    Http { addr: String, path: String, stateless: bool, session: Option<String> },
 }
 
 /// A client of one server.
@@ -80,7 +78,12 @@ impl Client {
                 Err(_) => std::thread::sleep(Duration::from_millis(1)),
             }
         };
-        let mode = Mode::Http { addr: http.addr.clone(), path: http.path.clone(), session: None };
+        let mode = Mode::Http {
+            addr: http.addr.clone(),
+            path: http.path.clone(),
+            stateless: http.stateless,
+            session: None,
+        };
         let mut client = Self::with(vec![first], mode);
         if http.legacy_sse {
             client.listen(http, deadline)?;
@@ -113,10 +116,17 @@ impl Client {
         Ok(())
     }
 
-    /// The handshake; the moment of the reply to `initialize`.
+    /// The handshake; the moment of the reply to `initialize`, or without a session of that to `server/discover`.
     pub fn initialize(&mut self, timeout: Duration) -> Result<Instant> {
+        if self.is_stateless() {
+            let reply = self.request("server/discover", "{}", timeout)?;
+            return match call::error(&reply.body) {
+                Some(error) => bail!("server/discover: {error}"),
+                None => Ok(reply.at),
+            };
+        }
         let params = format!(
-            r#"{{"protocolVersion":"{PROTOCOL}","capabilities":{{}},"clientInfo":{{"name":"loggia-bench","version":"0.1.0"}}}}"#
+            r#"{{"protocolVersion":"{SESSION}","capabilities":{{}},"clientInfo":{{"name":"loggia-bench","version":"0.1.0"}}}}"#
         );
         let reply = self.request("initialize", &params, timeout)?;
         if let Some(error) = call::error(&reply.body) {
@@ -136,14 +146,17 @@ impl Client {
     pub fn send(&mut self, method: &str, params: &str) -> Result<u64> {
         let id = self.next_id;
         self.next_id += 1;
+        let RequestForm { headers, params } = self.form(method, params);
         let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        self.post(message.as_bytes())?;
+        self.post(&headers, message.as_bytes())?;
         Ok(id)
     }
 
     /// Sends one notification.
     pub fn notify(&mut self, method: &str, params: &str) -> Result<()> {
-        self.post(format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#).as_bytes())?;
+        let RequestForm { headers, params } = self.form(method, params);
+        let message = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+        self.post(&headers, message.as_bytes())?;
         // Let an HTTP lane finish its 202 before the next measurement.
         while matches!(self.mode, Mode::Http { .. }) && self.lanes.iter().any(|l| l.busy && !l.listener) {
             self.pump(Duration::from_millis(200))?;
@@ -175,7 +188,8 @@ impl Client {
     /// Makes `total` calls with at most `window` unanswered; starts none after `budget`, so a slow server makes fewer.
     /// A wrong response is an error.
     pub fn flood(&mut self, call: &mut Call, total: usize, window: usize, budget: Duration) -> Result<Flood> {
-        let tail = format!(r#","method":"tools/call","params":{}}}"#, call.params);
+        let RequestForm { headers, params } = self.form("tools/call", &call.params);
+        let tail = format!(r#","method":"tools/call","params":{params}}}"#);
         let mut sent: HashMap<u64, Instant> = HashMap::with_capacity(window);
         let mut flood = Flood::default();
         let (mut total, mut left) = (total, total);
@@ -192,7 +206,7 @@ impl Client {
                 write!(message, r#"{{"jsonrpc":"2.0","id":{id}"#)?;
                 message.extend_from_slice(tail.as_bytes());
                 sent.insert(id, Instant::now());
-                self.post(&message)?;
+                self.post(&headers, &message)?;
                 left -= 1;
             }
             self.pump(Duration::from_millis(500))?;
@@ -273,7 +287,18 @@ impl Client {
         self.lanes.iter().position(|l| !l.busy && !l.listener)
     }
 
-    fn post(&mut self, message: &[u8]) -> Result<()> {
+    fn is_stateless(&self) -> bool {
+        matches!(self.mode, Mode::Http { stateless: true, .. })
+    }
+
+    fn form<'a>(&self, method: &str, params: &'a str) -> RequestForm<'a> {
+        match self.is_stateless() {
+            true => RequestForm::stateless(method, params),
+            false => RequestForm::of_session(params),
+        }
+    }
+
+    fn post(&mut self, headers: &str, message: &[u8]) -> Result<()> {
         let index = loop {
             match self.free_lane() {
                 Some(index) => break index,
@@ -286,7 +311,7 @@ impl Client {
                 lane.out.extend_from_slice(message);
                 lane.out.push(b'\n');
             }
-            Mode::Http { addr, path, session } => {
+            Mode::Http { addr, path, session, .. } => {
                 if self.lanes[index].closed {
                     self.lanes[index] = Lane::dial(addr)?;
                 }
@@ -294,8 +319,7 @@ impl Client {
                 write!(
                     lane.out,
                     "POST {path} HTTP/1.1\r\nHost: {addr}\r\nContent-Type: application/json\r\n\
-                     Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {PROTOCOL}\r\n\
-                     Content-Length: {}\r\n",
+                     Accept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n",
                     message.len()
                 )?;
                 if let Some(session) = session {

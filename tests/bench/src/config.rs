@@ -53,6 +53,9 @@ pub struct Http {
     /// The 2024-11-05 transport: GET an event stream, POST to the endpoint it names.
     #[serde(default)]
     pub legacy_sse: bool,
+    /// The client speaks 2026-07-28, which has no sessions.
+    #[serde(default)]
+    pub stateless: bool,
 }
 
 /// Way to replace a plugin of a running server: `file` is overwritten, then `calls`, if any, ask the server to reload.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `config.rs` | description of a server |
 //! | `builds.rs`, `stage.rs`, `patch.rs` | Loggia, the native server and the plugin: built, and set up in a temporary folder |
-//! | `client.rs`, `crowd.rs`, `lane.rs`, `wire.rs` | an MCP client that takes little processor time |
+//! | `client.rs`, `crowd.rs`, `lane.rs`, `revision.rs`, `wire.rs` | an MCP client that takes little processor time |
 //! | `call.rs`, `payload.rs` | requests, and the checks of responses |
 //! | `measure/`, `many.rs`, `threads.rs`, `grants.rs`, `audit.rs`, `upstream.rs`, `memories.rs`, `clients.rs`, `greedy.rs`, `neighbour/`, `chaos.rs` | the measurements |
 //! | `instructions/` | instructions per request |
@@ -34,6 +34,7 @@ mod patch;
 mod payload;
 mod process;
 mod report;
+mod revision;
 mod run;
 mod stage;
 mod threads;
@@ -68,6 +69,9 @@ enum Command {
         /// Also measure the servers of this JSON file in the same run; src/config.rs documents the fields
         #[arg(long, value_name = "FILE")]
         peers: Option<String>,
+        /// Over HTTP, speak the revision 2026-07-28, which has no sessions
+        #[arg(long)]
+        stateless: bool,
         #[command(flatten)]
         options: Options,
         #[command(flatten)]
@@ -261,12 +265,15 @@ impl Built {
 
 fn main() -> Result<()> {
     match Cli::parse().command {
-        Command::Compare { peers, options, built } => {
+        Command::Compare { peers, stateless, options, built } => {
             let peers = peers.as_deref().map_or(Ok(Vec::new()), config::load)?;
             let stage = built.stage()?;
             let mut servers = vec![stage.native()?, stage.alike()?];
             servers.extend(peers);
             servers.push(stage.loggia("loggia", &[])?);
+            for http in servers.iter_mut().filter_map(|server| server.http.as_mut()) {
+                http.stateless |= stateless;
+            }
             let many = if options.quick || options.chaos_only { vec![] } else { vec![100, 1000] };
             let plan = Plan { many, ..options.plan() };
             let mut output = Output::new(options.out.as_deref())?;

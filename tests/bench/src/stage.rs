@@ -61,7 +61,7 @@ impl Stage {
         Ok(Server {
             name: name.into(),
             stdio: Some(command(stdio)),
-            http: Some(Http { cmd, addr, path: "/mcp".into(), legacy_sse: false }),
+            http: Some(Http { cmd, addr, path: "/mcp".into(), legacy_sse: false, stateless: false }),
             evict: vec![self.builds.native.clone()],
             // Misbehaviour takes the same time with any transport.
             fragile: name == "alike",
@@ -81,7 +81,7 @@ impl Stage {
         Ok(Server {
             name: name.into(),
             stdio: Some(stdio),
-            http: Some(Http { cmd, addr, path: "/mcp".into(), legacy_sse: false }),
+            http: Some(Http { cmd, addr, path: "/mcp".into(), legacy_sse: false, stateless: false }),
             facade: Some(FACADE.into()),
             files: vec![(versions[0].0.clone(), plugin.clone())],
             evict: vec![self.builds.loggia.clone(), folder],

@@ -75,7 +75,7 @@ impl Site {
                 let mut cmd = self.command.clone();
                 cmd.extend(["--http".into(), addr.clone()]);
                 process = Process::start(&Server::default(), &cmd, false)?;
-                let http = Http { cmd, addr, path: "/mcp".into(), legacy_sse: false };
+                let http = Http { cmd, addr, path: "/mcp".into(), legacy_sse: false, stateless: false };
                 client = Client::http(&http, calls, START)?;
             }
         }
