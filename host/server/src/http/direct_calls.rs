@@ -1,4 +1,4 @@
-//! Answers calls of sessions with plain JSON, without rmcp's service, if they end at once; see `mcp/direct.rs`.
+//! Answers calls with plain JSON, without rmcp's service, if they end at once; see `mcp/direct.rs`.
 
 use std::sync::Arc;
 
@@ -16,32 +16,39 @@ use rmcp::model::{InitializeRequestParams, ProtocolVersion};
 
 use crate::{
     jsonrpc::tool_call::PlainToolCall,
-    mcp::{DirectOutcome, McpHandler, ServedEndpoint},
+    mcp::{DirectClient, DirectOutcome, McpHandler, ServedEndpoint},
 };
 
-/// Begins the call of a request whose session is awake. `None`: rmcp must get the request, and the call, if it has begun.
+/// Begins the call of a request whose session, if it has one, is awake. `session` is the client of that. `None`: rmcp must get the
+/// request, and the call, if it has begun.
 pub async fn answer_directly(
     handler: &McpHandler,
     request: &mut Request,
     mut call: PlainToolCall,
-    client: &InitializeRequestParams,
+    session: Option<&InitializeRequestParams>,
 ) -> Option<Response> {
     // Not the request itself, whose body no other thread may share.
     let headers = request.headers();
-    if !has_usual_headers(headers) {
-        return None;
-    }
+    let client = match session {
+        Some(client) if has_session_headers(headers) => DirectClient::OfSession(client),
+        None if has_stateless_headers(headers, &call.params.name) => {
+            DirectClient::OfRequest(handler.client_of_call(&call)?)
+        }
+        _ => return None,
+    };
     let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
     let (origin, endpoint) = (request.extensions().get::<CallOrigin>(), request.extensions().get());
-    let view = endpoint.map(|endpoint: &Arc<ServedEndpoint>| endpoint.view_in_session(client));
-    match handler.begin_direct_call(&mut call, client, (origin, view), header).await {
+    let view = endpoint.map(|endpoint: &Arc<ServedEndpoint>| endpoint.view_in_session(client.params()));
+    match handler.begin_direct_call(&mut call, &client, (origin, view), header).await {
         DirectOutcome::Answered(text, _) => {
             Some(([(CONTENT_TYPE, "application/json")], text).into_response())
         }
         DirectOutcome::Started(started) => {
             request.extensions_mut().insert(started);
-            // rmcp reads the message once more, but the call has taken its arguments.
-            if let Ok(text) = serde_json::to_vec(&call.into_message()) {
+            // rmcp reads the message once more, but need not read arguments that the call has taken.
+            if call.params.arguments.is_none()
+                && let Ok(text) = serde_json::to_vec(&call.into_message())
+            {
                 *request.body_mut() = Body::from(text);
             }
             None
@@ -51,29 +58,37 @@ pub async fn answer_directly(
 }
 
 /// Returns true if rmcp would accept these headers of a session's request. It reports all others.
-fn has_usual_headers(headers: &HeaderMap) -> bool {
-    let mut accepted = headers.get_all(ACCEPT).iter();
-    let takes_both = match (accepted.next().map(|value| value.to_str()), accepted.next()) {
-        // With weights, rmcp decides.
-        (Some(Ok(accepted)), None) => {
-            let takes =
-                |wanted: &str| accepted.split(',').any(|media| media.trim().eq_ignore_ascii_case(wanted));
-            takes("application/json") && takes("text/event-stream")
-        }
-        _ => false,
-    };
+fn has_session_headers(headers: &HeaderMap) -> bool {
     let is_known = |version: &str| {
         ProtocolVersion::KNOWN_VERSIONS
             .iter()
             .any(|known| known.as_str() == version && known.has_initialize())
     };
-    let mut versions = headers.get_all("mcp-protocol-version").iter();
-    let version = match (versions.next().map(|version| version.to_str()), versions.next()) {
-        (None, _) => true,
-        (Some(Ok(version)), None) => is_known(version),
-        _ => false,
-    };
-    takes_both && version
+    let version = only_value(headers, "mcp-protocol-version");
+    accepts_both(headers) && version.is_none_or(|version| version.is_some_and(is_known))
+}
+
+/// Returns true if rmcp would accept these headers of a call of this tool without a session, if the call names the same revision.
+fn has_stateless_headers(headers: &HeaderMap, tool: &str) -> bool {
+    let is = |name: &str, value: &str| only_value(headers, name) == Some(Some(value));
+    accepts_both(headers)
+        && is("mcp-protocol-version", ProtocolVersion::V_2026_07_28.as_str())
+        && is("mcp-method", "tools/call")
+        && is("mcp-name", tool)
+}
+
+/// Returns true if the client accepts both forms of a response. With weights, rmcp decides.
+fn accepts_both(headers: &HeaderMap) -> bool {
+    let Some(Some(accepted)) = only_value(headers, ACCEPT.as_str()) else { return false };
+    let takes = |wanted: &str| accepted.split(',').any(|media| media.trim().eq_ignore_ascii_case(wanted));
+    takes("application/json") && takes("text/event-stream")
+}
+
+/// Returns the value of a header; `Some(None)` if it is not text, or there are several.
+fn only_value<'a>(headers: &'a HeaderMap, name: &str) -> Option<Option<&'a str>> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    Some(first.to_str().ok().filter(|_| values.next().is_none()))
 }
 
 #[cfg(test)]
@@ -102,7 +117,45 @@ mod tests {
             if let Some(version) = version {
                 headers.insert("mcp-protocol-version", version.parse().unwrap());
             }
-            assert_eq!(has_usual_headers(&headers), direct, "{accept:?} {version:?}");
+            assert_eq!(has_session_headers(&headers), direct, "{accept:?} {version:?}");
+        }
+    }
+
+    #[test]
+    fn calls_without_a_session_name_method_and_tool() {
+        let usual = [
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "tools/call"),
+            ("mcp-name", "notes"),
+        ];
+        let direct = |changed: &[(&'static str, &'static str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in
+                usual.iter().filter(|(name, _)| changed.iter().all(|(other, _)| other != name))
+            {
+                headers.append(*name, value.parse().unwrap());
+            }
+            for (name, value) in changed.iter().filter(|(_, value)| !value.is_empty()) {
+                headers.append(*name, value.parse().unwrap());
+            }
+            has_stateless_headers(&headers, "notes")
+        };
+        assert!(direct(&[]));
+        for changed in [
+            &[("accept", "application/json")][..],
+            &[("mcp-protocol-version", "2025-11-25")],
+            &[("mcp-protocol-version", "2031-01-01")],
+            &[("mcp-protocol-version", "")],
+            &[("mcp-method", "tools/list")],
+            &[("mcp-method", "")],
+            &[("mcp-method", "tools/call"), ("mcp-method", "tools/call")],
+            &[("mcp-name", "other")],
+            &[("mcp-name", "")],
+            &[("mcp-name", "notes"), ("mcp-name", "other")],
+            &[("mcp-name", "=?base64?bm90ZXM=?=")],
+        ] {
+            assert!(!direct(changed), "{changed:?}");
         }
     }
 }

@@ -171,15 +171,16 @@ impl HttpPipeline {
         })
     }
 
-    /// Answers a message. `client` is that of its session.
+    /// Answers a message. `client` is that of its session, if the session is awake.
     async fn dispatch(
         &self,
         mut request: Request,
         call: Option<PlainToolCall>,
         client: Option<Arc<InitializeRequestParams>>,
     ) -> Response {
-        if let (Some(call), Some(client)) = (call, client)
-            && let Some(response) = answer_directly(&self.handler, &mut request, call, &client).await
+        if let Some(call) = call
+            && let Some(response) =
+                answer_directly(&self.handler, &mut request, call, client.as_deref()).await
         {
             return response;
         }

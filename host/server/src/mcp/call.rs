@@ -26,8 +26,10 @@ use super::{
     handler::{McpContext, McpHandler},
     operation::request_ids,
     progress::ProgressSender,
-    result::{to_result, to_shared_result},
+    result::to_shared_result,
     tasks,
+    view::ClientView,
+    wire::unshare_text,
 };
 
 /// The request whose call is followed.
@@ -41,8 +43,16 @@ struct ToolRequest<'a> {
     shares_text: bool,
 }
 
-/// A call that was begun before its request got here, with its first event.
-pub(super) type BegunCall = (Exec, Option<CallEvent>, TaskTrackerToken);
+/// A call that was begun before its request got here.
+pub(super) struct BegunCall {
+    pub(super) exec: Exec,
+    /// First event of the call, if there was one.
+    pub(super) event: Option<CallEvent>,
+    /// Counts the call until its response.
+    pub(super) counted: TaskTrackerToken,
+    /// Whether the transport writes both contents of the result from one text.
+    pub(super) shares_text: bool,
+}
 
 /// Waits for the next event of a call. Cancel-safe.
 async fn next_event(exec: &mut Exec, first: &mut Option<CallEvent>) -> CallEvent {
@@ -81,12 +91,12 @@ impl McpHandler {
             .with_span(span)
             .with_roots(self.root_source());
         let tool = request.name.clone();
-        // Sessions over HTTP write their responses themselves, and only they begin calls early.
-        let shares_text = self.shares_text || begun.is_some();
+        // Sessions over HTTP write their responses themselves, rmcp those of other requests.
+        let shares_text = self.shares_text || begun.as_ref().is_some_and(|begun| begun.shares_text);
         // Only state that may pass through the client needs a binding.
         let binding = (support.by_retry || request.request_state.is_some())
             .then(|| CallBinding::new(&request.name, request.arguments.as_ref()));
-        if let Some((exec, event, _counted)) = begun {
+        if let Some(BegunCall { exec, event, counted: _counted, .. }) = begun {
             let request =
                 ToolRequest { tool: &tool, support, binding, origin: &origin, context, shares_text };
             return self.follow_call(exec, event, request).await;
@@ -116,30 +126,47 @@ impl McpHandler {
         self.follow_call(exec, None, request).await
     }
 
-    fn to_result(
+    /// Renders the outcome of a call of `tool`, for [`message_text`](super::message_text) to write. `caller` is needed for an outcome
+    /// that names a run.
+    pub(super) fn render_result(
         &self,
         mut envelope: Envelope,
         tool: &str,
-        context: &McpContext,
-        shares_text: bool,
+        view: ClientView,
+        caller: Option<&CallOrigin>,
     ) -> CallToolResult {
-        let render = if shares_text { to_shared_result } else { to_result };
         let catalog = self.shared.gate.catalog();
         let snapshot = catalog.snapshot();
         if !catalog.notices.is_empty() {
-            let published = snapshot.list(self.view(context).list).tools.get(tool);
+            let published = snapshot.list(view.list).tools.get(tool);
             let facade = published.map_or(tool, |published| &published.facade);
             envelope.notice = catalog.notices.find(facade).map(|notice| match snapshot.slots.get(facade) {
                 Some(CatalogSlot::Serving(_)) => format!("{notice}; an older version answered"),
                 _ => notice,
             });
         }
-        let approvals = envelope.run.clone().and_then(|run| {
-            let pages = self.shown_pages(context.client_capabilities().as_ref());
-            self.run_approvals(&run, &self.origin(context), (&snapshot, pages))
-        });
-        let mut result = render(envelope, &snapshot, tool, self.view(context));
+        let run = envelope.run.as_deref().zip(caller);
+        let approvals =
+            run.and_then(|(run, caller)| self.run_approvals(run, caller, (&snapshot, view.pages)));
+        let mut result = to_shared_result(envelope, &snapshot, tool, view);
         add_approvals(&mut result, approvals);
+        result
+    }
+
+    fn to_result(
+        &self,
+        envelope: Envelope,
+        tool: &str,
+        context: &McpContext,
+        shares_text: bool,
+    ) -> CallToolResult {
+        let pages = self.shown_pages(context.client_capabilities().as_ref());
+        let view = ClientView { pages, ..self.view(context) };
+        let caller = envelope.run.is_some().then(|| self.origin(context));
+        let mut result = self.render_result(envelope, tool, view, caller.as_ref());
+        if !shares_text {
+            unshare_text(&mut result);
+        }
         result
     }
 

@@ -1,10 +1,9 @@
 //! Calls that end within their first slice, without rmcp's service.
 //!
 //! rmcp passes a message to the task of its session, from there to a task of the request, and the response back the same way:
-//! for a small call, more work than the call. Therefore, the task that has read a plain `tools/call` of a session (over HTTP,
-//! or that of a stdio client) begins the call itself. If it ends in its first slice, which is no longer than a millisecond, its
-//! response is written at once. Otherwise rmcp gets the request, and its handler the call that was begun: from then on it can
-//! report progress, ask and be cancelled as any other.
+//! for a small call, more work than the call. Therefore, the task that has read a plain `tools/call` begins the call itself. If it
+//! ends in its first slice, which is no longer than a millisecond, its response is written at once. Otherwise rmcp gets the
+//! request, and its handler the call that was begun: from then on it can report progress, ask and be cancelled as any other.
 
 use std::{
     fmt,
@@ -16,38 +15,56 @@ use futures_util::poll;
 use http::request::Parts;
 use loggia_gate::{
     access::{CallOrigin, RequestIds},
-    call::{Exec, is_enabled as is_audited},
+    call::is_enabled as is_audited,
     run::CallEvent,
 };
 use rmcp::{
     ErrorData,
     model::{
-        CallToolRequestParams, CallToolResponse, Extensions, InitializeRequestParams, RequestMetaObject,
+        CallToolRequestParams, CallToolResponse, Extensions, InitializeRequestParams, ProtocolVersion,
+        RequestMetaObject,
     },
 };
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
-    approvals::add_approvals,
+    call::BegunCall,
     call_reference::CallReference,
     elicitation::ElicitationSupport,
     handler::{McpContext, McpHandler},
     operation::OperationTimer,
     request_span::{self, CALL, SpanRequest},
-    result::to_shared_result,
     view::{ClientView, ShownPages},
     wire::response_text,
 };
 use crate::jsonrpc::{ids::error_answer, tool_call::PlainToolCall};
 
+/// The client of a call, from what it has said of itself.
+pub enum DirectClient<'a> {
+    /// Client of a session, from the `initialize` of it.
+    OfSession(&'a InitializeRequestParams),
+    /// Client without a session, from the metadata of its request.
+    OfRequest(InitializeRequestParams),
+}
+
+impl DirectClient<'_> {
+    /// Returns what the client has said of itself.
+    pub fn params(&self) -> &InitializeRequestParams {
+        match self {
+            Self::OfSession(params) => params,
+            Self::OfRequest(params) => params,
+        }
+    }
+
+    fn has_session(&self) -> bool {
+        matches!(self, Self::OfSession(_))
+    }
+}
+
 /// A call that was begun before rmcp saw its request.
 struct StartedCall {
-    exec: Exec,
-    /// First event of the call, if there was one.
-    event: Option<CallEvent>,
+    begun: BegunCall,
     operation: OperationTimer,
-    /// Counts the call until its response.
-    counted: TaskTrackerToken,
 }
 
 /// Passes a call that was begun to the handler, in the extensions of its request. Dropped with them, it cancels the call.
@@ -96,9 +113,7 @@ impl McpHandler {
         let (gate, list) = (&self.shared.gate, self.view(context).list);
         let mut early = None;
         let (mut operation, begun) = match StartedCallSlot::take(&context.extensions) {
-            Some(StartedCall { exec, event, operation, counted }) => {
-                (operation, Some((exec, event, counted)))
-            }
+            Some(StartedCall { begun, operation }) => (operation, Some(begun)),
             None => {
                 let begin = |tool: Option<&str>| {
                     early = tool.is_none().then(|| request.name.clone());
@@ -116,19 +131,34 @@ impl McpHandler {
         answer
     }
 
-    /// Begins a call of a client whose session is initialized, and takes its arguments. `origin` and `view` are those of the
-    /// request; `None`: the server's. Never pending: it polls the call once.
+    /// Reads the client of a call without a session. `None`: rmcp must check the request.
+    pub fn client_of_call(&self, call: &PlainToolCall) -> Option<InitializeRequestParams> {
+        let (meta, revision) = (call.meta.as_ref()?, ProtocolVersion::V_2026_07_28);
+        if meta.protocol_version()? != revision
+            || !self.versions.contains(&revision)
+            || self.has_header_parameters(&call.params.name)
+        {
+            return None;
+        }
+        let (capabilities, info) = (meta.client_capabilities()?, meta.client_info().unwrap_or_default());
+        Some(InitializeRequestParams::new(capabilities, info).with_protocol_version(revision))
+    }
+
+    /// Begins a call of a client whose session, if it has one, is initialized, and takes its arguments unless a question may be bound
+    /// to them. `origin` and `view` are
+    /// those of the request; `None`: the server's. Never pending: it polls the call once.
     pub async fn begin_direct_call(
         &self,
         call: &mut PlainToolCall,
-        client: &InitializeRequestParams,
+        direct: &DirectClient<'_>,
         (origin, view): (Option<&CallOrigin>, Option<ClientView>),
         header: impl Fn(&str) -> Option<String>,
     ) -> DirectOutcome {
         let PlainToolCall { id, meta, params } = call;
+        let (client, has_session) = (direct.params(), direct.has_session());
         let (gate, view) = (&self.shared.gate, view.unwrap_or_else(|| self.view_in_session(client)));
         // The handler waits for tools that are still being loaded, makes tasks for clients that take them, and asks other hosts.
-        if has_own_revision(meta.as_ref())
+        if (has_session && has_own_revision(meta.as_ref()))
             || client.capabilities.supports_tasks()
             || (self.fleet.is_some() && CallReference::of_arguments(params).is_some())
             || !gate.catalog().snapshot().has_tool(view.list, &params.name)
@@ -136,7 +166,7 @@ impl McpHandler {
             return DirectOutcome::Declined;
         }
         let counted = self.shared.calls.token();
-        let support = ElicitationSupport::of_session(client);
+        let support = ElicitationSupport::of_params(client, !has_session);
         let request_ids = match is_audited() {
             true => {
                 let trace = meta.as_ref().and_then(|meta| meta.get_traceparent().map(str::to_owned));
@@ -161,9 +191,11 @@ impl McpHandler {
             .with_list(view.list, view.client.answer_budget())
             .with_roots(self.root_source());
         let rights = origin.rights.clone();
-        let pages = self.shown_pages(Some(&client.capabilities));
-        let asker = (pages == ShownPages::Approvals).then(|| origin.clone());
-        let arguments = params.arguments.take().unwrap_or_default();
+        let view = ClientView { pages: self.shown_pages(Some(&client.capabilities)), ..view };
+        let asker = (view.pages == ShownPages::Approvals).then(|| origin.clone());
+        // A client without a session repeats them with the answers to questions, which are bound to them.
+        let arguments = if support.by_retry { params.arguments.clone() } else { params.arguments.take() };
+        let arguments = arguments.unwrap_or_default();
         let Some(mut exec) = gate.call_tool(origin, &params.name, arguments) else {
             let error = self.missing_tool(&params.name, view.list, &rights);
             let text = error_answer(serde_json::to_value(&*id).ok(), error.clone()).to_string();
@@ -184,15 +216,12 @@ impl McpHandler {
         };
         match event {
             Some(CallEvent::Done(envelope)) => {
-                let snapshot = gate.catalog().snapshot();
-                let run = envelope.run.as_deref().zip(asker.as_ref());
-                let approvals =
-                    run.and_then(|(run, asker)| self.run_approvals(run, asker, (&snapshot, pages)));
-                let mut result = to_shared_result(*envelope, &snapshot, &params.name, view);
-                add_approvals(&mut result, approvals);
+                let mut result = self.render_result(*envelope, &params.name, view, asker.as_ref());
                 operation.finish_result(&result);
-                // Sessions are of older revisions, which do not know it.
-                result.result_type = None;
+                if has_session {
+                    // Older revisions do not know it.
+                    result.result_type = None;
+                }
                 let text = response_text(id, &result).unwrap_or_else(|error| {
                     let error = ErrorData::internal_error(error.to_string(), None);
                     error_answer(serde_json::to_value(&*id).ok(), error).to_string()
@@ -200,7 +229,8 @@ impl McpHandler {
                 DirectOutcome::Answered(text, counted)
             }
             event => {
-                let started = StartedCall { exec, event, operation, counted };
+                let begun = BegunCall { exec, event, counted, shares_text: has_session };
+                let started = StartedCall { begun, operation };
                 DirectOutcome::Started(StartedCallSlot(Arc::new(Mutex::new(Some(started)))))
             }
         }

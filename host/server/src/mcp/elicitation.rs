@@ -44,9 +44,9 @@ impl ElicitationSupport {
         Self::declared(elicits, version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28))
     }
 
-    /// Reads the capabilities of a client with a session.
-    pub fn of_session(client: &InitializeRequestParams) -> Self {
-        Self::declared(client.capabilities.elicitation.clone(), false)
+    /// Reads what a client has said of itself, in the `initialize` of a session or in a request.
+    pub fn of_params(client: &InitializeRequestParams, is_stateless: bool) -> Self {
+        Self::declared(client.capabilities.elicitation.clone(), is_stateless)
     }
 
     /// Returns true if a client with these capabilities shows forms.

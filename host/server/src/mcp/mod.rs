@@ -63,7 +63,7 @@ mod view;
 mod wire;
 
 pub use crate::mcp::{
-    direct::DirectOutcome,
+    direct::{DirectClient, DirectOutcome},
     handler::McpHandler,
     instructions::render_instructions,
     list::{published_tools, to_tool},

@@ -8,7 +8,7 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
         CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-        GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
+        GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult, JsonObject,
         ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult,
         ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
         ReadResourceResponse, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
@@ -16,12 +16,36 @@ use rmcp::{
     },
     service::{NotificationContext, SubscriptionContext},
 };
+use serde_json::Value;
 
 use super::{
     handler::{McpContext, McpHandler},
     pages,
     view::{ClientView, ShownPages},
 };
+
+impl McpHandler {
+    /// Reads a tool as it is listed to most clients.
+    fn read_listed<T>(&self, name: &str, read: impl FnOnce(&Tool) -> T) -> Option<T> {
+        let (catalog, view) = (self.shared.gate.catalog(), ClientView::default());
+        let listed = self.shared.tool_lists.tools(catalog, view, &CallerRights::all());
+        // Sorted by name.
+        let at = listed.1.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
+        listed.1.get(at).map(read)
+    }
+
+    /// Returns true if rmcp compares parameters of this tool with headers.
+    pub(super) fn has_header_parameters(&self, name: &str) -> bool {
+        self.read_listed(name, |tool| annotates_header(&tool.input_schema)).unwrap_or_default()
+    }
+}
+
+/// Returns true if a property, or one below it, is annotated with `x-mcp-header`.
+fn annotates_header(schema: &JsonObject) -> bool {
+    let Some(Value::Object(properties)) = schema.get("properties") else { return false };
+    let mut properties = properties.values().filter_map(Value::as_object);
+    properties.any(|property| property.contains_key("x-mcp-header") || annotates_header(property))
+}
 
 impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
@@ -80,11 +104,7 @@ impl ServerHandler for McpHandler {
     /// are known. Only the `raw` form can require such headers. All that a caller without rights can learn is that a call
     /// without them is refused, for a tool whose name it knows.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let (catalog, view) = (self.shared.gate.catalog(), ClientView::default());
-        let listed = self.shared.tool_lists.tools(catalog, view, &CallerRights::all());
-        // Sorted by name.
-        let at = listed.1.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
-        listed.1.get(at).cloned()
+        self.read_listed(name, Tool::clone)
     }
 
     async fn call_tool(

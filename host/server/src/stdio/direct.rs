@@ -8,34 +8,48 @@ use rmcp::{
 
 use crate::{
     jsonrpc::tool_call::PlainToolCall,
-    mcp::{DirectOutcome, McpHandler},
+    mcp::{DirectClient, DirectOutcome, McpHandler},
 };
 
-/// Begins calls once the client's handshake is complete.
+/// Begins calls once the client has chosen its lifecycle.
 pub struct DirectCalls {
     handler: McpHandler,
-    /// From the client's `initialize`.
-    client: Option<InitializeRequestParams>,
-    is_initialized: bool,
+    lifecycle: ClientLifecycle,
+}
+
+/// What the client has chosen.
+enum ClientLifecycle {
+    /// Nothing yet.
+    Open,
+    /// A handshake has begun, with this `initialize`.
+    Handshake(InitializeRequestParams),
+    /// The handshake is complete.
+    Session(InitializeRequestParams),
+    /// The client introduces itself in each request.
+    Stateless,
 }
 
 impl DirectCalls {
-    /// Creates the calls of a client before its handshake.
+    /// Creates the calls of a client that has chosen nothing yet.
     pub fn new(handler: McpHandler) -> Self {
-        Self { handler, client: None, is_initialized: false }
+        Self { handler, lifecycle: ClientLifecycle::Open }
     }
 
-    /// Follows the handshake: a message that is passed to rmcp.
-    pub fn observe(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
-        match message {
-            JsonRpcMessage::Request(request) => {
-                if let (ClientRequest::InitializeRequest(request), None) = (&request.request, &self.client) {
-                    self.client = Some(request.params.clone());
-                }
+    /// Follows a message that is passed to rmcp. `has_lifecycle` is set once the client has chosen its lifecycle.
+    pub fn observe(&mut self, message: &RxJsonRpcMessage<RoleServer>, has_lifecycle: bool) {
+        match (&mut self.lifecycle, message) {
+            (ClientLifecycle::Open, JsonRpcMessage::Request(request)) if has_lifecycle => {
+                self.lifecycle = match &request.request {
+                    ClientRequest::InitializeRequest(request) => {
+                        ClientLifecycle::Handshake(request.params.clone())
+                    }
+                    _ => ClientLifecycle::Stateless,
+                };
             }
-            JsonRpcMessage::Notification(sent) => {
-                self.is_initialized |=
-                    matches!(sent.notification, ClientNotification::InitializedNotification(_));
+            (ClientLifecycle::Handshake(client), JsonRpcMessage::Notification(sent))
+                if matches!(sent.notification, ClientNotification::InitializedNotification(_)) =>
+            {
+                self.lifecycle = ClientLifecycle::Session(client.clone());
             }
             _ => {}
         }
@@ -43,16 +57,19 @@ impl DirectCalls {
 
     /// Whether calls may begin.
     pub fn are_possible(&self) -> bool {
-        self.is_initialized && self.client.is_some()
+        matches!(self.lifecycle, ClientLifecycle::Session(_) | ClientLifecycle::Stateless)
     }
 
     /// Begins a call and takes its arguments. Never pending.
     pub async fn begin(&self, call: &mut PlainToolCall) -> DirectOutcome {
-        match &self.client {
-            Some(client) if self.is_initialized => {
-                self.handler.begin_direct_call(call, client, (None, None), |_| None).await
-            }
-            _ => DirectOutcome::Declined,
+        let client = match &self.lifecycle {
+            ClientLifecycle::Session(client) => Some(DirectClient::OfSession(client)),
+            ClientLifecycle::Stateless => self.handler.client_of_call(call).map(DirectClient::OfRequest),
+            ClientLifecycle::Open | ClientLifecycle::Handshake(_) => None,
+        };
+        match client {
+            Some(client) => self.handler.begin_direct_call(call, &client, (None, None), |_| None).await,
+            None => DirectOutcome::Declined,
         }
     }
 }

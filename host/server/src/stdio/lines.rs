@@ -233,7 +233,7 @@ where
         match self.opening.check(&message) {
             OpeningDecision::Pass => {
                 if let Some(direct) = &mut self.direct {
-                    direct.observe(&message);
+                    direct.observe(&message, self.opening.has_lifecycle());
                 }
                 ParsedLine::Message(Box::new(message))
             }

@@ -36,6 +36,11 @@ impl ClientOpening {
         Self { versions, has_lifecycle: false }
     }
 
+    /// Whether the client has chosen its lifecycle.
+    pub fn has_lifecycle(&self) -> bool {
+        self.has_lifecycle
+    }
+
     /// Decides on the next message.
     pub fn check(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> OpeningDecision {
         let request = match message {

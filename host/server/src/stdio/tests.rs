@@ -17,8 +17,11 @@ use tokio::io::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{server::serve, streams::StdioStreams};
-use crate::mcp::McpHandler;
+use super::{direct::DirectCalls, server::serve, streams::StdioStreams};
+use crate::{
+    jsonrpc::tool_call::PlainToolCall,
+    mcp::{DirectOutcome, McpHandler},
+};
 
 /// A gate with four facades: `a` replies with its client's roots, `nested` with what `a` replies to it, `plain` needs none, and
 /// `large` replies with more than the client's pipe holds.
@@ -49,6 +52,10 @@ fn gate() -> Gate {
     Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(4)))
 }
 
+fn handler() -> McpHandler {
+    McpHandler::new(gate(), CallOrigin::local(), CancellationToken::new())
+}
+
 /// Bytes that wait between client and server at most.
 const PIPE: usize = 1 << 20;
 
@@ -75,8 +82,7 @@ impl Script {
     }
 
     fn over(response: Option<Value>) -> Self {
-        let handler = McpHandler::new(gate(), CallOrigin::local(), CancellationToken::new());
-        let (ours, theirs) = duplex(PIPE);
+        let (handler, (ours, theirs)) = (handler(), duplex(PIPE));
         let (read, write) = split(ours);
         let streams = StdioStreams { read: Box::pin(read), write: Box::pin(write) };
         tokio::spawn(serve(handler, streams, Duration::ZERO, CancellationToken::new()));
@@ -261,4 +267,48 @@ async fn a_client_may_send_calls_before_it_reads_responses() {
         tokio::task::yield_now().await;
     }
     assert_eq!(client.request("ping", json!({})).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn calls_begin_once_the_client_has_chosen_its_lifecycle() {
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "script", "version": "0"}});
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let meta = |version: &str| {
+        json!({"io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {}})
+    };
+    let list =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta("2026-07-28")}});
+    // Whether a client has chosen when these messages have been passed on, and which of its calls begin then: one without metadata, one
+    // of 2026-07-28, one of a revision that nobody knows.
+    for (messages, has_lifecycle, begins) in [
+        (&[][..], false, [false, false, false]),
+        (&[&list], false, [false, false, false]),
+        (&[&list], true, [false, true, false]),
+        (&[&initialize], true, [false, false, false]),
+        (&[&initialize, &initialized], true, [true, false, false]),
+        (&[&initialize, &list, &initialized], true, [true, false, false]),
+    ] {
+        let mut calls = DirectCalls::new(handler());
+        for message in messages {
+            calls.observe(&serde_json::from_value((*message).clone()).unwrap(), has_lifecycle);
+        }
+        let metas = [None, Some(meta("2026-07-28")), Some(meta("2031-01-01"))];
+        for (meta, begins) in metas.into_iter().zip(begins) {
+            let mut params = json!({"name": "plain", "arguments": {"action": "look"}});
+            if let Some(meta) = meta {
+                params["_meta"] = meta;
+            }
+            let tree = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+            let mut call = PlainToolCall::from_tree(tree.clone()).unwrap();
+            let outcome = calls.begin(&mut call).await;
+            let is_begun = match outcome {
+                DirectOutcome::Answered(text, _) => text.contains("done"),
+                DirectOutcome::Started(_) | DirectOutcome::Declined => false,
+            };
+            assert_eq!(is_begun, begins, "{messages:?} {tree}");
+        }
+    }
 }
