@@ -65,7 +65,7 @@ impl HostWallClock for TapedClock {
     }
 }
 
-/// Takes the stacks of running guests, about twice in a millisecond of their running time.
+/// Takes the stacks of running guests, about once in a millisecond of their running time.
 pub trait StackSampler: fmt::Debug + Send + Sync + 'static {
     /// Takes one: names of functions as the component has them, the innermost first. Called on the guest's thread and at its
     /// expense; must not block.

@@ -1,4 +1,4 @@
-//! The thread that advances the engine's epoch, so that guest code yields every millisecond.
+//! The thread that advances the engine's epoch, so that guest code yields every other millisecond.
 //!
 //! It runs only while calls run: a host with nothing to do does not wake.
 
@@ -14,13 +14,13 @@ use std::{
 use wasmtime::EngineWeak;
 
 /// One epoch.
-pub(crate) const EPOCH: Duration = Duration::from_micros(500);
-/// Epochs after which guest code yields. A guest begins within an epoch, so this slice takes more than half a millisecond, and
-/// no more than a whole one: with a single epoch of a millisecond, calls of any length could be split.
+pub(crate) const EPOCH: Duration = Duration::from_millis(1);
+/// Epochs after which guest code yields. A guest begins within an epoch, so a slice takes more than one millisecond, and no more
+/// than two: with a single epoch, calls of any length could be split.
 pub(crate) const SLICE: u64 = 2;
 
 /// Idle epochs before the thread sleeps. Lingering saves a stream of short calls a wake-up each.
-const LINGER: u32 = 400;
+const LINGER: u32 = 200;
 
 /// State shared by the thread and all guards.
 ///

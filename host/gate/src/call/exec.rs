@@ -198,7 +198,7 @@ impl Exec {
 
     /// Waits for the next event. Cancel-safe: dropping the future loses no event. After `Done` it never resolves.
     ///
-    /// The first call polls the facade inline, so the calling task must tolerate being blocked for about a millisecond.
+    /// The first call polls the facade inline, so the calling task must tolerate being blocked for up to two milliseconds.
     pub async fn next(&mut self) -> CallEvent {
         match (self.next_whole().await, &self.fit) {
             (CallEvent::Done(envelope), Some(fit)) => CallEvent::Done(Box::new(fit.apply(*envelope))),

@@ -2,7 +2,7 @@
 //!
 //! rmcp passes a message to the task of its session, from there to a task of the request, and the response back the same way:
 //! for a small call, more work than the call. Therefore, the task that has read a plain `tools/call` begins the call itself. If it
-//! ends in its first slice, which is no longer than a millisecond, its response is written at once. Otherwise rmcp gets the
+//! ends in its first slice, which is no longer than two milliseconds, its response is written at once. Otherwise rmcp gets the
 //! request, and its handler the call that was begun: from then on it can report progress, ask and be cancelled as any other.
 
 use std::{

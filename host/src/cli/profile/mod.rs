@@ -49,7 +49,7 @@ const SHOWN: usize = 15;
 
 /// Call an action many times and write a flame graph of the plugin's functions.
 ///
-/// Takes a sample of the functions that run about twice in a millisecond of the plugin's running time; host functions, such as requests and
+/// Takes a sample of the functions that run about once in a millisecond of the plugin's running time; host functions, such as requests and
 /// state, do not count. Prints the functions that ran most.
 ///
 /// An action that reads gets the plugin's state as `loggia call` does; any other one gets an empty state of its own. Requests are sent.
