@@ -96,6 +96,11 @@ pub fn call(host: &HttpHost, headers: &str, id: usize, tool: &str, arguments: &V
     post(host, &format!("{}{headers}", named("tools/call", tool)), &body)
 }
 
+/// The same request with weights in `Accept`: the server then leaves a call to rmcp, which logs it.
+pub fn weighted(request: &str) -> String {
+    request.replacen("Accept: application/json,", "Accept: application/json;q=0.9,", 1)
+}
+
 /// Sends a message; the answer.
 pub async fn ask(host: &HttpHost, headers: &str, body: &str) -> Result<Told> {
     send(host.authority(), post(host, &format!("{headers}Connection: close\r\n"), body).as_bytes()).await

@@ -170,7 +170,8 @@ test("the build command says what is wrong", () => {
   assert.equal(build(good, "--engine", "v8")?.[0], 2);
   assert.equal(existsSync(join(folder, "app.wasm")), false);
   assert.equal(build(good), undefined);
-  assert.deepEqual(readdirSync(folder).sort(), ["app.ts", "app.wasm"]);
+  // The list of what the build read, for `loggia build` and `dev`.
+  assert.deepEqual(readdirSync(folder).sort(), ["app.d", "app.ts", "app.wasm"]);
   assert.equal(readFileSync(join(folder, "app.wasm")).includes("wasx:"), false);
   rmSync(folder, { recursive: true });
 });

@@ -28,12 +28,12 @@ pub fn keeps_quiet(served: &Served, secrets: &[&str]) {
     }
 }
 
-/// Sends a request that rmcp gets, and waits for its line about it: calls that end at once do without rmcp.
-pub async fn list_by_rmcp(served: &Served, header: &str) -> Result<()> {
-    let headers = format!("{}{header}", wire::named("tools/list", ""));
-    let listed = wire::ask(&served.host, &headers, &wire::request(1, "tools/list", json!({}))).await?;
-    assert_eq!(listed.status, 200, "{listed:?}");
-    served.logs(|line| line.contains("ListToolsRequest")).await;
+/// Makes a call that rmcp gets, and waits for its line about it.
+pub async fn call_by_rmcp(served: &Served, header: &str) -> Result<()> {
+    let request = wire::call(&served.host, &format!("{header}Connection: close\r\n"), 1, "echo", &add());
+    let told = wire::send(served.host.authority(), wire::weighted(&request).as_bytes()).await?;
+    assert_eq!(told.status, 200, "{told:?}");
+    served.logs(|line| line.contains("CallToolRequest")).await;
     Ok(())
 }
 
@@ -107,7 +107,7 @@ async fn invalid_tokens_are_refused_and_never_logged() -> Result<()> {
         client.end().await?;
         assert!(Client::http_by(host, era, Kind::default(), &unknown).await.is_err(), "{era:?}");
     }
-    list_by_rmcp(&served, &good.header()).await?;
+    call_by_rmcp(&served, &good.header()).await?;
     keeps_quiet(&served, &[&good.secret, &old.secret, &unknown.secret, garbage]);
     Ok(())
 }

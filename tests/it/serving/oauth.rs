@@ -16,7 +16,7 @@ use ring::{
 };
 use serde_json::{Value, json};
 
-use super::callers::{keeps_quiet, list_by_rmcp};
+use super::callers::{call_by_rmcp, keeps_quiet};
 
 const ISSUER: &str = "https://id.example.com/";
 const RESOURCE: &str = "https://tools.example.com/mcp";
@@ -151,7 +151,7 @@ async fn issuer_and_audience_are_required() -> Result<()> {
         assert_eq!(challenge.contains("scope=\"echo:add\""), *status != 200, "{what}: {challenge}");
     }
     let secrets: Vec<&str> = cases.iter().map(|(_, token, _, _)| token.as_str()).collect();
-    list_by_rmcp(&served, &format!("Authorization: Bearer {good}\r\n")).await?;
+    call_by_rmcp(&served, &format!("Authorization: Bearer {good}\r\n")).await?;
     keeps_quiet(&served, &secrets);
     // The log names the issuer and the subject.
     served.logs(|line| line.contains("https://id.example.com/#ada")).await;
