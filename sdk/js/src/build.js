@@ -4,14 +4,18 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { basename, dirname, join, resolve } from "node:path";
+import { SourceMap, createRequire } from "node:module";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { build as bundle } from "esbuild";
 
+import { lineTable, sourced, statement } from "./lines.js";
+
 export const ENGINES = ["quickjs", "starlingmonkey"];
+const ENTRY = "loggia-entry.js";
+const BUNDLE = "loggia-bundle.js";
 const PACKAGE = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 const run = promisify(execFile);
@@ -29,10 +33,11 @@ export async function build(source, out, engine = "quickjs") {
   const folder = await mkdtemp(join(dirname(target), ".loggia-"));
   try {
     const script = join(folder, `${basename(file).replace(/\.[^.]*$/, "")}.js`);
-    const { text, files } = await bundled(file);
-    await writeFile(script, text);
+    const { text, map, files } = await bundled(file);
+    const table = lineTable(basename(script), placesOf(text, map, dirname(file)));
+    await writeFile(script, text + statement(table));
     const made = join(folder, "out.wasm");
-    await (engine === "quickjs" ? quickjs(folder, script, made) : starlingmonkey(script, made));
+    await explainFailure(engine === "quickjs" ? quickjs(folder, script, made) : starlingmonkey(script, made), table);
     const list = join(folder, "out.d");
     await writeFile(list, depfile(target, files));
     await rename(list, target.replace(/(\.[^./\\]*)?$/, ".d"));
@@ -46,10 +51,14 @@ async function bundled(file) {
   const path = (name) => JSON.stringify(join(PACKAGE, "src", name));
   const entry = `import ${path("globals.js")};\nimport { guest } from ${path("abi.js")};\nimport * as author from ${JSON.stringify(file)};\nexport const facade = guest(author);\n`;
   try {
-    const { outputFiles: [made], metafile } = await bundle({
-      stdin: { contents: entry, resolveDir: dirname(file), sourcefile: "entry.js" },
+    const { outputFiles, metafile } = await bundle({
+      stdin: { contents: entry, resolveDir: dirname(file), sourcefile: ENTRY },
       bundle: true,
       write: false,
+      // Nothing is written there; sources in the map are relative to it.
+      outfile: join(dirname(file), BUNDLE),
+      sourcemap: "external",
+      sourcesContent: false,
       metafile: true,
       format: "esm",
       platform: "neutral",
@@ -61,11 +70,32 @@ async function bundled(file) {
       logLevel: "silent",
     });
     // All but the entry, which is no file.
-    return { text: made.text, files: Object.keys(metafile.inputs).map((name) => resolve(name)).filter(existsSync).sort() };
+    const output = (name) => outputFiles.find(({ path }) => basename(path) === name).text;
+    const map = new SourceMap(JSON.parse(output(`${BUNDLE}.map`)));
+    return { text: output(BUNDLE), map, files: Object.keys(metafile.inputs).map((name) => resolve(name)).filter(existsSync).sort() };
   } catch (error) {
     if (!error.errors) throw error;
     throw new Error(error.errors.map(({ text, location }) => (location ? `${location.file}:${location.line}:${location.column}: ${text}` : text)).join("\n"));
   }
+}
+
+/** The place of each line of a bundle, by the names that an author knows and no folder of the machine. */
+function placesOf(text, map, folder) {
+  return text.split("\n").map((words, index) => {
+    const { generatedLine, originalSource, originalLine } = map.findEntry(index, words.length);
+    // Otherwise an earlier line was the nearest.
+    if (generatedLine !== index || originalSource === ENTRY) return undefined;
+    return { file: shortName(originalSource, folder), line: originalLine + 1 };
+  });
+}
+
+/** The name of a source: in a package, with the package's name; otherwise from the folder of the facade. */
+function shortName(source, folder) {
+  const path = resolve(folder, source);
+  const packages = `${sep}node_modules${sep}`;
+  const of = path.startsWith(PACKAGE + sep) ? join("loggia-sdk", relative(PACKAGE, path)) : undefined;
+  const short = of ?? (path.includes(packages) ? path.slice(path.lastIndexOf(packages) + packages.length) : relative(folder, path));
+  return short.replaceAll(sep, "/");
 }
 
 /** A rule of Make: the component depends on these files. */
@@ -83,8 +113,9 @@ async function quickjs(folder, script, made) {
     await writeFile(file, file === script ? renamed(text) : text.replaceAll(WASI.real, WASI.hidden).replaceAll(WASI.version, WASI.older));
   }
   const main = require.resolve("componentize-qjs");
-  const words = ["--wit", wit, "--js", script, "--world", "guest", "--sync", "--output", made];
-  await explainFailure(run(process.execPath, [await binOf("componentize-qjs", main), ...words], { maxBuffer: 64 << 20 }));
+  // The component keeps the script's path, so it is named from its folder, which is another one in each build.
+  const words = ["--wit", wit, "--js", basename(script), "--world", "guest", "--sync", "--output", made];
+  await run(process.execPath, [await binOf("componentize-qjs", main), ...words], { cwd: folder, maxBuffer: 64 << 20 });
   const bytes = await readFile(made);
   const hidden = Buffer.from(WASI.hidden);
   for (let at = bytes.indexOf(hidden); at >= 0; at = bytes.indexOf(hidden, at)) bytes.write(WASI.real, at);
@@ -117,17 +148,17 @@ async function starlingmonkey(script, made) {
     const packages = Object.entries(require("../package.json").peerDependencies).map(([name, version]) => `${name}@${version}`);
     throw new Error(`the engine starlingmonkey needs packages: npm install --save-dev ${packages.join(" ")}\n(${error.message})`);
   }
-  const { component } = await explainFailure(componentize({ sourcePath: script, witPath: join(PACKAGE, "wit"), worldName: "guest" }));
+  const { component } = await componentize({ sourcePath: script, witPath: join(PACKAGE, "wit"), worldName: "guest" });
   await writeFile(made, component);
 }
 
-/** The author's mistake: the SDK's own sentence if there is one, otherwise all that the builder said. */
-async function explainFailure(building) {
+/** The author's mistake: the SDK's own sentence if there is one, otherwise all that the builder said, with the author's lines. */
+async function explainFailure(building, table) {
   try {
     return await building;
   } catch (error) {
     const text = `${error.stderr ?? ""}${error.stdout ?? ""}${error.message}`;
     const own = /loggia: ([^\n]*)/.exec(text);
-    throw new Error(own ? own[1] : text.trim());
+    throw new Error(own ? own[1] : sourced(text.trim(), table));
   }
 }

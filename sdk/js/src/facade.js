@@ -1,6 +1,7 @@
 // A facade: its functions, as a table of actions.
 
 import { Failure } from "./failure.js";
+import { stackOf } from "./lines.js";
 import { port } from "./port.js";
 import { Reply } from "./reply.js";
 import { dataOf, fill, hasLevels, isRequired, node, paragraph, paramsOf, trim, wrong } from "./schema.js";
@@ -91,7 +92,7 @@ export class Facade {
       return error;
     }
     const message = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${shown(error)}`;
-    port().log("error", error?.stack ? `${message}\n${error.stack.trimEnd()}` : message);
+    port().log("error", error?.stack ? `${message}\n${stackOf(error)}` : message);
     return Failure.internal(message);
   }
 }

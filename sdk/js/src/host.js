@@ -1,6 +1,7 @@
 // Services of the host: log, configuration, questions to the person, other facades.
 
 import { Failure } from "./failure.js";
+import { stackOf } from "./lines.js";
 import { port } from "./port.js";
 import { fill, givenOf, node } from "./schema.js";
 
@@ -40,7 +41,7 @@ export const log = { trace: line("trace"), debug: line("debug"), info: line("inf
 
 function toText(word) {
   if (typeof word === "string") return word;
-  if (word instanceof Error) return word.stack ? `${word.name}: ${word.message}\n${word.stack.trimEnd()}` : String(word);
+  if (word instanceof Error) return word.stack ? `${word.name}: ${word.message}\n${stackOf(word)}` : String(word);
   try {
     return JSON.stringify(word) ?? String(word);
   } catch {

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
 import { Failure, Response, action, boolean, choice, collection, counter, defineFacade, http, idWithNumber, integer, list, log, numberInId, object, reply, text, transaction } from "../src/index.js";
+import { lineTable, sourced, stackOf } from "../src/lines.js";
 import { Host, Store, describe } from "../src/testing.js";
 import { decode, encode } from "../src/utf8.js";
 
@@ -150,6 +151,26 @@ test("questions need a form, and a no ends the action", async () => {
   assert.deepEqual(host.logs, [["info", 'noted {"a":1}']]);
 });
 
+test("stacks name the author's files", () => {
+  const places = [undefined, undefined, ...[4, 5, 6].map((line) => ({ file: "a.ts", line })), { file: "../b.ts", line: 7 }, undefined, { file: "a.ts", line: 9 }];
+  const table = lineTable("app.js", places);
+  assert.deepEqual(table, { script: "app.js", files: ["a.ts", "../b.ts"], runs: [1, -1, 0, 3, 0, 4, 6, 1, 7, 7, -1, 0, 8, 0, 9] });
+  for (const [place, expected] of [
+    ["    at f (/app.js:5:9)", "    at f (a.ts:6)"],
+    ["    at <anonymous> (/folder/app.js:6:1)", "    at <anonymous> (../b.ts:7)"],
+    ["f@some/folder/app.js:8:12\nanswer@app.js:3:1", "f@a.ts:9\nanswer@a.ts:4"],
+    ["    at f (/app.js:2:1)", "    at f (/app.js:2:1)"],
+    ["    at f (/app.js:7:1)", "    at f (/app.js:7:1)"],
+    ["f@/tmp/initializer.js:5:9, other.app.js:5:9", "f@/tmp/initializer.js:5:9, other.app.js:5:9"],
+    ["    at f (native)", "    at f (native)"],
+  ]) {
+    assert.equal(sourced(place, table), expected);
+    assert.equal(stackOf({ stack: `${place}\n` }, JSON.stringify(table)), expected);
+  }
+  const { stack } = new Error("x");
+  assert.equal(stackOf({ stack }), stack);
+});
+
 test("the build command says what is wrong", () => {
   const folder = mkdtempSync(join(tmpdir(), "loggia-sdk-"));
   const bin = fileURLToPath(new URL("../bin/loggia-sdk.js", import.meta.url));
@@ -167,11 +188,12 @@ test("the build command says what is wrong", () => {
   assert.match(build("let a = ;")?.[1], /app\.ts:1:8: Unexpected/);
   assert.match(build("export const a = 1;")?.[1], /exports 0 facades/);
   assert.match(build(good.replace('"read"', '"reed"') )?.[1], /"read", "write" or "destructive"/);
+  assert.match(build('interface Unused {}\n\nconst late = (): number => {\n  throw new Error("late");\n};\nlate();')?.[1], /late[^]*\(app\.ts:4\)[^]*app\.ts:6/);
   assert.equal(build(good, "--engine", "v8")?.[0], 2);
   assert.equal(existsSync(join(folder, "app.wasm")), false);
   assert.equal(build(good), undefined);
   // The list of what the build read, for `loggia build` and `dev`.
   assert.deepEqual(readdirSync(folder).sort(), ["app.d", "app.ts", "app.wasm"]);
-  assert.equal(readFileSync(join(folder, "app.wasm")).includes("wasx:"), false);
+  for (const hidden of ["wasx:", ".loggia-"]) assert.equal(readFileSync(join(folder, "app.wasm")).includes(hidden), false, hidden);
   rmSync(folder, { recursive: true });
 });

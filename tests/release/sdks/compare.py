@@ -114,6 +114,8 @@ class Test:
                             after = await call(client, "report", {})
                             if not after["ok"]:
                                 self.fail(f"{name}: after {action}: {after}")
+                if name != "rust" and not host.seen(rf"polyglot\.{'py' if name == 'python' else 'ts'}\W+(line )?\d", 0):
+                    self.fail(f"{name}: no stack in the log names a line of the facade")
 
     async def reload(self) -> None:
         """Each language takes the place of another under load: no call is lost, and the state goes on."""
