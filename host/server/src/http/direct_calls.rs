@@ -31,7 +31,9 @@ pub async fn answer_directly(
     let headers = request.headers();
     let client = match session {
         Some(client) if has_session_headers(headers) => DirectClient::OfSession(client),
-        None if has_stateless_headers(headers, &call.params.name) => {
+        None if has_stateless_headers(headers, &call.params.name)
+            && !handler.has_header_parameters(&call.params.name) =>
+        {
             DirectClient::OfRequest(handler.client_of_call(&call)?)
         }
         _ => return None,
@@ -45,8 +47,8 @@ pub async fn answer_directly(
         }
         DirectOutcome::Started(started) => {
             request.extensions_mut().insert(started);
-            // rmcp reads the message once more, but need not read arguments that the call has taken.
-            if call.params.arguments.is_none()
+            // rmcp reads the message once more, mostly without the arguments, which the call has taken.
+            if !client.repeats_arguments()
                 && let Ok(text) = serde_json::to_vec(&call.into_message())
             {
                 *request.body_mut() = Body::from(text);
@@ -77,9 +79,10 @@ fn has_stateless_headers(headers: &HeaderMap, tool: &str) -> bool {
         && is("mcp-name", tool)
 }
 
-/// Returns true if the client accepts both forms of a response. With weights, rmcp decides.
+/// Returns true if the client accepts both forms of a response. With weights or quotes, rmcp decides.
 fn accepts_both(headers: &HeaderMap) -> bool {
-    let Some(Some(accepted)) = only_value(headers, ACCEPT.as_str()) else { return false };
+    let accepted = only_value(headers, ACCEPT.as_str()).flatten();
+    let Some(accepted) = accepted.filter(|accepted| !accepted.contains('"')) else { return false };
     let takes = |wanted: &str| accepted.split(',').any(|media| media.trim().eq_ignore_ascii_case(wanted));
     takes("application/json") && takes("text/event-stream")
 }
@@ -108,6 +111,7 @@ mod tests {
             (Some("text/event-stream"), None, false),
             (Some("*/*"), None, false),
             (Some("application/json;q=0, text/event-stream"), None, false),
+            (Some(r#"text/html;a="b,application/json,text/event-stream,c""#), None, false),
             (None, None, false),
         ] {
             let mut headers = HeaderMap::new();

@@ -97,6 +97,8 @@ impl McpHandler {
         let binding = (support.by_retry || request.request_state.is_some())
             .then(|| CallBinding::new(&request.name, request.arguments.as_ref()));
         if let Some(BegunCall { exec, event, counted: _counted, .. }) = begun {
+            // The call has its arguments.
+            drop(request);
             let request =
                 ToolRequest { tool: &tool, support, binding, origin: &origin, context, shares_text };
             return self.follow_call(exec, event, request).await;

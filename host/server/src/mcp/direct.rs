@@ -56,8 +56,18 @@ impl DirectClient<'_> {
         }
     }
 
+    /// Returns true if the client repeats the arguments of a call with its answers to questions, which are bound to them: the handler
+    /// must get them then.
+    pub fn repeats_arguments(&self) -> bool {
+        self.elicitation().by_retry
+    }
+
     fn has_session(&self) -> bool {
         matches!(self, Self::OfSession(_))
+    }
+
+    fn elicitation(&self) -> ElicitationSupport {
+        ElicitationSupport::of_params(self.params(), !self.has_session())
     }
 }
 
@@ -134,19 +144,15 @@ impl McpHandler {
     /// Reads the client of a call without a session. `None`: rmcp must check the request.
     pub fn client_of_call(&self, call: &PlainToolCall) -> Option<InitializeRequestParams> {
         let (meta, revision) = (call.meta.as_ref()?, ProtocolVersion::V_2026_07_28);
-        if meta.protocol_version()? != revision
-            || !self.versions.contains(&revision)
-            || self.has_header_parameters(&call.params.name)
-        {
+        if meta.protocol_version()? != revision || !self.versions.contains(&revision) {
             return None;
         }
         let (capabilities, info) = (meta.client_capabilities()?, meta.client_info().unwrap_or_default());
         Some(InitializeRequestParams::new(capabilities, info).with_protocol_version(revision))
     }
 
-    /// Begins a call of a client whose session, if it has one, is initialized, and takes its arguments unless a question may be bound
-    /// to them. `origin` and `view` are
-    /// those of the request; `None`: the server's. Never pending: it polls the call once.
+    /// Begins a call of a client whose session, if it has one, is initialized, and takes its arguments. `origin` and `view` are those
+    /// of the request; `None`: the server's. Never pending: it polls the call once.
     pub async fn begin_direct_call(
         &self,
         call: &mut PlainToolCall,
@@ -166,7 +172,7 @@ impl McpHandler {
             return DirectOutcome::Declined;
         }
         let counted = self.shared.calls.token();
-        let support = ElicitationSupport::of_params(client, !has_session);
+        let support = direct.elicitation();
         let request_ids = match is_audited() {
             true => {
                 let trace = meta.as_ref().and_then(|meta| meta.get_traceparent().map(str::to_owned));
@@ -193,9 +199,7 @@ impl McpHandler {
         let rights = origin.rights.clone();
         let view = ClientView { pages: self.shown_pages(Some(&client.capabilities)), ..view };
         let asker = (view.pages == ShownPages::Approvals).then(|| origin.clone());
-        // A client without a session repeats them with the answers to questions, which are bound to them.
-        let arguments = if support.by_retry { params.arguments.clone() } else { params.arguments.take() };
-        let arguments = arguments.unwrap_or_default();
+        let arguments = params.arguments.take().unwrap_or_default();
         let Some(mut exec) = gate.call_tool(origin, &params.name, arguments) else {
             let error = self.missing_tool(&params.name, view.list, &rights);
             let text = error_answer(serde_json::to_value(&*id).ok(), error.clone()).to_string();

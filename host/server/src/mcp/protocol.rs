@@ -35,7 +35,7 @@ impl McpHandler {
     }
 
     /// Returns true if rmcp compares parameters of this tool with headers.
-    pub(super) fn has_header_parameters(&self, name: &str) -> bool {
+    pub fn has_header_parameters(&self, name: &str) -> bool {
         self.read_listed(name, |tool| annotates_header(&tool.input_schema)).unwrap_or_default()
     }
 }

@@ -27,6 +27,8 @@ enum ClientLifecycle {
     Session(InitializeRequestParams),
     /// The client introduces itself in each request.
     Stateless,
+    /// A second choice. What the client said last counts, which rmcp knows.
+    Repeated,
 }
 
 impl DirectCalls {
@@ -46,6 +48,12 @@ impl DirectCalls {
                     _ => ClientLifecycle::Stateless,
                 };
             }
+            (ClientLifecycle::Open, _) => {}
+            (_, JsonRpcMessage::Request(request))
+                if matches!(request.request, ClientRequest::InitializeRequest(_)) =>
+            {
+                self.lifecycle = ClientLifecycle::Repeated;
+            }
             (ClientLifecycle::Handshake(client), JsonRpcMessage::Notification(sent))
                 if matches!(sent.notification, ClientNotification::InitializedNotification(_)) =>
             {
@@ -60,16 +68,19 @@ impl DirectCalls {
         matches!(self.lifecycle, ClientLifecycle::Session(_) | ClientLifecycle::Stateless)
     }
 
-    /// Begins a call and takes its arguments. Never pending.
+    /// Begins a call and takes its arguments, unless its client repeats them. Never pending.
     pub async fn begin(&self, call: &mut PlainToolCall) -> DirectOutcome {
         let client = match &self.lifecycle {
             ClientLifecycle::Session(client) => Some(DirectClient::OfSession(client)),
             ClientLifecycle::Stateless => self.handler.client_of_call(call).map(DirectClient::OfRequest),
-            ClientLifecycle::Open | ClientLifecycle::Handshake(_) => None,
+            ClientLifecycle::Open | ClientLifecycle::Handshake(_) | ClientLifecycle::Repeated => None,
         };
-        match client {
-            Some(client) => self.handler.begin_direct_call(call, &client, (None, None), |_| None).await,
-            None => DirectOutcome::Declined,
+        let Some(client) = client else { return DirectOutcome::Declined };
+        let kept = client.repeats_arguments().then(|| call.params.arguments.clone());
+        let outcome = self.handler.begin_direct_call(call, &client, (None, None), |_| None).await;
+        if let Some(arguments) = kept {
+            call.params.arguments = arguments;
         }
+        outcome
     }
 }

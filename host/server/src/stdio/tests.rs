@@ -290,6 +290,8 @@ async fn calls_begin_once_the_client_has_chosen_its_lifecycle() {
         (&[&initialize], true, [false, false, false]),
         (&[&initialize, &initialized], true, [true, false, false]),
         (&[&initialize, &list, &initialized], true, [true, false, false]),
+        (&[&list, &initialize], true, [false, false, false]),
+        (&[&initialize, &initialized, &initialize], true, [false, false, false]),
     ] {
         let mut calls = DirectCalls::new(handler());
         for message in messages {
