@@ -9,15 +9,20 @@ use std::{
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Folder, binary, cache, fixture, guests, scratch,
+    Folder, PATIENCE, binary, cache, fixture, guests, scratch,
     web::{Answer, Web},
 };
 use serde_json::{Value, json};
-use tokio::process::Command;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, BufReader, Lines},
+    process::Command,
+    time::timeout,
+};
 
-/// Runs the command in a folder.
-async fn output(path: &Path, words: &[&str]) -> Result<Output> {
-    let output = Command::new(binary())
+/// The command in a folder.
+fn command(path: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(binary());
+    command
         .arg("test")
         .arg(path)
         .args(words)
@@ -26,10 +31,13 @@ async fn output(path: &Path, words: &[&str]) -> Result<Output> {
         .env("LOGGIA_STATE", scratch())
         .env("CARGO_TARGET_DIR", guests())
         .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output()
-        .await?;
-    Ok(output)
+        .kill_on_drop(true);
+    command
+}
+
+/// Runs the command in a folder.
+async fn output(path: &Path, words: &[&str]) -> Result<Output> {
+    Ok(command(path, words).output().await?)
 }
 
 /// Runs the command; returns its exit code and its JSON.
@@ -296,6 +304,55 @@ async fn calls_are_checked_against_their_time_limit() -> Result<()> {
             assert!(failure.starts_with(expected) && failure.ends_with(" ms, more than 1 ms"), "{failure}");
         }
     }
+    Ok(())
+}
+
+/// Reads lines up to one that contains this.
+async fn line_with(lines: &mut Lines<BufReader<impl AsyncRead + Unpin>>, part: &str) -> Result<String> {
+    while let Some(line) = timeout(PATIENCE, lines.next_line()).await?? {
+        if line.contains(part) {
+            return Ok(line);
+        }
+    }
+    anyhow::bail!("it ended without {part:?}")
+}
+
+#[tokio::test]
+async fn a_watched_folder_runs_again_with_what_its_build_read() -> Result<()> {
+    let root = tempfile::tempdir()?;
+    let (shared, plugin) = (root.path().join("shared"), root.path().join("plugins/version"));
+    fs::create_dir_all(&shared)?;
+    fs::create_dir_all(plugin.join("tests"))?;
+    let choose = |version: &str| fs::write(shared.join("chosen"), fixture(version).display().to_string());
+    let expect = |version: &str| {
+        let case =
+            format!("cases: [{{ name: tells, call: {{ action: get }}, expect: {{ data: {version} }} }}]\n");
+        fs::write(plugin.join("tests/version.yaml"), case)
+    };
+    choose("version_one")?;
+    expect("one")?;
+    fs::write(plugin.join("plugin.toml"), "build = 'sh build.sh'\nartifact = 'version.wasm'\n")?;
+    // Lists what it reads, as compilers do.
+    let script = "chosen=$(realpath ../../shared/chosen)\ncp \"$(cat \"$chosen\")\" version.wasm\necho \"version.wasm: $chosen\" >version.d\n";
+    fs::write(plugin.join("build.sh"), script)?;
+
+    let mut child = command(&plugin, &["--watch", "--format", "tap"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut report = BufReader::new(child.stdout.take().context("stdout")?).lines();
+    let mut notes = BufReader::new(child.stderr.take().context("stderr")?).lines();
+    let mut next = async || -> Result<bool> {
+        let line = line_with(&mut report, "ok 1 ").await?;
+        line_with(&mut notes, "waiting for a change").await?;
+        Ok(!line.starts_with("not"))
+    };
+    assert!(next().await?, "version one");
+    choose("version_two")?;
+    assert!(!next().await?, "version two, of a file outside the folder");
+    expect("two")?;
+    assert!(next().await?, "the case expects version two");
+    child.kill().await?;
     Ok(())
 }
 

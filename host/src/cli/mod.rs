@@ -20,6 +20,7 @@ mod database;
 mod dev;
 mod exit;
 mod fleet;
+mod followed_files;
 mod import;
 mod loaded;
 mod man;

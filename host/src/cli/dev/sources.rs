@@ -3,18 +3,16 @@
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{Receiver, sync_channel},
-    },
+    sync::mpsc::{Receiver, sync_channel},
     time::Duration,
 };
 
 use notify::{
-    Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher,
+    Event, EventKind,
     event::{AccessKind, AccessMode},
 };
 
+use super::super::followed_files::{FollowedPaths, FollowingWatcher};
 use crate::build::is_input_path;
 
 /// Editors save in several steps; one build covers them all.
@@ -23,11 +21,7 @@ const SETTLE_TIME: Duration = Duration::from_millis(150);
 /// Watches the sources under a folder, and files elsewhere that are followed.
 pub struct SourceWatcher {
     saved: Receiver<()>,
-    watcher: RecommendedWatcher,
-    /// Files elsewhere. The lock is held for one look at them; the watcher's thread takes it for each event.
-    followed: Arc<Mutex<BTreeSet<PathBuf>>>,
-    /// Folders that are watched for them.
-    folders: BTreeSet<PathBuf>,
+    watcher: FollowingWatcher,
 }
 
 impl SourceWatcher {
@@ -38,39 +32,20 @@ impl SourceWatcher {
     /// If it cannot be watched.
     pub fn watch(root: PathBuf, out: PathBuf) -> notify::Result<Self> {
         let (sender, saved) = sync_channel(1);
-        let watched = root.clone();
-        let followed = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
-        let known = Arc::clone(&followed);
-        let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        let (watched, followed) = (root.clone(), FollowedPaths::default());
+        let known = followed.clone();
+        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             // A full channel already has a pending build; an error means lost events.
-            let followed = known.lock().unwrap_or_else(PoisonError::into_inner);
-            if event.map_or(true, |event| is_save(&event, &root, &out, &followed)) {
+            if event.map_or(true, |event| is_save(&event, &root, &out, &known)) {
                 let _ = sender.try_send(());
             }
         })?;
-        watcher.watch(&watched, RecursiveMode::Recursive)?;
-        Ok(Self { saved, watcher, followed, folders: BTreeSet::new() })
+        Ok(Self { saved, watcher: FollowingWatcher::watch(watcher, &watched, followed)? })
     }
 
     /// Follows these files outside the folder, and no others. Returns true if some were not followed before.
     pub fn follow(&mut self, files: &BTreeSet<&Path>) -> bool {
-        let folders: BTreeSet<PathBuf> =
-            files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
-        for gone in self.folders.difference(&folders) {
-            // One that was removed is not watched either.
-            let _ = self.watcher.unwatch(gone);
-        }
-        for new in folders.difference(&self.folders) {
-            // Editors replace files, so their folders are watched.
-            if let Err(error) = self.watcher.watch(new, RecursiveMode::NonRecursive) {
-                tracing::warn!("saves in {} lead to no build: {error}", new.display());
-            }
-        }
-        self.folders = folders;
-        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_new = files.iter().any(|file| !followed.contains(*file));
-        *followed = files.iter().map(|file| file.to_path_buf()).collect();
-        has_new
+        self.watcher.follow(files)
     }
 
     /// Waits for a save, then until saves pause. Returns false if the watcher has failed.
@@ -82,7 +57,7 @@ impl SourceWatcher {
 }
 
 /// Whether an event may have changed an input of a build. The build finds out whether it did.
-fn is_save(event: &Event, root: &Path, out: &Path, followed: &BTreeSet<PathBuf>) -> bool {
+fn is_save(event: &Event, root: &Path, out: &Path, followed: &FollowedPaths) -> bool {
     let written = match event.kind {
         EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
         EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
@@ -108,7 +83,7 @@ mod tests {
             let (root, out) =
                 (Path::new("/home/target/.me/plugins"), Path::new("/home/target/.me/plugins/out"));
             let event = Event::new(kind).add_path(root.join(path));
-            let followed = BTreeSet::from(["/home/shared/a.rs".into()]);
+            let followed = FollowedPaths::from(["/home/shared/a.rs"]);
             assert_eq!(is_save(&event, root, out, &followed), expected, "{kind:?} {path}");
         };
         let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));

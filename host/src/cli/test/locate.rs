@@ -31,6 +31,14 @@ pub struct LocatedFile {
     pub content: Result<(CaseFile, String), Vec<CaseProblem>>,
 }
 
+/// Plugins that cases call.
+pub struct BuiltPlugins {
+    /// The files of the plugins, by name.
+    pub files: BTreeMap<String, PathBuf>,
+    /// Files outside the folders of sources from which plugins were built, as far as their builders list them.
+    pub outside: BTreeSet<PathBuf>,
+}
+
 /// Where a plugin is.
 enum PluginPlace {
     /// A file that can be loaded.
@@ -198,7 +206,7 @@ impl LocatedCases {
     /// # Errors
     ///
     /// If cargo cannot be run, or an output cannot be written.
-    pub fn build_plugins(&self, out: &Path) -> anyhow::Result<BTreeMap<String, PathBuf>> {
+    pub fn build_plugins(&self, out: &Path) -> anyhow::Result<BuiltPlugins> {
         let contents = self.files.iter().filter_map(|file| file.content.as_ref().ok());
         let needed: BTreeSet<&String> =
             contents.flat_map(|(file, plugin)| file.with.iter().chain([plugin])).collect();
@@ -212,7 +220,7 @@ impl LocatedCases {
             }
         }
         if sources.is_empty() {
-            return Ok(built);
+            return Ok(BuiltPlugins { files: built, outside: BTreeSet::new() });
         }
         if sources.iter().any(PluginSource::is_crate) {
             build::ensure_target()?;
@@ -227,13 +235,14 @@ impl LocatedCases {
             }
         }
         let due: Vec<&PluginSource> = sources.iter().collect();
-        let BuildResults { failed, .. } = build::build_sources(&due, out, BuildPurpose::Debug, |plugin| {
-            built.insert(plugin.name.clone(), plugin.file.clone());
-        })?;
+        let BuildResults { failed, outside } =
+            build::build_sources(&due, out, BuildPurpose::Debug, |plugin| {
+                built.insert(plugin.name.clone(), plugin.file.clone());
+            })?;
         if !failed.is_empty() {
             let names = failed.into_iter().map(|failure| failure.name);
             return Err(BuildError::Compile(names.collect()).into());
         }
-        Ok(built)
+        Ok(BuiltPlugins { files: built, outside: outside.into_values().flatten().collect() })
     }
 }

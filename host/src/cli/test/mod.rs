@@ -17,7 +17,7 @@ mod store;
 mod watch;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -107,7 +107,7 @@ impl TestCommand {
         let runtime = io_runtime()?;
         let ended = match self.watch {
             true => self.run_watched(&runtime),
-            false => self.run_once(&runtime),
+            false => self.run_once(&runtime, &mut BTreeSet::new()),
         };
         runtime.shutdown_background();
         ended
@@ -118,11 +118,13 @@ impl TestCommand {
             .with_context(|| format!("there is no {}", self.path.display()))?;
         let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(&path) };
         let folder = if folder.ends_with("tests") { folder.parent().unwrap_or(folder) } else { folder };
-        let watcher = CaseWatcher::watch(folder.to_owned()).context("failed to watch the files")?;
+        let mut watcher = CaseWatcher::watch(folder.to_owned()).context("failed to watch the files")?;
+        let mut outside = BTreeSet::new();
         loop {
-            if let Err(error) = self.run_once(runtime) {
+            if let Err(error) = self.run_once(runtime, &mut outside) {
                 term::print_error(&error);
             }
+            watcher.follow(&outside);
             watcher.forget();
             term::note("waiting for a change; Ctrl-C ends");
             if !watcher.wait() {
@@ -131,7 +133,8 @@ impl TestCommand {
         }
     }
 
-    fn run_once(&self, runtime: &Runtime) -> anyhow::Result<ExitCode> {
+    /// Runs all cases. `outside` becomes the files outside the folders of sources from which plugins were built, if all build.
+    fn run_once(&self, runtime: &Runtime, outside: &mut BTreeSet<PathBuf>) -> anyhow::Result<ExitCode> {
         let runner = CaseRunner {
             options: HostOptions {
                 upstreams: Vec::new(),
@@ -156,7 +159,9 @@ impl TestCommand {
             });
             return Ok(ExitCode::from(exit::NOTHING));
         }
-        let reports = self.run_files(runtime, &runner, &located)?;
+        let plugins = located.build_plugins(&self.out.join("plugins"))?;
+        *outside = plugins.outside;
+        let reports = run_files(runtime, &runner, &located, &plugins.files)?;
         let totals = RunTotals::of(&reports);
         self.print(&reports, totals);
         Ok(match totals {
@@ -164,31 +169,6 @@ impl TestCommand {
             RunTotals { failed: 1.., .. } => ExitCode::from(exit::CALL_FAILED),
             _ => ExitCode::SUCCESS,
         })
-    }
-
-    fn run_files(
-        &self,
-        runtime: &Runtime,
-        runner: &CaseRunner,
-        located: &LocatedCases,
-    ) -> anyhow::Result<Vec<FileReport>> {
-        let plugins = located.build_plugins(&self.out.join("plugins"))?;
-        let run = |LocatedFile { path, content }: &LocatedFile| -> anyhow::Result<FileReport> {
-            let shown = display_path(path);
-            let (file, plugin) = match content {
-                Ok((file, plugin)) => (file, plugin),
-                Err(problems) => return Ok(FileReport::refused(shown, problems.clone())),
-            };
-            let report = match find_built(&plugins, file.with.iter().chain([plugin])) {
-                Ok(mut paths) => {
-                    let plugin = paths.pop().context("a file has a plugin")?;
-                    runner.run_file(runtime, path, file, &plugin, &paths)?
-                }
-                Err(problem) => FileReport::refused(shown.clone(), vec![problem]),
-            };
-            Ok(FileReport { file: shown, ..report })
-        };
-        located.files.iter().map(run).collect()
     }
 
     fn print(&self, reports: &[FileReport], totals: RunTotals) {
@@ -207,6 +187,31 @@ impl TestCommand {
             }
         }
     }
+}
+
+/// Runs the cases of all files with the plugins that were built.
+fn run_files(
+    runtime: &Runtime,
+    runner: &CaseRunner,
+    located: &LocatedCases,
+    plugins: &BTreeMap<String, PathBuf>,
+) -> anyhow::Result<Vec<FileReport>> {
+    let run = |LocatedFile { path, content }: &LocatedFile| -> anyhow::Result<FileReport> {
+        let shown = display_path(path);
+        let (file, plugin) = match content {
+            Ok((file, plugin)) => (file, plugin),
+            Err(problems) => return Ok(FileReport::refused(shown, problems.clone())),
+        };
+        let report = match find_built(plugins, file.with.iter().chain([plugin])) {
+            Ok(mut paths) => {
+                let plugin = paths.pop().context("a file has a plugin")?;
+                runner.run_file(runtime, path, file, &plugin, &paths)?
+            }
+            Err(problem) => FileReport::refused(shown.clone(), vec![problem]),
+        };
+        Ok(FileReport { file: shown, ..report })
+    };
+    located.files.iter().map(run).collect()
 }
 
 /// Finds the files of plugins, in their order.

@@ -1,20 +1,23 @@
 //! Waits for a change of what cases depend on.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, sync_channel},
     time::Duration,
 };
 
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::AccessKind};
+use notify::{Event, EventKind, event::AccessKind};
+
+use super::super::followed_files::{FollowedPaths, FollowingWatcher};
 
 /// Editors and builds save in several steps; one run covers them all.
 const SETTLE_TIME: Duration = Duration::from_millis(200);
 
-/// Watches the folders of cases, plugins and their sources.
+/// Watches the folders of cases, plugins and their sources, and files elsewhere that are followed.
 pub struct CaseWatcher {
     changed: Receiver<()>,
-    _watcher: RecommendedWatcher,
+    watcher: FollowingWatcher,
 }
 
 impl CaseWatcher {
@@ -25,15 +28,20 @@ impl CaseWatcher {
     /// If it cannot be watched.
     pub fn watch(root: PathBuf) -> notify::Result<Self> {
         let (sender, changed) = sync_channel(1);
-        let below = root.clone();
-        let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        let (watched, followed) = (root.clone(), FollowedPaths::default());
+        let known = followed.clone();
+        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             // A full channel already has a pending run; an error means lost events.
-            if event.map_or(true, |event| is_change(&event, &below)) {
+            if event.map_or(true, |event| is_change(&event, &root, &known)) {
                 let _ = sender.try_send(());
             }
         })?;
-        watcher.watch(&root, RecursiveMode::Recursive)?;
-        Ok(Self { changed, _watcher: watcher })
+        Ok(Self { changed, watcher: FollowingWatcher::watch(watcher, &watched, followed)? })
+    }
+
+    /// Follows these files outside the folder, and no others.
+    pub fn follow(&mut self, files: &BTreeSet<PathBuf>) {
+        self.watcher.follow(&files.iter().map(PathBuf::as_path).collect());
     }
 
     /// Waits for a change, then until changes pause. Returns false if the watcher has failed.
@@ -49,18 +57,20 @@ impl CaseWatcher {
     }
 }
 
-fn is_change(event: &Event, root: &Path) -> bool {
+fn is_change(event: &Event, root: &Path, followed: &FollowedPaths) -> bool {
     let is_written = match event.kind {
         EventKind::Access(AccessKind::Close(mode)) => mode == notify::event::AccessMode::Write,
         EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
         _ => false,
     };
     // Hidden files are those of editors, and our own before they are renamed.
-    let is_made = |path: &Path| {
-        let below = path.strip_prefix(root).unwrap_or(path);
-        below.iter().any(|name| name == "target" || name.to_string_lossy().starts_with('.'))
+    let is_made =
+        |below: &Path| below.iter().any(|name| name == "target" || name.to_string_lossy().starts_with('.'));
+    let matters = |path: &PathBuf| match path.strip_prefix(root) {
+        Ok(below) => !is_made(below),
+        Err(_) => followed.contains(path),
     };
-    is_written && event.paths.iter().any(|path| !is_made(path))
+    is_written && event.paths.iter().any(matters)
 }
 
 #[cfg(test)]
@@ -78,9 +88,12 @@ mod tests {
             (EventKind::Access(AccessKind::Close(AccessMode::Read)), "notes.wasm", false),
             (EventKind::Create(CreateKind::File), "target/loggia/test/plugins/notes.wasm", false),
             (EventKind::Create(CreateKind::File), "tests/.notes.yaml.swp", false),
+            (EventKind::Create(CreateKind::File), "/home/shared/a.js", true),
+            (EventKind::Create(CreateKind::File), "/home/shared/b.js", false),
         ] {
             let event = Event::new(kind).add_path(root.join(path));
-            assert_eq!(is_change(&event, root), expected, "{path}");
+            let followed = FollowedPaths::from(["/home/shared/a.js"]);
+            assert_eq!(is_change(&event, root, &followed), expected, "{path}");
         }
     }
 }
