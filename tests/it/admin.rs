@@ -374,8 +374,8 @@ async fn trace_logs_are_short_and_free_of_credentials() -> Result<()> {
             [("misbehaves", json!({"action": "flood"})), ("echo", json!({"action": "say", "text": text}))]
         {
             let request = wire::call(&served.host, "Connection: close\r\n", 1, tool, &arguments);
-            let told = wire::send(served.host.authority(), wire::weighted(&request).as_bytes()).await?;
-            assert_eq!(told.status, 200, "{told:?}");
+            let response = wire::send(served.host.authority(), wire::weighted(&request).as_bytes()).await?;
+            assert_eq!(response.status, 200, "{response:?}");
         }
         // rmcp logs the result at this level, at least without a session; otherwise the test would prove nothing.
         served.logs(|line| line.contains("xxxxxxxx")).await;

@@ -6,7 +6,19 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{
+    Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher,
+    event::{AccessKind, AccessMode},
+};
+
+/// Whether an event may have changed a file's content or name.
+pub fn is_write(event: &Event) -> bool {
+    match event.kind {
+        EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
+        EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
+        _ => false,
+    }
+}
 
 /// The followed files, as a watcher's thread sees them. Clones share them.
 #[derive(Clone, Default)]

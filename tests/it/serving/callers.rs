@@ -31,8 +31,8 @@ pub fn keeps_quiet(served: &Served, secrets: &[&str]) {
 /// Makes a call that rmcp gets, and waits for its line about it.
 pub async fn call_by_rmcp(served: &Served, header: &str) -> Result<()> {
     let request = wire::call(&served.host, &format!("{header}Connection: close\r\n"), 1, "echo", &add());
-    let told = wire::send(served.host.authority(), wire::weighted(&request).as_bytes()).await?;
-    assert_eq!(told.status, 200, "{told:?}");
+    let response = wire::send(served.host.authority(), wire::weighted(&request).as_bytes()).await?;
+    assert_eq!(response.status, 200, "{response:?}");
     served.logs(|line| line.contains("CallToolRequest")).await;
     Ok(())
 }

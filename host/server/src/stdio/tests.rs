@@ -282,7 +282,7 @@ async fn calls_begin_once_the_client_has_chosen_its_lifecycle() {
     let list =
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta("2026-07-28")}});
     // Whether a client has chosen when these messages have been passed on, and which of its calls begin then: one without metadata, one
-    // of 2026-07-28, one of a revision that nobody knows.
+    // of 2026-07-28, one of an unknown revision.
     for (messages, has_lifecycle, begins) in [
         (&[][..], false, [false, false, false]),
         (&[&list], false, [false, false, false]),

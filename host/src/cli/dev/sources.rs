@@ -7,13 +7,12 @@ use std::{
     time::Duration,
 };
 
-use notify::{
-    Event, EventKind,
-    event::{AccessKind, AccessMode},
-};
+use notify::Event;
 
-use super::super::followed_files::{FollowedPaths, FollowingWatcher};
-use crate::build::is_input_path;
+use crate::{
+    build::is_input_path,
+    cli::followed_files::{FollowedPaths, FollowingWatcher, is_write},
+};
 
 /// Editors save in several steps; one build covers them all.
 const SETTLE_TIME: Duration = Duration::from_millis(150);
@@ -58,22 +57,20 @@ impl SourceWatcher {
 
 /// Whether an event may have changed an input of a build. The build finds out whether it did.
 fn is_save(event: &Event, root: &Path, out: &Path, followed: &FollowedPaths) -> bool {
-    let written = match event.kind {
-        EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
-        EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
-        _ => false,
-    };
     // Components above the root are ignored, even one called `target`.
     let is_source = |path: &PathBuf| match path.strip_prefix(root) {
         Ok(below) => is_input_path(below) && !path.starts_with(out),
         Err(_) => followed.contains(path),
     };
-    written && event.paths.iter().any(is_source)
+    is_write(event) && event.paths.iter().any(is_source)
 }
 
 #[cfg(test)]
 mod tests {
-    use notify::event::{CreateKind, DataChange, ModifyKind, RemoveKind, RenameMode};
+    use notify::{
+        EventKind,
+        event::{AccessKind, AccessMode, CreateKind, DataChange, ModifyKind, RemoveKind, RenameMode},
+    };
 
     use super::*;
 

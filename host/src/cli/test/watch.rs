@@ -7,9 +7,9 @@ use std::{
     time::Duration,
 };
 
-use notify::{Event, EventKind, event::AccessKind};
+use notify::Event;
 
-use super::super::followed_files::{FollowedPaths, FollowingWatcher};
+use crate::cli::followed_files::{FollowedPaths, FollowingWatcher, is_write};
 
 /// Editors and builds save in several steps; one run covers them all.
 const SETTLE_TIME: Duration = Duration::from_millis(200);
@@ -58,11 +58,6 @@ impl CaseWatcher {
 }
 
 fn is_change(event: &Event, root: &Path, followed: &FollowedPaths) -> bool {
-    let is_written = match event.kind {
-        EventKind::Access(AccessKind::Close(mode)) => mode == notify::event::AccessMode::Write,
-        EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
-        _ => false,
-    };
     // Hidden files are those of editors, and our own before they are renamed.
     let is_made =
         |below: &Path| below.iter().any(|name| name == "target" || name.to_string_lossy().starts_with('.'));
@@ -70,12 +65,15 @@ fn is_change(event: &Event, root: &Path, followed: &FollowedPaths) -> bool {
         Ok(below) => !is_made(below),
         Err(_) => followed.contains(path),
     };
-    is_written && event.paths.iter().any(matters)
+    is_write(event) && event.paths.iter().any(matters)
 }
 
 #[cfg(test)]
 mod tests {
-    use notify::event::{AccessMode, CreateKind};
+    use notify::{
+        EventKind,
+        event::{AccessKind, AccessMode, CreateKind},
+    };
 
     use super::*;
 
