@@ -112,6 +112,31 @@ pub fn entry_under(puppet: PuppetFacade, rules: FacadeRules, terms: ActionPolicy
     CatalogEntry::new(Arc::new(puppet), contract, rules, FacadeExposure::default(), "test".to_owned())
 }
 
+/// A facade that panics when it is asked where its calls run, which is outside of them.
+struct BrokenFacade(PuppetFacade);
+
+impl Facade for BrokenFacade {
+    fn surface(&self) -> &Arc<Surface> {
+        &self.0.surface
+    }
+
+    fn dispatch(self: Arc<Self>, _: Call) -> BoxFuture<'static, Result<Reply, Stop>> {
+        unreachable!("its calls are never scheduled")
+    }
+
+    fn is_io_bound(&self) -> bool {
+        panic!("a secret")
+    }
+}
+
+/// Creates the catalog entry of a facade that breaks the host when its calls are scheduled: with an executor without inline slots.
+pub fn broken_entry(name: &str) -> CatalogEntry {
+    let facade = BrokenFacade(puppet(name, async |_| unreachable!("its calls are never scheduled")));
+    let contract = Contract::new(Arc::clone(facade.surface())).unwrap();
+    let (rules, exposure) = (FacadeRules::default(), FacadeExposure::default());
+    CatalogEntry::new(Arc::new(facade), contract, rules, exposure, "test".to_owned())
+}
+
 /// Creates call runtimes that are all the current one.
 pub fn lanes() -> RuntimeHandles {
     RuntimeHandles { calls: Handle::current(), heavy: Handle::current() }

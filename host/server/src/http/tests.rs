@@ -15,7 +15,7 @@ use loggia_gate::{
     catalog::{Catalog, CatalogSlot},
     flow::GateMeters,
     schedule::{Executor, InlinePolicy},
-    testing::{entry, lanes, puppet},
+    testing::{broken_entry, entry, lanes, puppet},
 };
 use loggia_policy::{model::FacadeRules, settings::PerCaller};
 use serde_json::{Value, json};
@@ -148,11 +148,58 @@ async fn exchange(service: &HttpService, headers: &[(&str, &str)], message: &Val
     (session, format!("{head}\n{}", String::from_utf8(text.into()).unwrap()))
 }
 
+/// What a client accepts whose calls begin where they are read.
+const DIRECT: &str = "application/json, text/event-stream";
+/// With weights, rmcp gets the request.
+const WEIGHTED: &str = "application/json;q=0.9, text/event-stream";
+
+/// Begins a session; returns its id.
+async fn begin_session(service: &HttpService) -> String {
+    let client = json!({"name": "test", "version": "0"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    let (session, text) = exchange(service, &[("accept", DIRECT)], &initialize).await;
+    assert!(!session.is_empty(), "{text}");
+    let headers = [("mcp-session-id", &*session), ("mcp-protocol-version", "2025-11-25"), ("accept", DIRECT)];
+    exchange(service, &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    session
+}
+
+/// Metadata of requests without a session.
+fn stateless_meta() -> Value {
+    json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"}})
+}
+
+#[tokio::test]
+async fn a_panic_in_a_service_is_an_error() {
+    let catalog = Arc::new(Catalog::default());
+    let slot = CatalogSlot::Serving(Arc::new(broken_entry("broken")));
+    catalog.swap(BTreeMap::from([("broken".to_owned(), slot)]));
+    catalog.mark_admitted();
+    let (service, _) = counting(Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(0))));
+    let session = begin_session(&service).await;
+    let of_session = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    let stateless =
+        [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "broken")];
+    for accept in [DIRECT, WEIGHTED] {
+        for (headers, meta) in [(&of_session[..], None), (&stateless[..], Some(stateless_meta()))] {
+            let mut params = json!({"name": "broken", "arguments": {"action": "look"}});
+            if let Some(meta) = meta {
+                params["_meta"] = meta;
+            }
+            let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params});
+            let headers = [headers, &[("accept", accept)]].concat();
+            let (_, response) = exchange(&service, &headers, &call).await;
+            let message = "\"internal server error; see the server's log\"";
+            assert!(response.contains(message), "{headers:?} {response}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn direct_responses_are_those_of_rmcp() {
-    const DIRECT: &str = "application/json, text/event-stream";
-    // With weights, rmcp gets the request.
-    const WEIGHTED: &str = "application/json;q=0.9, text/event-stream";
     let works = puppet("notes", async |call: Call| match call.params.get("fails") {
         None => Ok(Reply::data(json!({"text": "a \"quoted\" text"}))),
         Some(_) => Err(Failure::new("gone", "it is gone").into()),
@@ -164,18 +211,11 @@ async fn direct_responses_are_those_of_rmcp() {
     let (service, passed) =
         counting(Gate::new(Arc::clone(&catalog), Executor::new(lanes(), InlinePolicy::Slots(4))));
 
-    let client = json!({"name": "test", "version": "0"});
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
-    let (session, text) = exchange(&service, &[("accept", DIRECT)], &initialize).await;
-    assert!(!session.is_empty(), "{text}");
+    let session = begin_session(&service).await;
     let of_session = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
-    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    exchange(&service, &[&of_session[..], &[("accept", DIRECT)]].concat(), &initialized).await;
     let stateless =
         [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "notes")];
-    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": client});
+    let meta = stateless_meta();
 
     for notice in [None, Some("the newest source of `notes` does not build")] {
         let notices = notice.map(|notice| ("notes".to_owned(), notice.to_owned()));

@@ -7,11 +7,12 @@
 
 use std::{
     fmt,
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, PoisonError},
     task::Poll,
 };
 
-use futures_util::poll;
+use futures_util::{FutureExt, poll};
 use http::request::Parts;
 use loggia_gate::{
     access::{CallOrigin, RequestIds},
@@ -33,6 +34,7 @@ use super::{
     elicitation::ElicitationSupport,
     handler::{McpContext, McpHandler},
     operation::OperationTimer,
+    panics::panic_error,
     request_span::{self, CALL, SpanRequest},
     view::{ClientView, ShownPages},
     wire::response_text,
@@ -152,8 +154,22 @@ impl McpHandler {
     }
 
     /// Begins a call of a client whose session, if it has one, is initialized, and takes its arguments. `origin` and `view` are those
-    /// of the request; `None`: the server's. Never pending: it polls the call once.
+    /// of the request; `None`: the server's. Never pending: it polls the call once. A panic ends the call with an error.
     pub async fn begin_direct_call(
+        &self,
+        call: &mut PlainToolCall,
+        direct: &DirectClient<'_>,
+        of_request: (Option<&CallOrigin>, Option<ClientView>),
+        header: impl Fn(&str) -> Option<String>,
+    ) -> DirectOutcome {
+        let begun = AssertUnwindSafe(self.try_direct_call(call, direct, of_request, header)).catch_unwind();
+        begun.await.unwrap_or_else(|_| {
+            let text = error_answer(serde_json::to_value(&call.id).ok(), panic_error()).to_string();
+            DirectOutcome::Answered(text, self.shared.calls.token())
+        })
+    }
+
+    async fn try_direct_call(
         &self,
         call: &mut PlainToolCall,
         direct: &DirectClient<'_>,

@@ -23,6 +23,7 @@
 //! | `content.rs` | media, resources and links, as far as a client passes them to its model |
 //! | `wire.rs` | messages as text; text and structured content of a result from the same bytes |
 //! | `direct.rs` | calls that end at once, without rmcp's service |
+//! | `panics.rs` | a panic of the host ends one request |
 //! | `elicitation.rs` | elicitation, in both lifecycles |
 //! | `operation.rs` | timing of requests, their spans, and their ids in the log |
 //! | `request_span.rs` | the span of a request, which continues the trace that it names |
@@ -46,6 +47,7 @@ mod list_changes;
 mod listen;
 mod operation;
 mod pages;
+mod panics;
 mod progress;
 mod prompt_form;
 mod prompts;

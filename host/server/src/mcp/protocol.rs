@@ -8,11 +8,12 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
         CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-        GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult, JsonObject,
-        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
-        UnsubscribeRequestParams, UpdateTaskParams,
+        GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
+        InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+        UpdateTaskParams,
     },
     service::{NotificationContext, SubscriptionContext},
 };
@@ -21,6 +22,7 @@ use serde_json::Value;
 use super::{
     handler::{McpContext, McpHandler},
     pages,
+    panics::catch_panic,
     view::{ClientView, ShownPages},
 };
 
@@ -37,6 +39,50 @@ impl McpHandler {
     /// Returns true if rmcp compares parameters of this tool with headers.
     pub fn has_header_parameters(&self, name: &str) -> bool {
         self.read_listed(name, |tool| annotates_header(&tool.input_schema)).unwrap_or_default()
+    }
+
+    async fn answer_initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: &McpContext,
+    ) -> Result<InitializeResult, ErrorData> {
+        let _operation = self.time_operation("initialize", context);
+        self.wait_for_catalog(self.served_endpoint(context).view_in_session(&request)).await;
+        context.peer.set_peer_info(request.clone());
+        if let Some(roots) = &self.roots {
+            roots.set_peer(&context.peer);
+        }
+        let result = self.negotiate_initialize(&request)?;
+        Ok(result.with_instructions(self.instructions(context)))
+    }
+
+    async fn answer_discover(&self, context: &McpContext) -> Result<DiscoverResult, ErrorData> {
+        let _operation = self.time_operation("server/discover", context);
+        self.wait_for_catalog(self.view(context)).await;
+        let (fresh, scope) = (self.ttl_ms(), self.cache_scope(context));
+        let config = self.server_config().with_instructions(self.instructions(context));
+        let result = DiscoverResult::from_server_info(self.versions.to_vec(), config);
+        Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
+    }
+
+    async fn answer_tool_list(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: &McpContext,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let _operation = self.time_operation("tools/list", context);
+        let catalog = self.shared.gate.catalog();
+        catalog.wait_until_admitted().await;
+        let pages = self.shown_pages(context.client_capabilities().as_ref());
+        let (origin, view) = (self.origin(context), ClientView { pages, ..self.view(context) });
+        let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, view, &origin.rights));
+        let cursor = request.and_then(|request| request.cursor);
+        let (tools, next) = pages::page(&listed.1, |tool| &tool.name, cursor.as_deref())?;
+        let mut result = ListToolsResult::with_all_items(tools);
+        result.next_cursor = next;
+        // A list with pages is not that of other clients.
+        let scope = if pages == ShownPages::None { self.cache_scope(context) } else { CacheScope::Private };
+        Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
     }
 }
 
@@ -58,26 +104,14 @@ impl ServerHandler for McpHandler {
 
     async fn initialize(
         &self,
-        request: rmcp::model::InitializeRequestParams,
+        request: InitializeRequestParams,
         context: McpContext,
-    ) -> Result<rmcp::model::InitializeResult, ErrorData> {
-        let _operation = self.time_operation("initialize", &context);
-        self.wait_for_catalog(self.served_endpoint(&context).view_in_session(&request)).await;
-        context.peer.set_peer_info(request.clone());
-        if let Some(roots) = &self.roots {
-            roots.set_peer(&context.peer);
-        }
-        let result = self.negotiate_initialize(&request)?;
-        Ok(result.with_instructions(self.instructions(&context)))
+    ) -> Result<InitializeResult, ErrorData> {
+        catch_panic(self.answer_initialize(request, &context)).await
     }
 
     async fn discover(&self, context: McpContext) -> Result<DiscoverResult, ErrorData> {
-        let _operation = self.time_operation("server/discover", &context);
-        self.wait_for_catalog(self.view(&context)).await;
-        let (fresh, scope) = (self.ttl_ms(), self.cache_scope(&context));
-        let config = self.server_config().with_instructions(self.instructions(&context));
-        let result = DiscoverResult::from_server_info(self.versions.to_vec(), config);
-        Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
+        catch_panic(self.answer_discover(&context)).await
     }
 
     async fn list_tools(
@@ -85,19 +119,7 @@ impl ServerHandler for McpHandler {
         request: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> Result<ListToolsResult, ErrorData> {
-        let _operation = self.time_operation("tools/list", &context);
-        let catalog = self.shared.gate.catalog();
-        catalog.wait_until_admitted().await;
-        let pages = self.shown_pages(context.client_capabilities().as_ref());
-        let (origin, view) = (self.origin(&context), ClientView { pages, ..self.view(&context) });
-        let (fresh, listed) = (self.ttl_ms(), self.shared.tool_lists.tools(catalog, view, &origin.rights));
-        let cursor = request.and_then(|request| request.cursor);
-        let (tools, next) = pages::page(&listed.1, |tool| &tool.name, cursor.as_deref())?;
-        let mut result = ListToolsResult::with_all_items(tools);
-        result.next_cursor = next;
-        // A list with pages is not that of other clients.
-        let scope = if pages == ShownPages::None { self.cache_scope(&context) } else { CacheScope::Private };
-        Ok(result.with_ttl_ms(fresh).with_cache_scope(scope))
+        catch_panic(self.answer_tool_list(request, &context)).await
     }
 
     /// Finds a tool for rmcp, which checks `x-mcp-header` parameters (arguments repeated in headers, for proxies) before rights
@@ -112,7 +134,7 @@ impl ServerHandler for McpHandler {
         request: CallToolRequestParams,
         context: McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.answer_call(request, &context).await
+        catch_panic(self.answer_call(request, &context)).await
     }
 
     async fn list_prompts(
@@ -120,7 +142,7 @@ impl ServerHandler for McpHandler {
         request: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.answer_prompt_list(request, &context).await
+        catch_panic(self.answer_prompt_list(request, &context)).await
     }
 
     async fn get_prompt(
@@ -128,7 +150,7 @@ impl ServerHandler for McpHandler {
         request: GetPromptRequestParams,
         context: McpContext,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.answer_prompt(request, &context).await
+        catch_panic(self.answer_prompt(request, &context)).await
     }
 
     async fn complete(
@@ -136,7 +158,7 @@ impl ServerHandler for McpHandler {
         request: CompleteRequestParams,
         context: McpContext,
     ) -> Result<CompleteResult, ErrorData> {
-        self.answer_completion(request, &context).await
+        catch_panic(self.answer_completion(request, &context)).await
     }
 
     async fn list_resources(
@@ -144,7 +166,7 @@ impl ServerHandler for McpHandler {
         request: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.answer_resource_list(request, &context).await
+        catch_panic(self.answer_resource_list(request, &context)).await
     }
 
     async fn list_resource_templates(
@@ -152,7 +174,7 @@ impl ServerHandler for McpHandler {
         request: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.answer_template_list(request, &context).await
+        catch_panic(self.answer_template_list(request, &context)).await
     }
 
     async fn read_resource(
@@ -160,11 +182,11 @@ impl ServerHandler for McpHandler {
         request: ReadResourceRequestParams,
         context: McpContext,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(self.answer_resource(request, &context).await?.into())
+        Ok(catch_panic(self.answer_resource(request, &context)).await?.into())
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: McpContext) -> Result<(), ErrorData> {
-        self.subscribe_session(request.uri, &context).await
+        catch_panic(self.subscribe_session(request.uri, &context)).await
     }
 
     async fn unsubscribe(
@@ -172,8 +194,11 @@ impl ServerHandler for McpHandler {
         request: UnsubscribeRequestParams,
         context: McpContext,
     ) -> Result<(), ErrorData> {
-        self.unsubscribe_session(&request.uri, &context);
-        Ok(())
+        catch_panic(async {
+            self.unsubscribe_session(&request.uri, &context);
+            Ok(())
+        })
+        .await
     }
 
     async fn list_skills(
@@ -181,7 +206,7 @@ impl ServerHandler for McpHandler {
         request: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> Result<ListSkillsResult, ErrorData> {
-        self.answer_skill_list(request, &context).await
+        catch_panic(self.answer_skill_list(request, &context)).await
     }
 
     async fn get_skill(
@@ -189,7 +214,7 @@ impl ServerHandler for McpHandler {
         request: GetSkillRequestParams,
         context: McpContext,
     ) -> Result<GetSkillResult, ErrorData> {
-        self.answer_skill(request, &context).await
+        catch_panic(self.answer_skill(request, &context)).await
     }
 
     async fn get_task(
@@ -197,15 +222,15 @@ impl ServerHandler for McpHandler {
         request: GetTaskParams,
         context: McpContext,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.answer_task(request, &context).await
+        catch_panic(self.answer_task(request, &context)).await
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        self.answer_task_update(request, &context).await
+        catch_panic(self.answer_task_update(request, &context)).await
     }
 
     async fn cancel_task(&self, request: CancelTaskParams, context: McpContext) -> Result<(), ErrorData> {
-        self.answer_task_cancellation(request, &context).await
+        catch_panic(self.answer_task_cancellation(request, &context)).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -217,7 +242,7 @@ impl ServerHandler for McpHandler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.follow_changes(context).await
+        catch_panic(self.follow_changes(context)).await
     }
 
     /// Handles requests that rmcp could not parse, among them known methods whose parameters are malformed.

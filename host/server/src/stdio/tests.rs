@@ -8,7 +8,7 @@ use loggia_gate::{
     call::Gate,
     catalog::{Catalog, CatalogSlot},
     schedule::{Executor, InlinePolicy},
-    testing::{entry, lanes, puppet},
+    testing::{broken_entry, entry, lanes, puppet},
 };
 use loggia_policy::model::{FacadeRules, InvokeRule};
 use serde_json::{Value, json};
@@ -74,15 +74,23 @@ impl Script {
     /// Connects as a client with these capabilities that responds to `roots/list` with this result.
     async fn connect(capabilities: Value, result: Value) -> Self {
         let mut script = Self::over(Some(json!({"result": result})));
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
-            "clientInfo": {"name": "script", "version": "0"}});
-        script.request("initialize", params).await;
-        script.send(json!({"method": "notifications/initialized"})).await;
+        script.initialize(capabilities).await;
         script
     }
 
+    async fn initialize(&mut self, capabilities: Value) {
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": {"name": "script", "version": "0"}});
+        self.request("initialize", params).await;
+        self.send(json!({"method": "notifications/initialized"})).await;
+    }
+
     fn over(response: Option<Value>) -> Self {
-        let (handler, (ours, theirs)) = (handler(), duplex(PIPE));
+        Self::of(handler(), response)
+    }
+
+    fn of(handler: McpHandler, response: Option<Value>) -> Self {
+        let (ours, theirs) = duplex(PIPE);
         let (read, write) = split(ours);
         let streams = StdioStreams { read: Box::pin(read), write: Box::pin(write) };
         tokio::spawn(serve(handler, streams, Duration::ZERO, CancellationToken::new()));
@@ -252,6 +260,36 @@ async fn calls_are_answered_alone_and_together() {
     client.send(call(20, "nobody")).await;
     let refused = client.receive().await;
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(20), &json!(-32602)), "{refused}");
+}
+
+#[tokio::test]
+async fn a_panic_ends_its_request_and_not_the_connection() {
+    let plain = puppet("plain", |_| async { Ok(Reply::data("done")) });
+    let entries = [("broken", broken_entry("broken")), ("plain", entry(plain, FacadeRules::default()))];
+    let slots = entries.map(|(name, entry)| (name.to_owned(), CatalogSlot::Serving(Arc::new(entry))));
+    let catalog = Arc::new(Catalog::default());
+    catalog.swap(slots.into());
+    catalog.mark_admitted();
+    let gate = Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(0)));
+    let handler = McpHandler::new(gate, CallOrigin::local(), CancellationToken::new());
+    let mut client = Script::of(handler, None);
+    client.initialize(json!({})).await;
+    let call = |id: u64| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "broken", "arguments": {"action": "look"}}})
+    };
+    for id in [7, 8] {
+        client.send(call(id)).await;
+        let refused = client.receive().await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(id), &json!(-32603)), "{refused}");
+    }
+    // Together, they are served by rmcp.
+    client.input.write_all(format!("{}\n{}\n", call(9), call(10)).as_bytes()).await.unwrap();
+    for _ in 9..=10 {
+        let refused = client.receive().await;
+        assert_eq!(refused["error"]["message"], "internal server error; see the server's log", "{refused}");
+    }
+    assert_eq!(client.call("plain").await, "done");
 }
 
 /// Otherwise, the client and the server would wait for each other.
