@@ -4,7 +4,6 @@ use loggia_text::mention;
 use loggia_workflow::yaml::{YamlNode, YamlValue};
 use regex_automata::meta::Regex;
 use serde_json::Value;
-use similar::TextDiff;
 
 use super::problem::CaseProblem;
 
@@ -103,12 +102,6 @@ fn show(node: &YamlNode) -> String {
 
 fn show_json(value: &Value) -> String {
     mention(&value.to_string(), SHOWN)
-}
-
-/// Describes how a text differs from its snapshot: the changed lines.
-pub fn describe_change(before: &str, after: &str) -> String {
-    let diff = TextDiff::from_lines(before, after);
-    diff.unified_diff().context_radius(1).to_string()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub use self::{
         CaseFile, CaseLimits, ExpectedEnvelope, ExpectedStore, HttpSource, PersonReply, TestCase, to_slug,
     },
     cassette::CassetteFile,
-    compare::{compare, describe_change},
+    compare::compare,
     parse::parse_case_file,
     policy::{PolicyMergeError, merge_policy},
     problem::CaseProblem,

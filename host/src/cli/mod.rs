@@ -22,6 +22,7 @@ mod exit;
 mod fleet;
 mod followed_files;
 mod import;
+mod line_diff;
 mod loaded;
 mod man;
 mod new;

@@ -8,9 +8,8 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use loggia_text::{printable_text, redact};
-use similar::TextDiff;
 
-use crate::cli::{replace_file::replace_file, settings, term};
+use crate::cli::{line_diff::unified_diff, replace_file::replace_file, settings, term};
 
 /// Lines around a change that are shown: few, since others' entries may hold credentials.
 const CONTEXT: usize = 1;
@@ -64,8 +63,8 @@ impl ConfigChange {
     /// The change as lines that are removed and added, without credentials.
     fn diff(&self) -> String {
         let name = self.file.display().to_string();
-        let diff = TextDiff::from_lines(self.before.as_deref().unwrap_or_default(), &self.after);
-        let text = diff.unified_diff().context_radius(CONTEXT).header(&name, &name).to_string();
+        let changes = unified_diff(self.before.as_deref().unwrap_or_default(), &self.after, CONTEXT);
+        let text = format!("--- {name}\n+++ {name}\n{changes}");
         printable_text(redact(&text).trim_end()).into_owned()
     }
 

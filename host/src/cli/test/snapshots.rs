@@ -10,7 +10,10 @@ use anyhow::Context;
 use loggia_system::file::{FileReaders, temporary_in};
 use serde_json::Value;
 
-use crate::cases::{CaseProblem, describe_change};
+use crate::{cases::CaseProblem, cli::line_diff::unified_diff};
+
+/// Lines around a change that are shown.
+const CONTEXT: usize = 1;
 
 /// The snapshots of one file.
 pub struct SnapshotFolder {
@@ -61,7 +64,7 @@ impl SnapshotFolder {
                 let message = format!("it differs from snapshots/{file}:");
                 let mut problem = CaseProblem::at(line, 0, message).hint("--update accepts the change");
                 problem.message =
-                    format!("{}\n{}", problem.message, describe_change(&before, &text).trim_end());
+                    format!("{}\n{}", problem.message, unified_diff(&before, &text, CONTEXT).trim_end());
                 Ok((vec![problem], None))
             }
             None => {
