@@ -324,16 +324,20 @@ async fn a_watched_folder_runs_again_with_what_its_build_read() -> Result<()> {
     fs::create_dir_all(&shared)?;
     fs::create_dir_all(plugin.join("tests"))?;
     let choose = |version: &str| fs::write(shared.join("chosen"), fixture(version).display().to_string());
-    let expect = |version: &str| {
+    let cases = plugin.join("tests/version.yaml");
+    let expect = |version: &str, file: &Path| {
         let case =
             format!("cases: [{{ name: tells, call: {{ action: get }}, expect: {{ data: {version} }} }}]\n");
-        fs::write(plugin.join("tests/version.yaml"), case)
+        fs::write(file, case)
     };
     choose("version_one")?;
-    expect("one")?;
+    expect("one", &cases)?;
     fs::write(plugin.join("plugin.toml"), "build = 'sh build.sh'\nartifact = 'version.wasm'\n")?;
-    // Lists what it reads, as compilers do.
-    let script = "chosen=$(realpath ../../shared/chosen)\ncp \"$(cat \"$chosen\")\" version.wasm\necho \"version.wasm: $chosen\" >version.d\n";
+    // Lists what it reads, as compilers do. The cases that it moves stand for those that somebody saves during the run.
+    let script = "chosen=$(realpath ../../shared/chosen)\n\
+        cp \"$(cat \"$chosen\")\" version.wasm\n\
+        echo \"version.wasm: $chosen\" >version.d\n\
+        if [ -e ../../shared/saved.yaml ]; then mv ../../shared/saved.yaml tests/version.yaml; fi\n";
     fs::write(plugin.join("build.sh"), script)?;
 
     let mut child = command(&plugin, &["--watch", "--format", "tap"])
@@ -342,16 +346,21 @@ async fn a_watched_folder_runs_again_with_what_its_build_read() -> Result<()> {
         .spawn()?;
     let mut report = BufReader::new(child.stdout.take().context("stdout")?).lines();
     let mut notes = BufReader::new(child.stderr.take().context("stderr")?).lines();
-    let mut next = async || -> Result<bool> {
+    let mut next = async |then: &str| -> Result<bool> {
         let line = line_with(&mut report, "ok 1 ").await?;
-        line_with(&mut notes, "waiting for a change").await?;
+        line_with(&mut notes, then).await?;
         Ok(!line.starts_with("not"))
     };
-    assert!(next().await?, "version one");
+    let (waiting, changed) = ("waiting for a change", "a file changed during the run");
+    assert!(next(waiting).await?, "version one");
     choose("version_two")?;
-    assert!(!next().await?, "version two, of a file outside the folder");
-    expect("two")?;
-    assert!(next().await?, "the case expects version two");
+    assert!(!next(waiting).await?, "version two, of a file outside the folder");
+    expect("two", &cases)?;
+    assert!(next(waiting).await?, "the case expects version two");
+    expect("one", &shared.join("saved.yaml"))?;
+    choose("version_one")?;
+    assert!(!next(changed).await?, "the case still expects version two");
+    assert!(next(waiting).await?, "the case that was saved during the run");
     child.kill().await?;
     Ok(())
 }

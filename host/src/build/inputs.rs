@@ -74,7 +74,7 @@ pub(super) fn digest_watched(source: &PluginSource, build: &StepBuild, out: &Pat
 }
 
 /// Digests the files of a folder that are neither hidden nor ignored nor written by tools. Paths of `apart` are left out.
-pub(super) fn digest_folder(folder: &Path, apart: &[&Path]) -> InputDigest {
+pub fn digest_folder(folder: &Path, apart: &[&Path]) -> InputDigest {
     digest_files(folder, &[], apart)
 }
 

@@ -56,7 +56,8 @@ pub use self::{
     error::{BuildError, TARGET},
     file_digest::InputDigest,
     find::find_sources,
-    inputs::InputSurvey,
+    inputs::{InputSurvey, digest_folder},
+    outside_inputs::OutsideInputs,
     source::PluginSource,
     tool_output::is_input_path,
 };

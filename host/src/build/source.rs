@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::steps::StepBuild;
+use super::{depfile::depfile_of, steps::StepBuild};
 
 /// Sources of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,6 +86,12 @@ impl PluginSource {
     /// Whether cargo builds it.
     pub fn is_crate(&self) -> bool {
         self.as_crate().is_some()
+    }
+
+    /// The files that its build writes among its sources.
+    pub fn outputs(&self) -> Vec<PathBuf> {
+        let outputs = |build: &StepBuild| vec![build.artifact.clone(), depfile_of(&build.artifact)];
+        self.as_steps().map(outputs).unwrap_or_default()
     }
 
     /// The processes that build it, unless cargo does.

@@ -35,8 +35,8 @@ pub struct LocatedFile {
 pub struct BuiltPlugins {
     /// The files of the plugins, by name.
     pub files: BTreeMap<String, PathBuf>,
-    /// Files outside the folders of sources from which plugins were built, as far as their builders list them.
-    pub outside: BTreeSet<PathBuf>,
+    /// Files outside the folder of its sources from which each plugin was built, by its name, as far as its builder lists them.
+    pub outside: BTreeMap<String, BTreeSet<PathBuf>>,
 }
 
 /// Where a plugin is.
@@ -201,6 +201,14 @@ fn unknown_plugin(name: &str, plugins: &BTreeMap<String, PluginPlace>) -> CasePr
 }
 
 impl LocatedCases {
+    /// The sources of plugins.
+    pub fn sources(&self) -> impl Iterator<Item = &PluginSource> {
+        self.plugins.values().filter_map(|place| match place {
+            PluginPlace::File(_) => None,
+            PluginPlace::Source(source) => Some(source),
+        })
+    }
+
     /// Builds the crates that the files need into a folder. Returns the file of each plugin; none for those that do not compile.
     ///
     /// # Errors
@@ -220,7 +228,7 @@ impl LocatedCases {
             }
         }
         if sources.is_empty() {
-            return Ok(BuiltPlugins { files: built, outside: BTreeSet::new() });
+            return Ok(BuiltPlugins { files: built, outside: BTreeMap::new() });
         }
         if sources.iter().any(PluginSource::is_crate) {
             build::ensure_target()?;
@@ -243,6 +251,6 @@ impl LocatedCases {
             let names = failed.into_iter().map(|failure| failure.name);
             return Err(BuildError::Compile(names.collect()).into());
         }
-        Ok(BuiltPlugins { files: built, outside: outside.into_values().flatten().collect() })
+        Ok(BuiltPlugins { files: built, outside })
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! | file | concept |
 //! |---|---|
+//! | `inputs.rs` | what a run depends on |
 //! | `locate.rs` | finds cases files, and the plugins that they call |
 //! | `snapshots.rs` | snapshots beside the cases |
 //! | `store.rs` | the state of the plugin, as JSON |
@@ -9,6 +10,7 @@
 //! | `render.rs` | renders reports |
 //! | `watch.rs` | waits for a change |
 
+mod inputs;
 mod locate;
 mod render;
 mod runner;
@@ -17,7 +19,7 @@ mod store;
 mod watch;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -28,6 +30,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use self::{
+    inputs::RunInputs,
     locate::{LocatedCases, LocatedFile, locate_cases},
     runner::CaseRunner,
     watch::CaseWatcher,
@@ -107,7 +110,7 @@ impl TestCommand {
         let runtime = io_runtime()?;
         let ended = match self.watch {
             true => self.run_watched(&runtime),
-            false => self.run_once(&runtime, &mut BTreeSet::new()),
+            false => self.run_once(&runtime, None),
         };
         runtime.shutdown_background();
         ended
@@ -119,13 +122,19 @@ impl TestCommand {
         let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(&path) };
         let folder = if folder.ends_with("tests") { folder.parent().unwrap_or(folder) } else { folder };
         let mut watcher = CaseWatcher::watch(folder.to_owned()).context("failed to watch the files")?;
-        let mut outside = BTreeSet::new();
+        let mut inputs = RunInputs::new(folder, &self.out);
         loop {
-            if let Err(error) = self.run_once(runtime, &mut outside) {
+            inputs.forget();
+            if let Err(error) = self.run_once(runtime, Some(&mut inputs)) {
                 term::print_error(&error);
             }
-            watcher.follow(&outside);
+            watcher.follow(&inputs.outside_files());
             watcher.forget();
+            // A run that writes snapshots or recordings changes its own inputs.
+            if !self.update && !self.record && inputs.have_changed() {
+                term::note("a file changed during the run");
+                continue;
+            }
             term::note("waiting for a change; Ctrl-C ends");
             if !watcher.wait() {
                 return Ok(ExitCode::from(exit::FAILED));
@@ -133,8 +142,8 @@ impl TestCommand {
         }
     }
 
-    /// Runs all cases. `outside` becomes the files outside the folders of sources from which plugins were built, if all build.
-    fn run_once(&self, runtime: &Runtime, outside: &mut BTreeSet<PathBuf>) -> anyhow::Result<ExitCode> {
+    /// Runs all cases. `inputs` learns what they were given.
+    fn run_once(&self, runtime: &Runtime, mut inputs: Option<&mut RunInputs>) -> anyhow::Result<ExitCode> {
         let runner = CaseRunner {
             options: HostOptions {
                 upstreams: Vec::new(),
@@ -159,8 +168,13 @@ impl TestCommand {
             });
             return Ok(ExitCode::from(exit::NOTHING));
         }
+        if let Some(inputs) = &mut inputs {
+            inputs.read(located.sources().cloned().collect());
+        }
         let plugins = located.build_plugins(&self.out.join("plugins"))?;
-        *outside = plugins.outside;
+        if let Some(inputs) = inputs {
+            inputs.record_outside(plugins.outside);
+        }
         let reports = run_files(runtime, &runner, &located, &plugins.files)?;
         let totals = RunTotals::of(&reports);
         self.print(&reports, totals);

@@ -40,8 +40,8 @@ impl CaseWatcher {
     }
 
     /// Follows these files outside the folder, and no others.
-    pub fn follow(&mut self, files: &BTreeSet<PathBuf>) {
-        self.watcher.follow(&files.iter().map(PathBuf::as_path).collect());
+    pub fn follow(&mut self, files: &BTreeSet<&Path>) {
+        self.watcher.follow(files);
     }
 
     /// Waits for a change, then until changes pause. Returns false if the watcher has failed.
@@ -51,7 +51,7 @@ impl CaseWatcher {
         changed
     }
 
-    /// Forgets the changes that a run has made itself: snapshots, cassettes and builds.
+    /// Forgets the changes during a run, once they pause.
     pub fn forget(&self) {
         while self.changed.recv_timeout(SETTLE_TIME).is_ok() {}
     }
