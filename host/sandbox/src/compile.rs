@@ -168,7 +168,7 @@ mod tests {
     async fn error_of(script: &str) -> String {
         let args = ["-c", script, "sh"].map(str::to_owned).into();
         let compiler =
-            CompilerCommand { program: "/bin/sh".into(), args, limits: PluginLimits::default().compile };
+            CompilerCommand { program: "/bin/sh".into(), args, limits: PluginLimits::default().compile() };
         compiler.compile(b"").await.expect_err("refused").to_string()
     }
 

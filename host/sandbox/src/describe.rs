@@ -87,12 +87,12 @@ impl<'a> SurfaceReader<'a> {
         limits: &'a PluginLimits,
         reading: u8,
     ) -> Result<Self, LoadError> {
-        let meter = CpuMeter::new(limits.describe.cpu);
+        let meter = CpuMeter::new(limits.describe_cpu);
         let mut store =
             new_store(&component.engine, limits, Arc::clone(&meter), StorePurpose::Describe { reading });
         let context =
             FaultContext { facade: "", limits, engine: &component.engine, work: GuestWork::Describe };
-        let deadline = tokio::time::Instant::now() + limits.describe.wall;
+        let deadline = tokio::time::Instant::now() + limits.describe_wall;
         let plugin = {
             let begin = component.pre.instantiate(&mut store);
             bounded(&meter, deadline, begin).await
@@ -147,7 +147,7 @@ fn to_load_error(
         Ok(Err(error)) => context.fault(&error, store),
         Err(BudgetError::Cpu) => context.cpu_fault(),
         _ => {
-            let wall = format_duration(context.limits.describe.wall);
+            let wall = format_duration(context.limits.describe_wall);
             return LoadError::DescribeTime { function: function.to_owned(), wall };
         }
     };

@@ -143,7 +143,7 @@ impl FaultContext<'_> {
 
     /// The fault of a guard that took too long, whatever it did.
     pub(crate) fn wall_fault(&self) -> Fault {
-        let wall = format_duration(self.limits.call.wall);
+        let wall = format_duration(self.limits.wall);
         self.new_fault(FaultKind::Wall, &format!("did not answer within {wall}"), None)
     }
 

@@ -7,7 +7,7 @@ use loggia_facade::{
     Answer, CallGuard, CallId, Effect, Failure, Fault, GuardVerdict, GuardedCall, LogLevel, PeerAction, Port,
     Progress, Question, Reply, Request, Session, Stop, Surface, trace::ParentSpan,
 };
-use loggia_policy::model::{CallBudget, PluginGrants, PluginLimits};
+use loggia_policy::model::{PluginGrants, PluginLimits};
 use loggia_text::printable;
 use serde_json::Value;
 
@@ -68,8 +68,8 @@ impl WasmGuard {
     /// None now; opening capabilities may fail.
     pub fn new(component: GuardComponent, sandbox: GuardSandbox<'_>) -> Result<Self, LoadError> {
         let GuardSandbox { name, digest, config, time, memory, size } = sandbox;
-        let budget = CallBudget { cpu: time, wall: time * WALL_FACTOR };
-        let limits = PluginLimits { call: budget, memory, result: size, ..PluginLimits::default() };
+        let wall = time * WALL_FACTOR;
+        let limits = PluginLimits { cpu: time, wall, memory, result: size, ..PluginLimits::default() };
         let capabilities = FacadeCapabilities::configure(&ConfigureContext {
             name,
             grants: &PluginGrants { config, ..PluginGrants::default() },
@@ -95,7 +95,7 @@ impl WasmGuard {
         let engine = &self.component.engine;
         let context =
             FaultContext { facade: &self.name, limits: &self.limits, engine, work: GuestWork::Guard };
-        let meter = CpuMeter::new(self.limits.call.cpu);
+        let meter = CpuMeter::new(self.limits.cpu);
         // A guard makes no requests and has no state: there is nothing to record below its call.
         let span = ParentSpan::default();
         let id = CallId(String::new());
@@ -121,7 +121,7 @@ impl WasmGuard {
                     GuardLook::After(outcome) => self.component.pre.after(store, call, outcome).await,
                 }
             });
-            tokio::time::timeout(self.limits.call.wall, MeteredFuture { meter, future }).await
+            tokio::time::timeout(self.limits.wall, MeteredFuture { meter, future }).await
         };
         let verdict = match answer {
             Ok(Ok(Ok(verdict))) => verdict,

@@ -111,11 +111,11 @@ impl InstancePreparer {
         limits: &PluginLimits,
         usage: &Arc<UsageCounters>,
     ) -> Option<PreparedInstance> {
-        let meter = CpuMeter::new(limits.call.cpu);
+        let meter = CpuMeter::new(limits.cpu);
         let _cpu = usage.count_cpu(&meter);
         let mut store = new_store(&self.engine, limits, Arc::clone(&meter), StorePurpose::Prepare);
         let future = Box::pin(component.pre.instantiate(&mut store));
-        let making = timeout(limits.call.wall, MeteredFuture { meter, future });
+        let making = timeout(limits.wall, MeteredFuture { meter, future });
         let made = Handle::current().block_on(making);
         let guest = store.data_mut();
         if guest.has_entered_host {

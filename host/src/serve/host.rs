@@ -191,7 +191,7 @@ impl PluginHost {
         let compiler = CompilerCommand {
             program: own_binary()?,
             args: compiler::compiler_arguments(engine.target()),
-            limits: PluginLimits::default().compile,
+            limits: PluginLimits::default().compile(),
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);

@@ -4,12 +4,15 @@
 //! `wasm-smith`, our own with some bytes changed, our own with arbitrary data for its description.
 #![no_main]
 
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::{
+    sync::{Arc, LazyLock, OnceLock},
+    time::Duration,
+};
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use loggia_fuzz::{guest, told};
-use loggia_policy::model::{CallBudget, PluginLimits};
+use loggia_policy::model::PluginLimits;
 use loggia_sandbox::{LoadError, PluginArtifact, PluginComponent, SandboxEngine};
 use loggia_schema::{Contract, sanitise_surface};
 
@@ -19,11 +22,12 @@ static ENGINE: LazyLock<SandboxEngine> = LazyLock::new(|| SandboxEngine::new(log
 fn limits() -> &'static PluginLimits {
     static LIMITS: OnceLock<PluginLimits> = OnceLock::new();
     LIMITS.get_or_init(|| {
-        let mut limits = PluginLimits::default();
-        limits.memory = 1 << 20;
-        limits.describe =
-            CallBudget { cpu: std::time::Duration::from_millis(50), wall: std::time::Duration::from_secs(1) };
-        limits
+        PluginLimits {
+            memory: 1 << 20,
+            describe_cpu: Duration::from_millis(50),
+            describe_wall: Duration::from_secs(1),
+            ..PluginLimits::default()
+        }
     })
 }
 

@@ -173,7 +173,7 @@ async fn repeated_faults_open_the_breaker() {
         }
     });
     let rules = FacadeRules {
-        breaker: loggia_policy::model::BreakerConfig { faults: 3, ..Default::default() },
+        breaker: loggia_policy::model::BreakerConfig { faults: 3, ..FacadeRules::default().breaker },
         ..FacadeRules::default()
     };
     let gate = gate(vec![(puppet, rules)]);

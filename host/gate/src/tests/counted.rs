@@ -46,8 +46,7 @@ async fn refused_and_dropped_calls_count() {
     let a = puppet("a", |call| async move {
         if call.action == "look" { forever().await } else { Err(fault("a", FaultKind::Trap).into()) }
     });
-    let breaker =
-        loggia_policy::model::BreakerConfig { faults: 2, ..loggia_policy::model::BreakerConfig::default() };
+    let breaker = loggia_policy::model::BreakerConfig { faults: 2, ..FacadeRules::default().breaker };
     let rules = FacadeRules { concurrency: 1, queue: 1, breaker, ..FacadeRules::default() };
     let gate = gate(vec![(a, rules)]);
     let facade = |gate: &Gate| gate.snapshot().facades[0].1;

@@ -370,7 +370,7 @@ async fn a_person_consents_to_replaced_parameters() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hanging_guard_does_not_charge_the_facade() {
-    let breaker = BreakerConfig { faults: 1, ..BreakerConfig::default() };
+    let breaker = BreakerConfig { faults: 1, ..FacadeRules::default().breaker };
     let rules = FacadeRules { breaker, ..FacadeRules::default() };
     for deeds in [(Deed::Hang, NO), (NO, Deed::Hang)] {
         let guards = Guards::of(&[("g", "*", deeds.0, deeds.1)]);

@@ -395,7 +395,7 @@ async fn waiting_for_the_first_admission_times_out() {
 #[tokio::test(start_paused = true)]
 async fn a_nested_timeout_leaves_the_breaker_closed() {
     let rules = || FacadeRules {
-        breaker: loggia_policy::model::BreakerConfig { faults: 2, ..Default::default() },
+        breaker: loggia_policy::model::BreakerConfig { faults: 2, ..FacadeRules::default().breaker },
         ..invoking(&["b:*"])
     };
     let sleeps = || puppet("b", async |_| forever().await);

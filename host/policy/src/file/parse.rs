@@ -6,8 +6,7 @@ use crate::{
     grants,
     grants::GrantedSet,
     limits,
-    limits::LimitSet,
-    model::{FacadeRules, Policy, PolicyPaths, StatedRules, WallClocks},
+    model::{FacadeRules, Policy, PolicyPaths, StatedRules},
 };
 
 /// All problems of a policy file, each with its line. Displays as the text after the file's name.
@@ -50,16 +49,13 @@ fn read(file: &Fields<'_>, setting: &PolicySetting<'_>, problems: &mut Problems)
     let section = |name: &str| file.get(name);
     let GrantedSet { grants, invoke, elicit } =
         section(grants::SECTION).map(|field| grants::read(&field, setting, problems)).unwrap_or_default();
-    let LimitSet { limits, rules } =
-        section(limits::SECTION).map(|field| limits::read(&field, problems)).unwrap_or_default();
+    let limits = section(limits::SECTION).map(|field| limits::read(&field, problems)).unwrap_or_default();
     let (terms, chain) =
         section(actions::ACTIONS.name).map(|field| actions::read(&field, problems)).unwrap_or_default();
     let expose = section(expose::EXPOSE.name).map(|field| expose::read(&field, problems)).unwrap_or_default();
-    let clock = |long| (limits.budget(long).wall, limits.wall_limit(long));
-    let wall = WallClocks { call: clock(false), long: clock(true) };
     let stated = StatedRules { invoke: invoke.is_some(), elicit: elicit.is_some() };
     let (invoke, elicit) = (invoke.unwrap_or_default(), elicit.unwrap_or_default());
-    let rules = FacadeRules { wall_clocks: wall, invoke, elicit, chain, ..rules };
+    let rules = FacadeRules { invoke, elicit, chain, ..FacadeRules::under(&limits) };
     Policy { grants, limits, rules, stated, terms, expose }
 }
 

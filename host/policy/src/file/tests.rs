@@ -183,8 +183,8 @@ fn limits_are_set() {
     .unwrap();
     let limits = policy.limits;
     assert_eq!((limits.memory, limits.log_rate, limits.written), (128 << 20, 5, 1 << 30));
-    assert_eq!((limits.call.cpu.as_millis(), limits.http.time.as_secs()), (500, 60));
-    assert_eq!((limits.http.redirects, policy.rules.concurrency), (5, 2));
+    assert_eq!((limits.cpu.as_millis(), limits.http_time.as_secs()), (500, 60));
+    assert_eq!((limits.http_redirects, policy.rules.concurrency), (5, 2));
     assert_eq!(policy.rules.wall_clocks.long.1.value, "1h");
 }
 

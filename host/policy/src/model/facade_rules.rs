@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loggia_facade::{Action, Limit};
 
-use super::limit_names;
+use super::PluginLimits;
 
 /// Rules for the calls of one facade.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,12 +44,6 @@ pub struct BreakerConfig {
     pub rest: Duration,
 }
 
-impl Default for BreakerConfig {
-    fn default() -> Self {
-        Self { faults: 5, within: Duration::from_secs(60), rest: Duration::from_secs(30) }
-    }
-}
-
 /// Treatment of the follow-up call that a result names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChainRule {
@@ -72,6 +66,28 @@ pub struct WallClocks {
 }
 
 impl FacadeRules {
+    /// Returns the rules of these limits, which grant nothing.
+    pub fn under(limits: &PluginLimits) -> Self {
+        let clock = |long| (limits.budget(long).wall, limits.wall_limit(long));
+        Self {
+            concurrency: limits.concurrency,
+            queue: limits.queue,
+            queue_time: limits.queue_time,
+            arguments: limits.arguments,
+            breaker: BreakerConfig {
+                faults: limits.breaker_faults,
+                within: limits.breaker_within,
+                rest: limits.breaker_rest,
+            },
+            wall_clocks: WallClocks { call: clock(false), long: clock(true) },
+            invoke: Vec::new(),
+            elicit: false,
+            questions: limits.questions,
+            answer: limits.answer,
+            chain: ChainRule::default(),
+        }
+    }
+
     /// Returns the wall-clock limit of an action.
     pub fn wall_clock(&self, action: &Action) -> &(Duration, Limit) {
         if action.long_running { &self.wall_clocks.long } else { &self.wall_clocks.call }
@@ -127,25 +143,7 @@ impl<'a> InvokeReach<'a> {
 
 impl Default for FacadeRules {
     fn default() -> Self {
-        let clock = |seconds, key, value: &str| {
-            (Duration::from_secs(seconds), Limit { key, value: value.to_owned() })
-        };
-        Self {
-            concurrency: 8,
-            queue: 128,
-            queue_time: Duration::from_secs(30),
-            arguments: 1 << 20,
-            breaker: BreakerConfig::default(),
-            wall_clocks: WallClocks {
-                call: clock(30, limit_names::WALL, "30s"),
-                long: clock(1800, limit_names::LONG_WALL, "30m"),
-            },
-            invoke: Vec::new(),
-            elicit: false,
-            questions: 8,
-            answer: 0,
-            chain: ChainRule::default(),
-        }
+        Self::under(&PluginLimits::default())
     }
 }
 

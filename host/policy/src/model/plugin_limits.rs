@@ -1,4 +1,4 @@
-//! Limits of a plugin, which the sandbox enforces.
+//! Limits as enforcement uses them: budgets, and what a fault names.
 
 use std::time::Duration;
 
@@ -6,52 +6,12 @@ use loggia_egress::EgressLimits;
 use loggia_facade::Limit;
 use loggia_text::units::{format_bytes, format_duration};
 
-use super::limit_names;
-
-/// Limits of a plugin.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PluginLimits {
-    /// Maximum size of the plugin's file, in bytes.
-    pub artifact: u64,
-    /// Limits of compiling it.
-    pub compile: CompileLimits,
-    /// Total bytes of all linear memories of a call. A limit per memory would be ineffective, since a component may have
-    /// several.
-    pub memory: usize,
-    /// Total elements of all tables of a call.
-    pub tables: usize,
-    /// Concurrent handles of a call: files, requests, streams. The machine may allow fewer: see `Engine::handles`.
-    pub handles: usize,
-    /// Bytes that a guest may pass to the host in one call of a host function, or as its result. Prevents a guest from
-    /// making the host copy its whole memory. Writes to files are split into far smaller chunks.
-    pub host_data: usize,
-    /// Random bytes that a guest may request at once.
-    pub random: u64,
-    /// Budget of an action that ends within its request.
-    pub call: CallBudget,
-    /// Budget of a long-running action.
-    pub long: CallBudget,
-    /// Budget of `describe` and all `schema` calls of one load together.
-    pub describe: CallBudget,
-    /// Bytes of the JSON and the content of a result.
-    pub result: usize,
-    /// Bytes of log lines, stdout and stderr of a call, including an overhead per line. Excess output is dropped and
-    /// counted.
-    pub logs: usize,
-    /// Log lines of a plugin per second, over all of its calls. Excess lines are dropped and counted.
-    pub log_rate: u32,
-    /// Bytes that a call may write to files.
-    pub written: u64,
-    /// Concurrently open files and directories of a call.
-    pub descriptors: usize,
-    /// Limits of HTTP requests.
-    pub http: EgressLimits,
-}
+use super::limit_table::{PluginLimits, limit_names};
 
 /// Limits of the compiler process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompileLimits {
-    /// CPU time. Wall-clock time is limited to 1.5 times as much. An 18 MB Python guest takes 36 s.
+    /// CPU time. Wall-clock time is limited to 1.5 times as much.
     pub cpu: Duration,
     /// Bytes of address space.
     pub memory: u64,
@@ -66,33 +26,31 @@ pub struct CallBudget {
     pub wall: Duration,
 }
 
-impl Default for PluginLimits {
-    fn default() -> Self {
-        Self {
-            artifact: 32 << 20,
-            compile: CompileLimits { cpu: Duration::from_secs(120), memory: 512 << 20 },
-            memory: 64 << 20,
-            tables: 100_000,
-            handles: 512,
-            host_data: 4 << 20,
-            random: 64 << 10,
-            call: CallBudget { cpu: Duration::from_secs(2), wall: Duration::from_secs(30) },
-            long: CallBudget { cpu: Duration::from_secs(60), wall: Duration::from_secs(30 * 60) },
-            describe: CallBudget { cpu: Duration::from_millis(250), wall: Duration::from_secs(5) },
-            result: 1 << 20,
-            logs: 64 << 10,
-            log_rate: 200,
-            written: 16 << 20,
-            descriptors: 64,
-            http: EgressLimits::default(),
+impl PluginLimits {
+    /// Returns the limits of compiling the plugin.
+    pub fn compile(&self) -> CompileLimits {
+        CompileLimits { cpu: self.compile_cpu, memory: self.compile_memory }
+    }
+
+    /// Returns the limits of a call's HTTP requests.
+    pub fn http(&self) -> EgressLimits {
+        EgressLimits {
+            requests: self.http_requests,
+            at_once: self.http_at_once,
+            request: self.http_request,
+            response: self.http_response,
+            time: self.http_time,
+            redirects: self.http_redirects,
         }
     }
-}
 
-impl PluginLimits {
     /// Returns the budget of an action.
     pub fn budget(&self, long_running: bool) -> CallBudget {
-        if long_running { self.long } else { self.call }
+        if long_running {
+            CallBudget { cpu: self.long_cpu, wall: self.long_wall }
+        } else {
+            CallBudget { cpu: self.cpu, wall: self.wall }
+        }
     }
 
     /// Returns the limit of an action's CPU time, for a fault.
@@ -145,6 +103,6 @@ impl PluginLimits {
 
     /// Returns the limit of CPU time of `describe`, for a fault.
     pub fn describe_limit(&self) -> Limit {
-        Limit { key: limit_names::DESCRIBE_CPU, value: format_duration(self.describe.cpu) }
+        Limit { key: limit_names::DESCRIBE_CPU, value: format_duration(self.describe_cpu) }
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn admit_api(
     api.surface = Arc::clone(contract.surface());
     let (granted, explained) = (VersionGrants::from_policy(&policy), explain_grants(&policy));
     // A redirect would leave the operation that was called.
-    let limits = EgressLimits { redirects: 0, ..policy.limits.http };
+    let limits = EgressLimits { redirects: 0, ..policy.limits.http() };
     let state = states.open(&api.surface.name, &policy.grants)?;
     let contract = state.add_login_codes(contract)?;
     let logins = state.caller_logins();

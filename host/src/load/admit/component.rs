@@ -231,7 +231,7 @@ impl PluginAdmitter {
         })?;
         let artifact = PluginArtifact::new(bytes)?;
         let LoadedComponent { component, compiled } =
-            self.load_code::<PluginComponent>(&artifact, policy.limits.compile).await?;
+            self.load_code::<PluginComponent>(&artifact, policy.limits.compile()).await?;
         let (surface, contract, flags) = match known {
             Some((digest, surface)) if digest == artifact.digest => {
                 let contract = Contract::from_checked(with_name(&surface, policy.expose.name.as_deref()))?;
@@ -284,7 +284,7 @@ impl PluginAdmitter {
         let loader = IndexedComponent {
             engine: self.engine.clone(),
             cache: self.cache.clone(),
-            compiler: self.compiler.with_limits(policy.limits.compile),
+            compiler: self.compiler.with_limits(policy.limits.compile()),
             index: Arc::clone(&self.index),
             stale: Arc::clone(&self.stale),
             path: found.path.clone(),

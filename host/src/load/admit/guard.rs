@@ -29,7 +29,7 @@ impl PluginAdmitter {
         let artifact = PluginArtifact::new(read_file(file, limits.artifact)?)?;
         let digest = artifact.digest;
         let LoadedComponent { component, .. } =
-            self.load_code::<GuardComponent>(&artifact, limits.compile).await?;
+            self.load_code::<GuardComponent>(&artifact, limits.compile()).await?;
         let sandbox = GuardSandbox {
             name: &spec.rule.name,
             digest: artifact.digest,

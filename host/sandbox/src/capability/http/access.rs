@@ -42,7 +42,7 @@ impl Capability for HttpCapability {
         if grants.rules.is_empty() {
             return Ok(None);
         }
-        let mut client = EgressClient::setup(grants.clone(), context.limits.http.clone());
+        let mut client = EgressClient::setup(grants.clone(), context.limits.http());
         if let Some(credentials) = &context.credentials {
             client = client.credentials(Arc::clone(credentials));
         }

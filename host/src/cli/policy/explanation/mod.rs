@@ -7,12 +7,7 @@ pub mod tests;
 
 use loggia_facade::Effect;
 use loggia_gate::guard::{GuardRoster, GuardRule};
-use loggia_policy::{
-    grants,
-    grants::wanted,
-    limits::{LIMITS, LimitSet},
-    model::Policy,
-};
+use loggia_policy::{grants, grants::wanted, limits::LIMITS, model::Policy};
 use loggia_schema::ConsentSource;
 
 pub use self::model::{
@@ -75,11 +70,10 @@ fn explain_actions(subject: &PolicySubject<'_>) -> Vec<ExplainedAction> {
 }
 
 fn changed_limits(policy: &Policy) -> Vec<ChangedLimit> {
-    let bounds = LimitSet { limits: policy.limits.clone(), rules: policy.rules.clone() };
-    let changed = LIMITS.iter().filter(|limit| limit.of(&bounds) != limit.default());
+    let changed = LIMITS.iter().filter(|limit| limit.of(&policy.limits) != limit.default());
     let limited = changed.map(|limit| ChangedLimit {
         limit: limit.name(),
-        value: limit.unit.text(limit.of(&bounds)),
+        value: limit.unit.text(limit.of(&policy.limits)),
         default: limit.unit.text(limit.default()),
     });
     limited.collect()
