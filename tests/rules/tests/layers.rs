@@ -197,15 +197,6 @@ fn a_folders_own_file_is_its_mod_rs() {
     assert_eq!(both.filter(|name| !only_tests(name)).collect::<Vec<_>>(), [""; 0]);
 }
 
-#[test]
-fn the_sdk_ships_the_contract_as_it_is() {
-    let read = |path: &std::path::Path| std::fs::read_to_string(path).expect("text");
-    let contract = read(&root().join("wit/loggia.wit"));
-    let shipped = std::fs::read_dir(root().join("sdk/wit")).expect("the SDK's copy");
-    let shipped: Vec<String> = shipped.map(|file| read(&file.expect("a file").path())).collect();
-    assert_eq!(shipped, [contract]);
-}
-
 /// The counts that a reader of the code depends on; `cargo run -p loggia-rules` prints them.
 #[test]
 fn names_can_be_searched() {
