@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -15,6 +16,8 @@ pub struct RunInputs {
     out: PathBuf,
     /// Files outside the folder from which plugins were built last.
     outside: OutsideInputs,
+    /// The folder before the cases of the last run were located.
+    located: InputDigest,
     /// What the last run was given, if it came so far.
     given: Option<GivenFiles>,
 }
@@ -22,6 +25,8 @@ pub struct RunInputs {
 /// The files that a run was given.
 struct GivenFiles {
     begun: SystemTime,
+    /// True if a file was saved while the cases were located.
+    is_outdated: bool,
     sources: Vec<PluginSource>,
     /// All files of the folder: cases, plugins, policies and sources.
     files: InputDigest,
@@ -33,20 +38,23 @@ impl RunInputs {
     /// The inputs of runs in a folder, whose plugins are built into `out`.
     pub fn new(folder: &Path, out: &Path) -> Self {
         // Walks list absolute paths; that of a missing folder cannot be found out by the system.
-        let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
-        Self { folder: folder.to_owned(), out, outside: OutsideInputs::default(), given: None }
+        let out =
+            fs::canonicalize(out).or_else(|_| std::path::absolute(out)).unwrap_or_else(|_| out.to_owned());
+        let (outside, located) = (OutsideInputs::default(), InputDigest::default());
+        Self { folder: folder.to_owned(), out, outside, located, given: None }
     }
 
-    /// Forgets what the last run was given.
-    pub fn forget(&mut self) {
+    /// Begins a run, before its cases are located.
+    pub fn begin(&mut self) {
         self.given = None;
+        self.located = self.digest_all();
     }
 
     /// Reads what a run is given, before its plugins are built from these sources.
     pub fn read(&mut self, sources: Vec<PluginSource>) {
-        let begun = SystemTime::now();
+        let (begun, is_outdated) = (SystemTime::now(), self.digest_all() != self.located);
         let (files, survey) = self.read_files(&sources);
-        self.given = Some(GivenFiles { begun, sources, files, survey });
+        self.given = Some(GivenFiles { begun, is_outdated, sources, files, survey });
     }
 
     /// Records from which files outside the folders of their sources plugins were built.
@@ -61,15 +69,20 @@ impl RunInputs {
 
     /// Whether files have other contents than the run was given.
     pub fn have_changed(&self) -> bool {
-        self.given.as_ref().is_some_and(|given| {
-            let (files, survey) = self.read_files(&given.sources);
-            files != given.files || !given.sources.iter().all(|source| survey.has_same(source, &given.survey))
-        })
+        let Some(given) = &self.given else { return self.digest_all() != self.located };
+        let (files, survey) = self.read_files(&given.sources);
+        given.is_outdated
+            || files != given.files
+            || !given.sources.iter().all(|source| survey.has_same(source, &given.survey))
     }
 
     /// Files outside the folder from which plugins were built last.
     pub fn outside_files(&self) -> BTreeSet<&Path> {
         self.outside.files()
+    }
+
+    fn digest_all(&self) -> InputDigest {
+        digest_folder(&self.folder, &[&self.out])
     }
 
     fn read_files(&self, sources: &[PluginSource]) -> (InputDigest, InputSurvey) {
@@ -82,8 +95,6 @@ impl RunInputs {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::build::find_sources;
 
@@ -101,7 +112,6 @@ mod tests {
         put(".gitignore", "ignored.*\n");
         fs::write(root.join("shared.h"), "1").unwrap();
         let mut inputs = RunInputs::new(&folder, &out);
-        assert!(!inputs.have_changed(), "nothing ran");
         for (file, expected) in [
             ("one/a.c", true),
             ("one/tests/one.yaml", true),
@@ -114,6 +124,7 @@ mod tests {
             ("one/target/a", false),
             ("out/one.wasm", false),
         ] {
+            inputs.begin();
             inputs.read(find_sources(&folder).unwrap());
             inputs.record_outside(BTreeMap::from([("one".to_owned(), BTreeSet::new())]));
             assert!(!inputs.have_changed(), "before {file}");
@@ -122,6 +133,7 @@ mod tests {
         }
         let header = BTreeSet::from([root.join("shared.h")]);
         let record = |inputs: &mut RunInputs| {
+            inputs.begin();
             inputs.read(find_sources(&folder).unwrap());
             inputs.record_outside(BTreeMap::from([("one".to_owned(), header.clone())]));
         };
@@ -131,7 +143,13 @@ mod tests {
         assert!(!inputs.have_changed());
         fs::write(root.join("shared.h"), "2").unwrap();
         assert!(inputs.have_changed(), "a file outside the folder");
-        inputs.forget();
+        inputs.begin();
         assert!(!inputs.have_changed(), "a run that was given nothing");
+        put("one/tests/one.yaml", "corrected");
+        assert!(inputs.have_changed(), "cases with mistakes that were corrected");
+        inputs.begin();
+        put("one/tests/one.yaml", "newer");
+        inputs.read(find_sources(&folder).unwrap());
+        assert!(inputs.have_changed(), "a save while cases were located");
     }
 }
