@@ -11,7 +11,7 @@ use loggia_gate::{
 };
 use rmcp::{
     ErrorData,
-    model::{CallToolResponse, CallToolResult},
+    model::{CallToolResponse, CallToolResult, ErrorCode},
 };
 use tokio::time::Instant;
 
@@ -85,6 +85,10 @@ impl OperationTimer {
 
 impl Drop for OperationTimer {
     fn drop(&mut self) {
+        // The client reads this code: see `panic_error`.
+        if std::thread::panicking() {
+            self.error = ErrorCode::INTERNAL_ERROR.0.to_string().into();
+        }
         self.meter.record(&self.error, self.began.elapsed());
         let mut span = take(&mut self.span);
         if let Ok(code) = self.error.parse::<i64>() {
