@@ -8,11 +8,12 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt;
 use rmcp::ErrorData;
 
-/// Handles a request, whose error a panic is.
-pub(super) async fn catch_panic<T>(
-    handling: impl Future<Output = Result<T, ErrorData>>,
-) -> Result<T, ErrorData> {
-    AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_| Err(panic_error()))
+/// Handles a request, whose error a panic is. Boxed: rmcp copies the future of every request several times, at the size of the largest.
+pub(super) fn catch_panic<'a, T: 'a>(
+    handling: impl Future<Output = Result<T, ErrorData>> + Send + 'a,
+) -> impl Future<Output = Result<T, ErrorData>> + Send + 'a {
+    let handling = AssertUnwindSafe(handling).catch_unwind().boxed();
+    handling.map(|ended| ended.unwrap_or_else(|_| Err(panic_error())))
 }
 
 /// Error of a request that ended with a panic, which the log has.
