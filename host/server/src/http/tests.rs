@@ -178,7 +178,8 @@ async fn a_panic_in_a_service_is_an_error() {
     let slot = CatalogSlot::Serving(Arc::new(broken_entry("broken")));
     catalog.swap(BTreeMap::from([("broken".to_owned(), slot)]));
     catalog.mark_admitted();
-    let (service, _) = counting(Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(0))));
+    let gate = Gate::new(catalog, Executor::new(lanes(), InlinePolicy::Slots(0)));
+    let (service, _) = counting(gate.clone());
     let session = begin_session(&service).await;
     let of_session = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
     let stateless =
@@ -196,6 +197,9 @@ async fn a_panic_in_a_service_is_an_error() {
             assert!(response.contains(message), "{headers:?} {response}");
         }
     }
+    let counted = &gate.meters().tool_calls.load()["broken"];
+    let counted = counted.by_error().map(|(error, took)| (error, took.totals().1.iter().sum()));
+    assert_eq!(counted.collect::<Vec<(&str, u64)>>(), [("-32603", 4)]);
 }
 
 #[tokio::test]
