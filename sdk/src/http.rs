@@ -37,24 +37,27 @@
 //! [`send`](Request::send) waits for the whole response. A response of any status is a success; [`ok`](Response::ok)
 //! turns those from 300 on into failures. [`send_all`] sends several requests at once.
 
+#[cfg(not(target_family = "wasm"))]
+mod double;
+#[cfg(target_family = "wasm")]
+mod guest;
 mod request;
 mod response;
 mod trouble;
 mod url;
-#[cfg(target_family = "wasm")]
-mod wasi;
 
 pub use request::Request;
 pub use response::Response;
 
 #[cfg(not(target_family = "wasm"))]
-use crate::testing::web as port;
-use crate::{Failure, Result};
-#[cfg(not(target_family = "wasm"))]
-pub(crate) use trouble::Trouble;
+pub(crate) use double::Route;
 use url::Url;
+
+#[cfg(not(target_family = "wasm"))]
+use self::double as port;
 #[cfg(target_family = "wasm")]
-use wasi as port;
+use self::guest as port;
+use crate::{Failure, Result};
 
 /// A GET request.
 pub fn get(url: impl Into<String>) -> Request {

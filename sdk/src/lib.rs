@@ -54,7 +54,6 @@ mod call;
 mod content;
 #[doc(hidden)]
 pub mod detail;
-mod elicit;
 pub mod failure;
 pub mod guard;
 pub mod host;
@@ -62,7 +61,6 @@ pub mod host;
 pub mod http;
 mod incoming;
 mod list;
-mod log;
 pub mod prelude;
 mod reply;
 mod shape;
@@ -107,9 +105,8 @@ pub mod guard_bindings {
 
 pub use call::{Call, Detail, Effect};
 pub use content::{Audience, Block, Body, Content};
-pub use elicit::{Answer, AnswerForm};
 pub use failure::Failure;
-pub use host::Level;
+pub use host::{Answer, AnswerForm, Level};
 /// ```
 /// # use loggia_sdk::{prelude::*, testing::Host};
 /// #[detail]

@@ -54,6 +54,10 @@ mod cell;
 mod collection;
 mod counter;
 mod data;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod double;
+#[cfg(target_family = "wasm")]
+mod guest;
 mod ids;
 mod listing;
 mod newest;
@@ -70,7 +74,11 @@ pub use listing::{Item, Listing};
 pub use rows::Rows;
 pub use transaction::{Transaction, transaction};
 
-use crate::{Failure, Result, host::port};
+#[cfg(not(target_family = "wasm"))]
+use self::double as port;
+#[cfg(target_family = "wasm")]
+use self::guest as port;
+use crate::{Failure, Result};
 
 /// The space that all callers share.
 pub const fn shared() -> Space {
@@ -126,7 +134,7 @@ impl Space {
     /// Like [`get`](Self::get).
     pub fn get_many(self, keys: Vec<String>) -> Result<Vec<Option<Entry>>> {
         let wanted = keys.len();
-        let entries = port::state_get(self, keys)?;
+        let entries = port::get(self, keys)?;
         if entries.len() == wanted { Ok(entries) } else { Err(Failure::internal("the host gave no answer")) }
     }
 
@@ -140,7 +148,7 @@ impl Space {
     ///
     /// Like [`get`](Self::get); `conflict` if the state has changed since `at`.
     pub fn scan(self, prefix: &str, after: Option<&str>, limit: u32, at: Option<u64>) -> Result<Entries> {
-        port::state_scan(self, prefix, after, limit, at)
+        port::scan(self, prefix, after, limit, at)
     }
 
     /// Makes all changes, or none if a key does not meet its expectation. Returns the version of the written keys.
@@ -150,6 +158,6 @@ impl Space {
     /// `conflict`, with the keys that did not meet their expectations; `denied` if the policy grants no state or the
     /// action is a `read` one; the host's failure if a key or value is too large or the quota is exhausted.
     pub fn commit(self, changes: Vec<Change>) -> Result<u64> {
-        port::state_commit(self, changes)
+        port::commit(self, changes)
     }
 }

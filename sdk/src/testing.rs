@@ -20,26 +20,24 @@
 //! assert_eq!(failure.code, "invalid_params");
 //! ```
 
+mod double;
 mod gate;
-pub(crate) mod port;
-mod store;
 mod surface;
-pub(crate) mod web;
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::{
+    cell::{Ref, RefCell},
+    rc::Rc,
+    time::Duration,
+};
 
-use serde::Serialize;
-
+use self::double::Double;
+pub(crate) use self::double::current;
+pub use crate::state::double::Store;
 use crate::{
-    Answer, Detail, Effect, Facade, Failure, Level, Object, Reply, Result, Value,
+    Detail, Effect, Facade, Failure, Object, Reply, Result, Value,
     call::Facts,
-    host::{Peer, Request, Schema},
-    http,
     table::{self, Incoming},
 };
-use port::Double;
-pub use store::Store;
-use web::Route;
 
 /// Calls an action as the host would, with nothing granted.
 ///
@@ -183,137 +181,6 @@ impl Host {
         self
     }
 
-    /// A key of the configuration.
-    ///
-    /// # Panics
-    ///
-    /// If the value cannot be serialised as JSON.
-    #[must_use]
-    pub fn config(self, key: impl Into<String>, value: impl Serialize) -> Self {
-        let json = serde_json::to_string(&value).expect("a configuration is JSON");
-        self.double.borrow_mut().config.insert(key.into(), json);
-        self
-    }
-
-    /// Grants state. Several hosts may share a store, for example for two callers.
-    ///
-    /// ```
-    /// # use loggia_sdk::{prelude::*, state::Cell, testing::{Host, Store}};
-    /// static COLOUR: Cell<String> = Cell::new("colour").in_caller_space();
-    ///
-    /// let store = Store::new();
-    /// let ann = Host::new().store(&store).caller("ann");
-    /// let bob = Host::new().store(&store).caller("bob");
-    /// ann.run(|| COLOUR.set(&"red".into())).unwrap();
-    /// assert_eq!(bob.run(|| COLOUR.get()), Ok(None));
-    /// ```
-    #[must_use]
-    pub fn store(self, store: &Store) -> Self {
-        self.double.borrow_mut().store = Some(store.clone());
-        self
-    }
-
-    /// Sets the response to HTTP requests of this method (`*` is any) to this URL, or to any that starts with it; the
-    /// longest match applies. Other requests are `denied`, as if the policy did not grant them.
-    ///
-    /// ```
-    /// # use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
-    /// let host = Host::new()
-    ///     .http("GET", "https://api.example.com/", |_| Ok(Response::new(404)))
-    ///     .http("GET", "https://api.example.com/slow", |_| Err(Failure::timed_out("timed out")));
-    /// let get = |path: &str| host.run(|| http::get(format!("https://api.example.com/{path}")).send()?.ok());
-    /// assert_eq!(get("users").unwrap_err().code, "not_found");
-    /// assert_eq!(get("slow").unwrap_err().code, "timed_out");
-    /// assert_eq!(host.sent()[0].url, "https://api.example.com/users");
-    /// ```
-    #[must_use]
-    pub fn http(
-        self,
-        method: impl Into<String>,
-        url: impl Into<String>,
-        answer: impl Fn(&http::Request) -> Result<http::Response> + 'static,
-    ) -> Self {
-        let route = Route { method: method.into(), url: url.into(), reads: false, answer: Rc::new(answer) };
-        self.double.borrow_mut().routes.push(route);
-        self
-    }
-
-    /// Declares that requests of this method only read, like `reads` in the policy: `read` actions may send them.
-    /// Applies to earlier calls of [`http`](Self::http) with that method.
-    ///
-    /// ```
-    /// # use loggia_sdk::{http::{self, Response}, prelude::*, testing::Host};
-    /// # struct Places;
-    /// # /// Places.
-    /// # #[facade]
-    /// # impl Places {
-    /// /// Find a place.
-    /// #[action(read)]
-    /// fn find(&self, name: String) -> Result<Value> {
-    ///     http::post("https://api.example.com/search").json(&json!({"name": name})).send()?.ok()?.json()
-    /// }
-    /// # }
-    /// let host = Host::new().http("POST", "https://api.example.com/search", |_| Ok(Response::new(200).with_json(&json!([]))));
-    /// assert_eq!(host.call(&Places, "find", json!({"name": "Rome"})).unwrap_err().code, "denied");
-    /// assert!(host.reads("POST").call(&Places, "find", json!({"name": "Rome"})).is_ok());
-    /// ```
-    #[must_use]
-    pub fn reads(self, method: &str) -> Self {
-        for route in self.double.borrow_mut().routes.iter_mut().filter(|route| route.method == method) {
-            route.reads = true;
-        }
-        self
-    }
-
-    /// Sets the schemas of another facade's action, for [`host::lookup`](crate::host::lookup).
-    #[must_use]
-    pub fn schema(self, facade: impl Into<String>, action: impl Into<String>, schema: Schema) -> Self {
-        self.double.borrow_mut().schemas.insert((facade.into(), action.into()), schema);
-        self
-    }
-
-    /// Sets the refusal of calls to another facade's action, and of their [checks](Request::check); without it, actions
-    /// with an [`answer`](Self::answer) pass.
-    #[must_use]
-    pub fn refuse(self, facade: impl Into<String>, action: impl Into<String>, failure: Failure) -> Self {
-        self.double.borrow_mut().refusals.insert((facade.into(), action.into()), failure);
-        self
-    }
-
-    /// Adds a facade that the plugin may call, for [`host::facades`](crate::host::facades).
-    #[must_use]
-    pub fn peer(self, peer: Peer) -> Self {
-        self.double.borrow_mut().peers.push(peer);
-        self
-    }
-
-    /// Sets the answer of another facade.
-    #[must_use]
-    pub fn answer(
-        self,
-        facade: impl Into<String>,
-        action: impl Into<String>,
-        answer: impl Fn(&Object) -> Result<Reply<Value>> + 'static,
-    ) -> Self {
-        self.double.borrow_mut().answers.insert((facade.into(), action.into()), Rc::new(answer));
-        self
-    }
-
-    /// Adds the person's answer to the next question; may be repeated, one answer per question. Without remaining
-    /// answers, questions are `denied`, as if the policy did not grant them.
-    #[must_use]
-    pub fn person(self, answer: Answer<Value>) -> Self {
-        self.double.borrow_mut().person.push_back(answer);
-        self
-    }
-
-    /// Marks the call as cancelled by its caller.
-    #[must_use]
-    pub fn cancelled(self) -> Self {
-        self.double.borrow_mut().cancelled = true;
-        self
-    }
-
     /// Calls an action by its name or an alias.
     ///
     /// # Errors
@@ -342,31 +209,17 @@ impl Host {
 
     fn run_as<T>(&self, effect: Option<Effect>, code: impl FnOnce() -> T) -> T {
         self.double.borrow_mut().effect = effect;
-        port::with(&self.double, code)
+        double::with(&self.double, code)
     }
 
-    /// The lines that the plugin logged.
-    pub fn logs(&self) -> Vec<(Level, String)> {
-        self.double.borrow().logs.clone()
+    /// Changes grants and records.
+    pub(crate) fn with(self, change: impl FnOnce(&mut Double)) -> Self {
+        change(&mut self.double.borrow_mut());
+        self
     }
 
-    /// The progress it reported: done, total, message.
-    pub fn progress(&self) -> Vec<(f64, Option<f64>, Option<String>)> {
-        self.double.borrow().progress.clone()
-    }
-
-    /// Questions to the person, including denied ones.
-    pub fn questions(&self) -> Vec<Question> {
-        self.double.borrow().questions.clone()
-    }
-
-    /// Calls to other facades.
-    pub fn requests(&self) -> Vec<Request> {
-        self.double.borrow().requests.clone()
-    }
-
-    /// The HTTP requests it sent, denied ones too.
-    pub fn sent(&self) -> Vec<http::Request> {
-        self.double.borrow().sent.clone()
+    /// Grants and records.
+    pub(crate) fn double(&self) -> Ref<'_, Double> {
+        self.double.borrow()
     }
 }

@@ -1,6 +1,6 @@
 //! Guards, to and from the types of `wit/loggia.wit`.
 
-use super::{from_detail, from_effect, read, to_failure, write};
+use super::convert::{from_detail, from_effect, read, to_failure, write};
 pub use crate::guard_bindings::exports::loggia::plugin::guarding::{
     GuardedCall, Guest as GuardGuest, Verdict,
 };

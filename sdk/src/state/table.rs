@@ -9,8 +9,9 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::port;
 use super::{Change, Entry, Operation, Space};
-use crate::{Failure, Result, Value, failure::code, host::port};
+use crate::{Failure, Result, Value, failure::code};
 
 /// Maximum number of attempts on conflicts.
 pub(super) const ATTEMPTS: u32 = 50;

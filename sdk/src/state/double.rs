@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     Effect, Failure, Result, Value, json,
     state::{Change, Entries, Entry, Expect, Operation, Space},
-    testing::port::current,
+    testing::{Host, current},
 };
 
 /// The longest key and the largest value that the host takes, in bytes.
@@ -116,6 +116,25 @@ impl Store {
         let mut kept = self.0.borrow_mut();
         kept.expire();
         kept.rows.keys().filter(|(caller, _)| caller.is_none()).map(|(_, key)| key.clone()).collect()
+    }
+}
+
+impl Host {
+    /// Grants state. Several hosts may share a store, for example for two callers.
+    ///
+    /// ```
+    /// # use loggia_sdk::{prelude::*, state::Cell, testing::{Host, Store}};
+    /// static COLOUR: Cell<String> = Cell::new("colour").in_caller_space();
+    ///
+    /// let store = Store::new();
+    /// let ann = Host::new().store(&store).caller("ann");
+    /// let bob = Host::new().store(&store).caller("bob");
+    /// ann.run(|| COLOUR.set(&"red".into())).unwrap();
+    /// assert_eq!(bob.run(|| COLOUR.get()), Ok(None));
+    /// ```
+    #[must_use]
+    pub fn store(self, store: &Store) -> Self {
+        self.with(|host| host.store = Some(store.clone()))
     }
 }
 
@@ -252,7 +271,7 @@ fn granted(space: Space) -> Result<(Store, Option<String>)> {
     }
 }
 
-pub(crate) fn state_get(space: Space, keys: Vec<String>) -> Result<Vec<Option<Entry>>> {
+pub(super) fn get(space: Space, keys: Vec<String>) -> Result<Vec<Option<Entry>>> {
     let (store, caller) = granted(space)?;
     let mut kept = store.0.borrow_mut();
     kept.expire();
@@ -271,7 +290,7 @@ pub(crate) fn state_get(space: Space, keys: Vec<String>) -> Result<Vec<Option<En
     Ok(found)
 }
 
-pub(crate) fn state_scan(
+pub(super) fn scan(
     space: Space,
     prefix: &str,
     after: Option<&str>,
@@ -294,7 +313,7 @@ pub(crate) fn state_scan(
     Ok(Entries::new(items, more, kept.revision))
 }
 
-pub(crate) fn state_commit(space: Space, changes: Vec<Change>) -> Result<u64> {
+pub(super) fn commit(space: Space, changes: Vec<Change>) -> Result<u64> {
     if current(|host| host.effect) == Some(Some(Effect::Read)) {
         return Err(Failure::denied("access denied: a read action may not change the state"));
     }
@@ -305,7 +324,7 @@ pub(crate) fn state_commit(space: Space, changes: Vec<Change>) -> Result<u64> {
 }
 
 /// Milliseconds since 1970, by the clock of the test's store.
-pub(crate) fn now() -> u64 {
+pub(super) fn now() -> u64 {
     let store = current(|host| host.store.clone()).flatten().unwrap_or_default();
     store.0.borrow().now()
 }

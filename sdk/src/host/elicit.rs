@@ -5,7 +5,7 @@ mod form;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::{Failure, Object, Result, Value, host::port};
+use crate::{Failure, Object, Result, Value};
 
 /// A person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,3 +185,55 @@ fn unfit(error: serde_json::Error) -> Failure {
 
 /// A form, as the host takes it: an object schema.
 type Form = Object;
+
+#[cfg(target_family = "wasm")]
+mod port {
+    use super::{Answer, Form};
+    use crate::{
+        Result, Value,
+        abi::convert::{from_failure, read, write},
+        bindings::loggia::plugin::host,
+    };
+
+    pub fn elicit(message: &str, form: Form) -> Result<Answer<Value>> {
+        match host::elicit(message, &write(&Value::Object(form))) {
+            Ok(host::Answer::Accepted(given)) => Ok(Answer::Accepted(read(&given))),
+            Ok(host::Answer::Declined) => Ok(Answer::Declined),
+            Ok(host::Answer::Cancelled) => Ok(Answer::Cancelled),
+            Err(failure) => Err(from_failure(failure)),
+        }
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+mod port {
+    use super::{Answer, Form};
+    use crate::{
+        Failure, Result, Value,
+        testing::{Host, Question, current},
+    };
+
+    pub fn elicit(message: &str, form: Form) -> Result<Answer<Value>> {
+        let answer = current(|host| {
+            host.questions.push(Question { message: message.to_owned(), form });
+            host.answers.pop_front()
+        });
+        answer.flatten().ok_or_else(|| {
+            Failure::denied("access denied").hint("the policy of this plugin does not grant `elicit`")
+        })
+    }
+
+    impl Host {
+        /// Adds the person's answer to the next question; may be repeated, one answer per question. Without remaining
+        /// answers, questions are `denied`, as if the policy did not grant them.
+        #[must_use]
+        pub fn person(self, answer: Answer<Value>) -> Self {
+            self.with(|host| host.answers.push_back(answer))
+        }
+
+        /// Questions to the person, including denied ones.
+        pub fn questions(&self) -> Vec<Question> {
+            self.double().questions.clone()
+        }
+    }
+}

@@ -1,20 +1,20 @@
-//! The state, to and from the types of `wit/loggia.wit`.
+//! The state, by the host.
 
 use std::time::SystemTime;
 
-use super::{from_failure, millis};
 use crate::{
     Result,
+    abi::convert::{from_failure, millis},
     bindings::loggia::plugin::state,
     state::{Change, Entries, Entry, Expect, Operation, Space},
 };
 
-pub(crate) fn state_get(space: Space, keys: Vec<String>) -> Result<Vec<Option<Entry>>> {
+pub(super) fn get(space: Space, keys: Vec<String>) -> Result<Vec<Option<Entry>>> {
     let entries = state::get(to_space(space), &keys).map_err(from_failure)?;
     Ok(entries.into_iter().map(|entry| entry.map(from_entry)).collect())
 }
 
-pub(crate) fn state_scan(
+pub(super) fn scan(
     space: Space,
     prefix: &str,
     after: Option<&str>,
@@ -26,13 +26,13 @@ pub(crate) fn state_scan(
     Ok(Entries::new(items, entries.more, entries.revision))
 }
 
-pub(crate) fn state_commit(space: Space, changes: Vec<Change>) -> Result<u64> {
+pub(super) fn commit(space: Space, changes: Vec<Change>) -> Result<u64> {
     let changes: Vec<_> = changes.into_iter().map(to_change).collect();
     state::commit(to_space(space), &changes).map_err(from_failure)
 }
 
 /// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
+pub(super) fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map(millis).unwrap_or_default()
 }
 
