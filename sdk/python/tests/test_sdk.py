@@ -2,23 +2,29 @@
 
 import contextlib
 import enum
+import importlib
 import io
 import json
+import sys
 import tempfile
 import tomllib
+import types
 import unittest
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from unittest import mock
 
 from loggia_sdk import (
-    CALLER, FULL, Call, Cell, Collection, Counter, Example, Facade, Failure, Format, Length, Name, Next, Page, Pattern, Range, Reply, Secret,
-    build, choose, confirm, elicit, host, http, transaction,
+    CALLER, FULL, Call, Cell, Collection, Content, Counter, Example, Facade, Failure, Format, Length, Name, Next, Page, Pattern, Range, Reply, Secret,
+    build, choose, confirm, elicit, host, http, peers, transaction,
 )
 from loggia_sdk.decode import decode
+from loggia_sdk.encode import well_formed, write
 from loggia_sdk.http import Response
 from loggia_sdk.state import id_with_number, number_in_id
+from loggia_sdk.state.data import Change
 from loggia_sdk.state.table import prepare
 from loggia_sdk.testing import Host, Store, describe
 
@@ -70,6 +76,76 @@ class Even:
 @dataclass
 class Lost:
     inner: "Nowhere"  # noqa: F821
+
+
+# What componentize-py says of a mistake: the traceback in the component, and its last line again.
+SAID = """Traceback (most recent call last):
+  File "<string>", line 1, in <module>
+AssertionError: Traceback (most recent call last):
+  File "/0/loggia_guest_entry.py", line {entry}
+{frames}TypeError: loggia: {message}
+
+
+Caused by:
+    TypeError: loggia: {message}
+
+Stack backtrace:
+   0: <anyhow::Error>::msg::<alloc::string::String>
+   1: anyhow::__private::format_err
+             at /tmp/python-build/Python-3.11.7/Objects/methodobject.c:486:24
+"""
+DECLARED = """  File "/1/app.py", line 4, in <module>
+    @notes.read
+     ^^^^^^^^^^
+  File "/2/loggia_sdk/facade.py", line 119, in read
+    return self._declare("read", function, options)
+           ~~~~~~~~~~~~~^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "/2/loggia_sdk/facade.py", line 327, in somewhere
+"""
+
+
+def said(source, message, frames=DECLARED, entry="1, in <module>\n    import app"):
+    """The words of componentize-py where the SDK's line `source` raised the message."""
+    return SAID.format(entry=entry, frames=f"{frames}    raise TypeError({source})\n", message=message)
+
+
+@dataclass(init=False, repr=False)
+class Record:
+    """Any record of the contract: its fields are `_0`, `_1` and so on."""
+
+    def __init__(self, *values):
+        vars(self).update((f"_{at}", value) for at, value in enumerate(values))
+
+    def __repr__(self):
+        return repr(vars(self))
+
+
+class Generated(types.ModuleType):
+    """A module of componentize-py's that holds any name: an enum, an exception or a record."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in ("Effect", "Detail", "Level", "Space"):
+            members = "READ WRITE DESTRUCTIVE MINIMAL STANDARD FULL TRACE DEBUG INFO WARN ERROR SHARED CALLER"
+            return enum.Enum(name, members)
+        return type(name, (Exception if name == "Err" else Record,), {})
+
+
+@contextlib.contextmanager
+def generated():
+    """The module `abi` with records as in a component, and the module of the host's imports."""
+    modules = {"componentize_py_types": Generated("componentize_py_types"), "wit_world.imports": Generated("wit_world.imports")}
+    for name in ("plugin_host", "plugin_state", "plugin_types"):
+        modules[f"wit_world.imports.loggia_{name}_0_2_0"] = Generated(name)
+    for name in ("wasi_http_outgoing_handler", "wasi_http_types", "wasi_io_streams"):
+        modules[f"wit_world.imports.{name}_0_2_12"] = Generated(name)
+    for name, module in modules.items():
+        if name.startswith("wit_world.imports."):
+            setattr(modules["wit_world.imports"], name.rpartition(".")[2], module)
+    with mock.patch.dict(sys.modules, {**modules, "wit_world": Generated("wit_world")}):
+        sys.modules.pop("loggia_sdk.abi", None)
+        yield importlib.import_module("loggia_sdk.abi"), modules["wit_world.imports.loggia_plugin_host_0_2_0"]
 
 
 class Tests(unittest.TestCase):
@@ -279,6 +355,116 @@ class Tests(unittest.TestCase):
         with self.refused("internal", "cannot be written as JSON"):
             run.call(read(odd), "odd")
 
+    def test_exceptions_without_a_text_are_named_alone(self):
+        def fails() -> int:
+            assert not NOTES
+
+        def full() -> int:
+            raise MemoryError
+
+        for action, expected in ((fails, "AssertionError"), (full, "MemoryError")):
+            with self.assertRaises(Failure) as caught:
+                Host().call(read(action), action.__name__)
+            self.assertEqual(caught.exception.message, expected)
+
+    def test_wrong_types_are_refused_where_they_are_made(self):
+        for make, wrong, expected in [
+            (lambda: Page(cursor=5), TypeError, "`cursor` of `Page` must be `str`, not `int`"),
+            (lambda: Page(total=1.5), TypeError, "`total` of `Page` must be `int`, not `float`"),
+            (lambda: Page(count=True), TypeError, "`count` of `Page` must be `int`, not `bool`"),
+            (lambda: Page(total=-1), ValueError, "`total` of `Page` must be from 0 to 2^64 - 1, not -1"),
+            (lambda: Page(total=1 << 64), ValueError, "not 18446744073709551616"),
+            (lambda: Reply(1, message=5), TypeError, "`message` of `Reply` must be `str`, not `int`"),
+            (lambda: Reply(1, page={"total": 1}), TypeError, "`page` of `Reply` must be `Page`, not `dict`"),
+            (lambda: Reply(1, next="go"), TypeError, "`next` of `Reply` must be `Next`, not `str`"),
+            (lambda: Reply(1, content="text"), TypeError, "`content` of `Reply` must be `list` or `tuple`, not `str`"),
+            (lambda: Reply(1, content=["text"]), TypeError, "`content` of `Reply` must be `Content`, not `str`"),
+            (lambda: Content.of_text(None), TypeError, "`text` of `Content` must be `str`, not `NoneType`"),
+            (lambda: Content.of_text("a", _meta={1: 2}), TypeError, "the keys of a dictionary"),
+            (lambda: Content.image("x", "image/png"), TypeError, "`data` of `Content` must be `bytes`"),
+            (lambda: Next("go", {"n": object()}), TypeError, "`object` cannot be written as JSON"),
+            (lambda: Next(5), TypeError, "`action` of `Next` must be `str`, not `int`"),
+            (lambda: Failure(5, 6), TypeError, "`code` of `Failure` must be `str`, not `int`"),
+            (lambda: Failure.conflict(None), TypeError, "`message` of `Failure` must be `str`, not `NoneType`"),
+            (lambda: Failure("a", "b", hint=5), TypeError, "`hint` of `Failure` must be `str`, not `int`"),
+            (lambda: Failure("a", "b", next="go"), TypeError, "`next` of `Failure` must be `Next`, not `str`"),
+            (lambda: Failure("a", "b", retry_after_ms=1.5), TypeError, "`retry_after_ms` of `Failure` must be `int`, not `float`"),
+            (lambda: Failure("a", "b", retry_after_ms=-1), ValueError, "`retry_after_ms` of `Failure` must be from 0"),
+        ]:
+            with self.assertRaises(wrong) as caught:
+                make()
+            self.assertIn(expected, str(caught.exception))
+        Reply(1, "m", Page(0, 9, "c"), Next("go", {"n": 1}, "why", "other"), (Content.of_text(""), Content.resource("a:b", b"")))
+        Failure("a", "b", hint="h", details=[1], retry_after_ms=0, next=Next("go"))
+
+        def go() -> Reply[int]:
+            return Reply(1, page=Page(cursor=5))
+
+        run = Host()
+        with self.refused("internal", "TypeError: `cursor` of `Page` must be `str`, not `int`"):
+            run.call(read(go), "go")
+        self.assertIn("return Reply(1, page=Page(cursor=5))", run.logs[0][1])
+
+    def test_failures_that_cannot_be_sent_are_logged(self):
+        circular = []
+        circular.append(circular)
+        late = Failure("locked", "the door")
+        late.hint = 5
+        for failure, expected in [
+            (Failure("locked", "the door", details=circular), "RecursionError"),
+            (Failure("locked", "the door", details={1: object()}), "the keys of a dictionary must be `str`"),
+            (Failure("locked", "the door", details=float("nan")), "ValueError"),
+            (late, "`hint` of `Failure` must be `str`, not `int`"),
+        ]:
+            def go() -> int:
+                raise failure
+
+            run = Host()
+            with self.refused("internal", expected):
+                run.call(read(go), "go")
+            [(level, line)] = run.logs
+            self.assertEqual(level, "error")
+            self.assertIn("locked: the door", line)
+
+    def test_lone_surrogates_become_replacement_characters(self):
+        for text, expected in [
+            ("a", "a"), ("é😀", "é😀"), ("x\ud800", "x\ufffd"), ("\udc00\ud800x", "\ufffd\ufffdx"), ("\ud83d\ude00", "😀"),
+        ]:
+            self.assertEqual(well_formed(text), expected)
+            self.assertEqual(write({text: [text]}), f'{{"{expected}":["{expected}"]}}')
+        self.assertEqual(Change.put("a", "x\ud800").value, "x\ufffd".encode())
+        with Host(store=True).running():
+            NOTES.put("a", {"text": "x\ud800"})
+            self.assertEqual(NOTES.get("a"), {"text": "x\ufffd"})
+
+    def test_all_texts_for_the_host_are_well_formed(self):
+        odd = "x\ud800"
+        reply = Reply(
+            write(odd), odd, Page(cursor=odd), Next(odd, {odd: odd}, odd, odd),
+            [Content.of_text(odd, _meta=odd), Content.image(b"", odd), Content.resource(odd, odd), Content.link(odd, odd, description=odd)],
+        )
+        failure = Failure(odd, odd, hint=odd, details=odd, next=Next(odd), example=odd)
+        facade = read(lambda: None, name="go")
+        facade.summary = facade.instructions = odd
+        with generated() as (abi, imports):
+            sent = []
+            for name in ("log", "progress", "config", "elicit", "lookup", "check"):
+                setattr(imports, name, lambda *values: sent.append(values))
+            wit = abi.WitPort()
+            wit.log("info", odd)
+            wit.progress(1.0, None, odd)
+            wit.config(odd)
+            wit.elicit(odd, {odd: odd})
+            wit.check(peers.Request(odd, odd, {odd: odd}, idempotency_key=odd))
+            with self.assertRaises(AttributeError):
+                # What it returns is no schema.
+                wit.lookup(odd, odd)
+            sent += [abi._to_reply(reply), abi._to_failure(failure), abi._description(facade), abi._to_change(Change.delete(odd))]
+        self.assertEqual(len(sent), 10)
+        for one in sent:
+            self.assertIn("x\ufffd", repr(one))
+            self.assertNotIn("ud800", repr(one))
+
     def test_replies_count_lists_and_name_the_own_facade(self):
         def go() -> Reply[list[int]]:
             return Reply([1, 2], page=Page(total=9), next=Next("go"))
@@ -404,6 +590,35 @@ class Tests(unittest.TestCase):
                 with contextlib.redirect_stderr(io.StringIO()) as said:
                     self.assertEqual(build.main([str(given), "--out", str(Path(folder, "x.wasm"))]), 1)
                 self.assertIn(expected, said.getvalue())
+
+    def test_the_build_command_shows_the_message_and_the_place(self):
+        several = '  File "/1/app.py", line 1, in <module>\n    import helper\n  File "/1/parts/helper.py", line 7, in <module>\n'
+        chained = "During handling of the above exception, another exception occurred:\n\n" + build.TRACEBACK
+        found = 'f"loggia: `{module.__name__}` holds {len(found)} facades: write `notes = Facade(\\"notes\\", \\"…\\")`, once"'
+        entry = "4, in <module>\n    LoggiaPluginFacade020 = abi.guest(abi.find_facade(app))"
+        finding = '  File "/2/loggia_sdk/abi.py", line 38, in find_facade\n'
+        for source, message in [
+            ('f"loggia: `{name}` has a meaning of its own in every call: …"', "`action` has a meaning of its own in every call: …"),
+            ('f"loggia: the parameter `{parameter.name}` of `{name}` needs a type"', "the parameter `n` of `go` needs a type"),
+            ('f"loggia: the default of `{parameter.name}` … {wrong}") from None', 'the default of `n` of `go` … (got "x")'),
+            ('f"loggia: `{name}` cannot be the name of {what}: {advice}"', "`Go Now` cannot be the name of an action: …"),
+            ('f"loggia: `{name}` is `async`: each call …"', "`go` is `async`: each call …"),
+            ('f"loggia: `{name}` needs a docstring: its first …"', "`go` needs a docstring: its first …"),
+            ('f"loggia: `{one}` is an action that the host gives …"', "`describe` is an action that the host gives …"),
+        ]:
+            self.assertEqual(build._mistake(said(source, message)), f"app.py:4: {message}")
+        for count in (0, 2):
+            message = f'`app` holds {count} facades: write `notes = Facade("notes", "…")`, once'
+            self.assertEqual(build._mistake(said(found, message, finding, entry)), message)
+        # The author's own modules, a text of several lines, an earlier error, and packages below the sources.
+        self.assertEqual(build._mistake(said('f"loggia: …"', "two\n\nlines", several)), "parts/helper.py:7: two\n\nlines")
+        first = said('f"loggia: …"', "first").partition("\n\nCaused by")[0]
+        self.assertEqual(build._mistake(first + chained + said('f"loggia: …"', "last", several)), "parts/helper.py:7: last")
+        beside = '  File "/1/loggia_sdk/facade.py", line 9, in x\n  File "/1/lib/site-packages/y/z.py", line 9, in x\n'
+        self.assertEqual(build._mistake(said('f"loggia: …"', "other", DECLARED + beside)), "app.py:4: other")
+        # Another error is shown whole, even if a line of source has the word.
+        whole = said('f"loggia: …"', "x").replace("TypeError: loggia: x", "KeyError: 'x'")
+        self.assertEqual(build._mistake(whole), whole.strip())
 
 
 if __name__ == "__main__":

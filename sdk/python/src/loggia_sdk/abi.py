@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import time
@@ -14,7 +15,7 @@ from wit_world.imports import loggia_plugin_types_0_2_0 as wit  # type: ignore[i
 
 from . import port, wasi
 from .call import Call
-from .encode import write
+from .encode import well_formed, write
 from .facade import Action, Facade
 from .failure import Failure
 from .http import Request as HttpRequest
@@ -77,10 +78,10 @@ def _description(facade: Facade) -> Any:
     ]
     views = [wit.View(name, html, []) for name, html in facade.views.items()]
     wants = [wit.Want(*want) for want in facade.wants]
-    return wit.Description(
+    return _sent(wit.Description(
         facade.name, facade.title, facade.version, facade.summary, facade.instructions, actions, facade.default, views, wants,
         _extras(facade.extras),
-    )
+    ))
 
 
 def _resource(action: Action) -> Any:
@@ -96,9 +97,24 @@ def _extras(extras: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, write(value)) for name, value in extras.items()]
 
 
+def _sent(value: Any) -> Any:
+    """A record for the host, changed in place, or a list or text for it: all its texts well-formed. See `well_formed`."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, list):
+        return [_sent(one) for one in value]
+    if isinstance(value, tuple):
+        return tuple(_sent(one) for one in value)
+    if dataclasses.is_dataclass(value):
+        for name, one in vars(value).items():
+            setattr(value, name, _sent(one))
+    return value
+
+
 def _to_reply(reply: Reply[str]) -> Any:
     page = None if reply.page is None else wit.Page(reply.page.count, reply.page.total, reply.page.cursor)
-    return wit.Reply(reply.data, reply.message, page, _to_next(reply.next), [_to_content(one) for one in reply.content], [])
+    content = [_to_content(one) for one in reply.content]
+    return _sent(wit.Reply(reply.data, reply.message, page, _to_next(reply.next), content, []))
 
 
 def _from_reply(reply: Any) -> Reply[Any]:
@@ -146,11 +162,8 @@ def _from_content(one: Any) -> Content:
 
 def _to_failure(one: Failure) -> Any:
     extras = {name: value for name, value in (("expected", one.expected), ("example", one.example)) if value is not None}
-    try:
-        details = None if one.details is None else write(one.details)
-    except (TypeError, ValueError):
-        details = None
-    return wit.Failure(one.code, one.message, one.hint, details, one.retry_after_ms, _to_next(one.next), _extras(extras))
+    details = None if one.details is None else write(one.details)
+    return _sent(wit.Failure(one.code, one.message, one.hint, details, one.retry_after_ms, _to_next(one.next), _extras(extras)))
 
 
 def _from_failure(one: Any) -> Failure:
@@ -168,7 +181,8 @@ def _from_failure(one: Any) -> Failure:
 
 
 def _to_request(one: Request) -> Any:
-    return host.Request(one.facade, one.action, write(one.params), DETAILS[one.detail], one.timeout_ms, one.idempotency_key)
+    detail = DETAILS[one.detail]
+    return _sent(host.Request(one.facade, one.action, write(one.params), detail, one.timeout_ms, one.idempotency_key))
 
 
 def _to_change(one: Change) -> Any:
@@ -182,7 +196,7 @@ def _to_change(one: Change) -> Any:
         operation = state.Operation_Put(one.value) if one.until_ms is None else state.Operation_PutUntil((one.value, one.until_ms))
     else:
         operation = state.Operation_Delete() if one.operation == "delete" else state.Operation_Check()
-    return state.Change(one.key, expect, operation)
+    return _sent(state.Change(one.key, expect, operation))
 
 
 def _read(text: str) -> Any:
@@ -204,19 +218,19 @@ class WitPort:
     """The host, as a component sees it."""
 
     def log(self, level: str, message: str) -> None:
-        host.log(LEVELS[level], message)
+        host.log(LEVELS[level], _sent(message))
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
-        host.progress(done, total, message)
+        host.progress(done, total, _sent(message))
 
     def cancelled(self) -> bool:
         return host.cancelled()
 
     def config(self, key: str) -> str | None:
-        return host.config(key)
+        return host.config(_sent(key))
 
     def elicit(self, message: str, form: dict[str, Any]) -> tuple[str, Any]:
-        answer = _asked(host.elicit, message, write(form))
+        answer = _asked(host.elicit, _sent(message), write(form))
         if isinstance(answer, host.Answer_Accepted):
             return "accepted", _read(answer.value)
         return ("declined" if isinstance(answer, host.Answer_Declined) else "cancelled"), None
@@ -236,7 +250,7 @@ class WitPort:
         ]
 
     def lookup(self, facade: str, action: str) -> PeerSchema:
-        one = _asked(host.lookup, facade, action)
+        one = _asked(host.lookup, _sent(facade), _sent(action))
         extras = {name: _read(text) for name, text in one.extras}
         data = None if one.data is None else _read(one.data)
         examples = [_read(text) for text in one.examples]
@@ -245,11 +259,11 @@ class WitPort:
         )
 
     def state_get(self, space: Space, keys: list[str]) -> list[Entry | None]:
-        entries = _asked(state.get, SPACES[space], keys)
+        entries = _asked(state.get, SPACES[space], _sent(keys))
         return [None if one is None else Entry(one.key, bytes(one.value), one.version) for one in entries]
 
     def state_scan(self, space: Space, prefix: str, after: str | None, limit: int, at: int | None) -> Entries:
-        part = _asked(state.scan, SPACES[space], prefix, after, limit, at)
+        part = _asked(state.scan, SPACES[space], _sent(prefix), _sent(after), limit, at)
         items = [Entry(one.key, bytes(one.value), one.version) for one in part.items]
         return Entries(items, part.more, part.revision)
 

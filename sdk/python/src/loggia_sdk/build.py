@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,11 @@ from loggia_sdk import abi
 
 LoggiaPluginFacade020 = abi.guest(abi.find_facade({module}))
 """
+TRACEBACK = "Traceback (most recent call last):\n"
+# The error at the end of a traceback, where lines of source are indented. Its text may span lines; componentize-py repeats it below.
+SENTENCE = re.compile(r"^[\w.]+: loggia: (.*?)\s*(?:\n\n(?:Caused by|Stack backtrace):|\Z)", re.MULTILINE | re.DOTALL)
+# A line of the author's: the folders of `-p` are `/0`, `/1` and so on while componentize-py runs the module.
+PLACE = re.compile(r'^  File "/1/(?!loggia_sdk/|(?:.*/)?site-packages/)([^"]+)", line (\d+)', re.MULTILINE)
 
 
 class BuildError(Exception):
@@ -53,6 +59,7 @@ def build(source: Path, out: Path) -> None:
 def _componentize(folder: str, sources: Path, made: Path) -> None:
     run = "import sys, componentize_py; sys.exit(componentize_py.script())"
     words = ["--quiet", "-d", str(PACKAGE / "wit"), "-w", "guest", "--full-names", "componentize", ENTRY]
+    # The author's is the second: see `PLACE`.
     for path in (folder, sources, PACKAGE.parent):
         words += ["-p", str(path)]
     done = subprocess.run(
@@ -63,12 +70,15 @@ def _componentize(folder: str, sources: Path, made: Path) -> None:
 
 
 def _mistake(text: str) -> str:
-    """The author's mistake: the SDK's own sentence if there is one, otherwise all that the builder said."""
-    lines = [line.strip() for line in text.splitlines()]
-    for line in lines:
-        if "loggia: " in line:
-            return line[line.index("loggia: ") + len("loggia: ") :]
-    return text.strip() or "componentize-py failed and said nothing"
+    """The author's mistake: the SDK's own sentence if there is one, with its place, otherwise all that the builder said."""
+    # The last of a chain is the one that ended the build.
+    last = text.rpartition(TRACEBACK)[2]
+    found = SENTENCE.search(last)
+    if found is None:
+        return text.strip() or "componentize-py failed and said nothing"
+    places = PLACE.findall(last[: found.start()])
+    place = "{}:{}: ".format(*places[-1]) if places else ""
+    return place + found[1]
 
 
 def main(words: list[str] | None = None) -> int:

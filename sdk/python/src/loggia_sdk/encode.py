@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -13,13 +14,33 @@ from .types import fields
 LEVELS = {"minimal": 0, "standard": 1, "full": 2}
 # What `json` writes as it is. Their subclasses take the longer way.
 PLAIN = frozenset((str, int, float, bool, type(None)))
+# Pairs first: only the others are lone. No codec does it: a component cannot load one at run time.
+SURROGATES = re.compile(r"[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 # Made once: `json.dumps` makes one for every text.
 ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def write(value: Any, level: int = 2) -> str:
-    """JSON text, compact. Raises TypeError and ValueError for what JSON cannot hold."""
-    return ENCODER.encode(encode(value, level))
+    """JSON text, compact and well-formed. Raises TypeError and ValueError for what JSON cannot hold."""
+    return well_formed(ENCODER.encode(encode(value, level)))
+
+
+def well_formed(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate: UTF-8 has none, and the runtime would end the call in a panic."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return SURROGATES.sub(_replacement, text)
+    return text
+
+
+def _replacement(found: re.Match[str]) -> str:
+    if len(found[0]) == 1:
+        return "\ufffd"
+    high, low = map(ord, found[0])
+    return chr(0x10000 + (high - 0xD800 << 10) + low - 0xDC00)
 
 
 def encode(value: Any, level: int = 2) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Callable, TypeVar, get_args, get_origin, get_type_hints, overload
 
@@ -168,17 +168,34 @@ class Facade:
                 raise Failure.invalid_params(f'Unknown action: "{call.action}".')
             reply = _run(action, call, params)
         except Failure as failure:
+            _check_failure(failure)
             self._complete(failure.next)
             raise
         except Exception as error:
             port.current.log("error", traceback.format_exc().rstrip())
-            raise Failure.internal(f"{type(error).__name__}: {error}") from None
+            raise Failure.internal(_named_error(error)) from None
         self._complete(reply.next)
         return reply
 
     def _complete(self, next: Next | None) -> None:
         if next is not None and next.facade is None:
             next.facade = self.name
+
+
+def _named_error(error: Exception) -> str:
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _check_failure(failure: Failure) -> None:
+    """Raises `internal` in place of a failure that cannot be sent; the log keeps its code and message."""
+    try:
+        # Its fields may have been set after it was made.
+        failure._check()
+        write(failure.details)
+    except (TypeError, ValueError, RecursionError) as wrong:
+        port.current.log("error", f"this failure cannot be sent: {failure}\n{_named_error(wrong)}")
+        raise Failure.internal(f"a failure, or its details, cannot be sent: {_named_error(wrong)}") from None
 
 
 def _run(action: Action, call: Call, params: Any) -> Reply[str]:
@@ -188,7 +205,7 @@ def _run(action: Action, call: Call, params: Any) -> Reply[str]:
     page = reply.page
     if isinstance(reply.data, (list, tuple, set, frozenset)):
         page = page or Page()
-        page.count = len(reply.data) if page.count is None else page.count
+        page = replace(page, count=len(reply.data) if page.count is None else page.count)
     try:
         text = write(reply.data, LEVELS[call.detail])
     except (TypeError, ValueError) as wrong:

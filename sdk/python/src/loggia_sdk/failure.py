@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .reply import Next
+from .guards import check, check_count, check_optional
+from .reply import Next
 
 INVALID_PARAMS = "invalid_params"
 NOT_FOUND = "not_found"
@@ -42,6 +42,13 @@ class Failure(Exception):
         super().__init__(f"{code}: {message}")
         self.code, self.message, self.hint, self.details = code, message, hint, details
         self.retry_after_ms, self.next, self.expected, self.example = retry_after_ms, next, expected, example
+        self._check()
+
+    def _check(self) -> None:
+        check("Failure", str, code=self.code, message=self.message)
+        check_optional("Failure", str, hint=self.hint, expected=self.expected)
+        check_optional("Failure", Next, next=self.next)
+        check_count("Failure", retry_after_ms=self.retry_after_ms)
 
     @classmethod
     def invalid_params(cls, message: str, **more: Any) -> Failure:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
+from .encode import write
+from .guards import check, check_count, check_optional
+
 T = TypeVar("T")
 Audience = Literal["user", "assistant"]
 
@@ -17,6 +20,10 @@ class Page:
     total: int | None = None
     cursor: str | None = None
 
+    def __post_init__(self) -> None:
+        check_count("Page", count=self.count, total=self.total)
+        check_optional("Page", str, cursor=self.cursor)
+
 
 @dataclass
 class Next:
@@ -26,6 +33,12 @@ class Next:
     params: dict[str, Any] = field(default_factory=dict)
     reason: str | None = None
     facade: str | None = None
+
+    def __post_init__(self) -> None:
+        check("Next", str, action=self.action)
+        check_optional("Next", str, reason=self.reason, facade=self.facade)
+        if self.params:
+            write(self.params)
 
 
 @dataclass
@@ -40,6 +53,16 @@ class Content:
     name: str = ""
     description: str | None = None
     extras: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check("Content", str, uri=self.uri, name=self.name)
+        check_optional("Content", str, text=self.text, mime_type=self.mime_type, description=self.description)
+        check_optional("Content", bytes, data=self.data)
+        if self.kind == "text":
+            check("Content", str, text=self.text)
+        elif self.kind in ("image", "audio"):
+            check("Content", str, mime_type=self.mime_type)
+            check("Content", bytes, data=self.data)
 
     @classmethod
     def of_text(cls, text: str, **more: Any) -> Content:
@@ -79,6 +102,8 @@ def _annotated(
     if priority is not None:
         annotations["priority"] = min(max(float(priority), 0.0), 1.0)
     content.extras = ({"annotations": annotations} if annotations else {}) | extras
+    if content.extras:
+        write(content.extras)
     return content
 
 
@@ -91,3 +116,11 @@ class Reply(Generic[T]):
     page: Page | None = None
     next: Next | None = None
     content: list[Content] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        check_optional("Reply", str, message=self.message)
+        check_optional("Reply", Page, page=self.page)
+        check_optional("Reply", Next, next=self.next)
+        check("Reply", list, tuple, content=self.content)
+        for one in self.content:
+            check("Reply", Content, content=one)

@@ -9,6 +9,7 @@ from wit_world.imports import wasi_http_outgoing_handler_0_2_12 as handler  # ty
 from wit_world.imports import wasi_http_types_0_2_12 as types  # type: ignore[import-not-found]
 from wit_world.imports import wasi_io_streams_0_2_12 as streams  # type: ignore[import-not-found]
 
+from .encode import well_formed
 from .failure import Failure
 from .http import Request, Response, Url
 from .trouble import CAUSES, to_failure
@@ -43,7 +44,7 @@ def _begin(request: Request) -> Any:
     fields = types.Fields()
     for name, value in request.headers:
         try:
-            fields.append(name, value.encode())
+            fields.append(well_formed(name), well_formed(value).encode())
         except Err:
             raise to_failure("invalid", f"the header `{name}` is not valid, or not the plugin's to set", request, url) from None
     if request.body:
@@ -52,7 +53,7 @@ def _begin(request: Request) -> Any:
     outgoing = types.OutgoingRequest(fields)
     method = METHODS.get(request.method)
     try:
-        outgoing.set_method(method() if method else types.Method_Other(request.method))
+        outgoing.set_method(method() if method else types.Method_Other(well_formed(request.method)))
         outgoing.set_scheme(types.Scheme_Https() if url.https else types.Scheme_Http())
         outgoing.set_authority(url.authority)
         outgoing.set_path_with_query(url.path)

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Literal, cast
 
 from .. import port
+from ..encode import well_formed
 
 
 @dataclass
@@ -40,7 +41,8 @@ class Change:
     @classmethod
     def put(cls, key: str, value: str | bytes, **more: object) -> Change:
         """Writes a value."""
-        return cls(key, "put", value.encode() if isinstance(value, str) else value, **more)  # type: ignore[arg-type]
+        text = well_formed(value).encode() if isinstance(value, str) else value
+        return cls(key, "put", text, **more)  # type: ignore[arg-type]
 
     @classmethod
     def delete(cls, key: str, **more: object) -> Change:
