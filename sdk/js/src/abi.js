@@ -10,11 +10,12 @@ import { Failure } from "./failure.js";
 import { Call } from "./host.js";
 import { usePort } from "./port.js";
 import { Reply } from "./reply.js";
+import { jsonText } from "./utf8.js";
 import { sendAll } from "./wasi.js";
 
 const given = (value) => value ?? undefined;
 const maybe = (value) => (value === undefined || value === null ? undefined : u64(value));
-const extrasOf = (extras = {}) => Object.entries(extras).map(([name, value]) => [name, JSON.stringify(value)]);
+const extrasOf = (extras = {}) => Object.entries(extras).filter(([, value]) => value !== undefined).map(([name, value]) => [name, jsonText(value)]);
 const extrasFrom = (extras) => Object.fromEntries(extras.map(([name, text]) => [name, read(text)]));
 
 /** The exported interface of the author's module, which exports one facade. */
@@ -22,7 +23,8 @@ export function guest(module) {
   const found = new Set(Object.values(module).filter((value) => value instanceof Facade));
   if (found.size !== 1) throw new TypeError(`loggia: the module exports ${found.size} facades: write export default defineFacade({ … })`);
   const [facade] = found;
-  const described = descriptionOf(facade);
+  // Written and read, so that none of its texts has a lone surrogate.
+  const described = JSON.parse(jsonText(descriptionOf(facade)));
   const schemas = new Map([...facade.actions].map(([name, one]) => [name, { params: one.paramsJson, data: one.dataJson, examples: one.examples, extras: [] }]));
   usePort(component);
   return {
@@ -60,8 +62,8 @@ function descriptionOf({ name, title, version, summary, instructions, actions, d
 }
 
 const nextOf = (next) =>
-  next && { facade: next.facade ?? "", action: next.action, params: Object.keys(next.params ?? {}).length > 0 ? JSON.stringify(next.params) : undefined, reason: next.reason };
-const nextFrom = (next) => (next ? { facade: next.facade, action: next.action, params: read(next.params ?? "{}"), reason: given(next.reason) } : undefined);
+  next && { facade: next.facade ?? "", action: next.action, params: Object.keys(next.params ?? {}).length > 0 ? jsonText(next.params) : undefined, reason: next.reason };
+const nextFrom = (next) => (next ? { facade: next.facade, action: next.action, params: paramsFrom(next.params), reason: given(next.reason) } : undefined);
 
 function replyOf({ data, message, page, next, content }) {
   return {
@@ -74,10 +76,9 @@ function replyOf({ data, message, page, next, content }) {
 }
 
 function replyFrom({ data, message, page, next, content }) {
-  const number = (value) => (value === undefined || value === null ? undefined : Number(value));
   return new Reply(read(data), {
     message: given(message),
-    page: page ? { count: number(page.count), total: number(page.total), cursor: given(page.cursor) } : undefined,
+    page: page ? { count: numberFrom(page.count), total: numberFrom(page.total), cursor: given(page.cursor) } : undefined,
     next: nextFrom(next),
     content: content.map(({ block, extras }) => ({ block, extras: extrasFrom(extras) })),
   });
@@ -87,9 +88,9 @@ function failureOf(error) {
   const { code, message, hint, details, retryAfterMs, next, expected, example } = error instanceof Failure ? error : Failure.internal(String(error?.message ?? error));
   return {
     code, message, hint, next: nextOf(next),
-    details: details === undefined ? undefined : JSON.stringify(details),
+    details: details === undefined ? undefined : jsonText(details),
     retryAfterMs: maybe(retryAfterMs),
-    extras: extrasOf({ ...(expected === undefined ? {} : { expected }), ...(example === undefined ? {} : { example }) }),
+    extras: extrasOf({ expected, example }),
   };
 }
 
@@ -100,11 +101,22 @@ function failureFrom(error) {
   return new Failure(one.code, one.message, {
     hint: given(one.hint),
     details: one.details ? read(one.details) : undefined,
-    retryAfterMs: one.retryAfterMs === undefined || one.retryAfterMs === null ? undefined : Number(one.retryAfterMs),
+    retryAfterMs: numberFrom(one.retryAfterMs),
     next: nextFrom(one.next),
     expected,
     example,
   });
+}
+
+/** A number of another plugin, which may be larger than JavaScript's whole numbers. */
+function numberFrom(value) {
+  return value === undefined || value === null ? undefined : Math.min(Number(value), Number.MAX_SAFE_INTEGER);
+}
+
+/** Parameters that another plugin suggests. */
+function paramsFrom(text) {
+  const params = read(text ?? "{}");
+  return typeof params === "object" && params !== null && !Array.isArray(params) ? params : {};
 }
 
 /** The host sends JSON; if it did not, the text itself is more useful than an error. */
@@ -125,7 +137,7 @@ function asked(ask) {
 }
 
 const requestOf = ({ facade, action, params = {}, detail = "standard", timeoutMs, idempotencyKey }) => ({
-  facade, action, params: JSON.stringify(params), detail, timeoutMs: maybe(timeoutMs), idempotencyKey,
+  facade, action, params: jsonText(params), detail, timeoutMs: maybe(timeoutMs), idempotencyKey,
 });
 
 const entryFrom = (entry) => (entry ? { key: entry.key, value: entry.value, version: Number(entry.version) } : undefined);
@@ -147,7 +159,7 @@ const component = {
   cancelled: () => wit.cancelled(),
   config: (key) => given(wit.config(key)),
   elicit(message, form) {
-    const { tag, val } = asked(() => wit.elicit(message, JSON.stringify(form)));
+    const { tag, val } = asked(() => wit.elicit(message, jsonText(form)));
     return { verdict: tag, given: tag === "accepted" ? read(val) : undefined };
   },
   invoke: (requests) => wit.invoke(requests.map(requestOf)).map(({ tag, val }) => (tag === "ok" ? replyFrom(val) : failureFrom(val))),

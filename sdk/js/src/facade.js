@@ -1,10 +1,11 @@
 // A facade: its functions, as a table of actions.
 
-import { Failure } from "./failure.js";
-import { stackOf } from "./lines.js";
+import { Failure, checkFailure } from "./failure.js";
 import { port } from "./port.js";
-import { Reply } from "./reply.js";
+import { Reply, replyFacts } from "./reply.js";
+import { report, sentenceOf } from "./report.js";
 import { dataOf, fill, hasLevels, isRequired, node, paragraph, paramsOf, trim, wrong } from "./schema.js";
+import { jsonText, wellFormed } from "./utf8.js";
 
 const RESERVED_ACTIONS = ["describe", "run_status", "run_cancel", "batch"];
 const RESERVED_PARAMS = ["action", "cmd", "params", "detail", "wait", "confirm"];
@@ -87,13 +88,17 @@ export class Facade {
   }
 
   #failure(error) {
-    if (error instanceof Failure) {
-      if (error.next) error.next = { facade: this.name, ...error.next };
-      return error;
+    if (!(error instanceof Failure)) {
+      port().log("error", wellFormed(report(error)));
+      return Failure.internal(sentenceOf(error));
     }
-    const message = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${shown(error)}`;
-    port().log("error", error?.stack ? `${message}\n${stackOf(error)}` : message);
-    return Failure.internal(message);
+    try {
+      checkFailure(error);
+    } catch (odd) {
+      return this.#failure(odd);
+    }
+    if (error.next) error.next = { facade: this.name, ...error.next };
+    return error;
   }
 }
 
@@ -135,9 +140,9 @@ function tabled(key, facts) {
     fields,
     result,
     run: facts.run,
-    paramsJson: JSON.stringify(paramsOf(fields, about && paragraph(about))),
-    dataJson: schema && JSON.stringify(schema),
-    examples: examples.map((example) => JSON.stringify(example)),
+    paramsJson: jsonText(paramsOf(fields, about && paragraph(about))),
+    dataJson: schema && jsonText(schema),
+    examples: examples.map(jsonText),
   };
 }
 
@@ -159,12 +164,13 @@ function filled(one, params) {
 
 function written(one, call, result) {
   const reply = result instanceof Reply ? result : new Reply(result);
-  const { message, next, content } = reply;
+  // Checked once more: an author may have changed it since it was made.
+  const { message, page: given, next, content } = replyFacts(reply);
   // Lists are counted; what their author counted stays.
-  const page = Array.isArray(reply.data) ? { ...reply.page, count: reply.page?.count ?? reply.data.length } : reply.page;
+  const page = Array.isArray(reply.data) ? { ...given, count: given?.count ?? reply.data.length } : given;
   let data;
   try {
-    data = JSON.stringify(one.result ? trim(one.result, reply.data, call.detail) : (reply.data ?? null));
+    data = jsonText(one.result ? trim(one.result, reply.data, call.detail) : (reply.data ?? null));
   } catch (error) {
     throw Failure.internal(`the result cannot be written as JSON: ${error.message}`);
   }
@@ -203,12 +209,4 @@ function checkExample(key, example, fields) {
   if (odd) throw wrong(`an example of \`${key}\` has no parameter \`${odd}\`; there are: ${Object.keys(fields).join(", ")}`);
   const missing = Object.keys(fields).find((name) => isRequired(fields[name]) && !(name in example));
   if (missing) throw wrong(`an example of \`${key}\` lacks \`${missing}\`, which is required`);
-}
-
-function shown(value) {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return String(value);
-  }
 }

@@ -1,9 +1,11 @@
 // Services of the host: log, configuration, questions to the person, other facades.
 
+import { fieldsOf, millisecondsOf, optional, paramsOf, textOf } from "./checks.js";
 import { Failure } from "./failure.js";
-import { stackOf } from "./lines.js";
 import { port } from "./port.js";
+import { report, shown } from "./report.js";
 import { fill, givenOf, node } from "./schema.js";
+import { wellFormed } from "./utf8.js";
 
 /** Context of a call for its action, and operations during the call. */
 export class Call {
@@ -20,7 +22,7 @@ export class Call {
 
   /** Reports progress to the caller. Cheap: the host only forwards the latest. */
   progress(done, total, message) {
-    port().progress(done, total, message);
+    port().progress(done, total, optional(textOf)("message", message));
   }
 
   /** Tests whether the caller has disconnected or cancelled the call. */
@@ -34,24 +36,19 @@ export class Call {
   }
 }
 
-const line = (level) => (...words) => port().log(level, words.map(toText).join(" "));
+const line = (level) => (...words) => port().log(level, wellFormed(words.map(toText).join(" ")));
 
 /** Lines of the host's log, under the facade's name. */
 export const log = { trace: line("trace"), debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
 
 function toText(word) {
   if (typeof word === "string") return word;
-  if (word instanceof Error) return word.stack ? `${word.name}: ${word.message}\n${stackOf(word)}` : String(word);
-  try {
-    return JSON.stringify(word) ?? String(word);
-  } catch {
-    return String(word);
-  }
+  return word instanceof Error ? report(word) : shown(word);
 }
 
 /** Value of this key under `[grants] config` in the policy. */
 export function config(key, otherwise) {
-  const text = port().config(key);
+  const text = port().config(textOf("key", key));
   return text === undefined || text === null ? otherwise : JSON.parse(text);
 }
 
@@ -71,7 +68,7 @@ export function requireConfig(key) {
 export function elicit(message, form, { name, refusal = false } = {}) {
   const whole = node(form);
   const schema = formOf(whole);
-  const answer = port().elicit(message, name === undefined ? schema : { ...schema, $anchor: name });
+  const answer = ask(message, name === undefined ? schema : { ...schema, $anchor: name });
   if (answer.verdict === "accepted") return fill(whole, answer.given);
   if (refusal) return undefined;
   if (answer.verdict === "declined") {
@@ -80,23 +77,30 @@ export function elicit(message, form, { name, refusal = false } = {}) {
   throw Failure.cancelled("cancelled: the person closed the question");
 }
 
+const ask = (message, form) => port().elicit(textOf("message", message), form);
+
 /** Asks the person to agree, with nothing to fill in. To decline and to close the question are both a no. */
-export const confirm = (message) => port().elicit(message, { type: "object", properties: {} }).verdict === "accepted";
+export const confirm = (message) => ask(message, { type: "object", properties: {} }).verdict === "accepted";
 
 /** Asks the person to choose one of several values, each with a title: `{ l_1: "Groceries" }`. `undefined` is a no. */
 export function choose(message, field, choices) {
   const options = Object.entries(choices).map(([value, title]) => ({ const: value, title }));
   if (options.length === 0) throw Failure.invalidParams("nothing to choose from");
   const form = { type: "object", properties: { [field]: { type: "string", oneOf: options } }, required: [field] };
-  const answer = port().elicit(message, form);
+  const answer = ask(message, form);
   if (answer.verdict !== "accepted") return undefined;
   const value = answer.given?.[field];
   if (typeof value === "string" && Object.hasOwn(choices, value)) return value;
   throw Failure.invalidData(`the answer is none of the choices of \`${field}\``);
 }
 
+const requestOf = (request) =>
+  fieldsOf("request", request, {
+    facade: textOf, action: textOf, params: optional(paramsOf), timeoutMs: optional(millisecondsOf), idempotencyKey: optional(textOf),
+  });
+
 /** Calls other facades at once: `{ facade, action, params, detail, timeoutMs, idempotencyKey }`. Answers, replies or failures, in order. */
-export const invokeAll = (requests) => port().invoke(requests);
+export const invokeAll = (requests) => port().invoke(requests.map(requestOf));
 
 /** Calls another facade. Throws its failure, or the host's. */
 export function invoke(request) {
@@ -106,11 +110,11 @@ export function invoke(request) {
 }
 
 /** Throws the failure with which the host would refuse the call; runs nothing. */
-export const check = (request) => port().check(request);
+export const check = (request) => port().check(requestOf(request));
 /** The facades that this plugin may call. */
 export const facades = () => port().facades();
 /** Schemas of another facade's action. */
-export const lookup = (facade, name) => port().lookup(facade, name);
+export const lookup = (facade, name) => port().lookup(textOf("facade", facade), textOf("name", name));
 
 // What clients draw forms of: a flat object with few keywords for each field.
 const COMMON = ["type", "title", "description", "default"];

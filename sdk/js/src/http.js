@@ -1,8 +1,9 @@
 // Requests over HTTP, sent by the host. The policy grants destinations: `http = ["https://api.example.com"]`.
 
+import { textOf } from "./checks.js";
 import { Failure } from "./failure.js";
 import { port } from "./port.js";
-import { decode, encode } from "./utf8.js";
+import { decode, encode, jsonText, wellFormed } from "./utf8.js";
 
 // Maximum part of a body in a failure, in characters.
 const SHOWN = 500;
@@ -28,13 +29,13 @@ export function parseUrl(url) {
     throw unasked("it holds a space, a control character or a backslash: write %20 for a space");
   }
   const path = rest.startsWith("/") ? rest : `/${rest}`;
-  return { https: scheme === "https", authority, path: path.replace(/[^\x00-\x7f]+/g, encodeURIComponent) };
+  return { https: scheme === "https", authority, path: wellFormed(path).replace(/[^\x00-\x7f]+/g, encodeURIComponent) };
 }
 
-const escape = (text) => encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
+const escape = (text) => encodeURIComponent(wellFormed(String(text))).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
 const pairs = (parameters) =>
   Object.entries(parameters).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).filter((one) => one !== undefined && one !== null).map((one) => `${escape(name)}=${escape(String(one))}`));
+    (Array.isArray(value) ? value : [value]).filter((one) => one !== undefined && one !== null).map((one) => `${escape(name)}=${escape(one)}`));
 
 /** A whole response, of any status. */
 export class Response {
@@ -44,7 +45,7 @@ export class Response {
 
   /** A response with JSON, for tests. */
   static json(status, value) {
-    return new Response(status, { headers: [["content-type", "application/json"]], body: JSON.stringify(value) });
+    return new Response(status, { headers: [["content-type", "application/json"]], body: jsonText(value) });
   }
 
   /** The first header of that name. */
@@ -60,7 +61,7 @@ export class Response {
     const sentence = SENTENCES[code] ?? (status >= 300 && status < 400 ? "redirected" : "refused");
     let body = "";
     try {
-      body = decode(this.body).trim().slice(0, SHOWN);
+      body = wellFormed(decode(this.body).trim().slice(0, SHOWN));
     } catch {
       // No text.
     }
@@ -94,12 +95,12 @@ export class Response {
 /** A request, made by `http.get` and its neighbours, sent by `send`. */
 export class Request {
   constructor(method, url) {
-    Object.assign(this, { method, url, headers: [], body: new Uint8Array(), timeoutMs: undefined });
+    Object.assign(this, { method: textOf("method", method), url: textOf("url", url), headers: [], body: new Uint8Array(), timeoutMs: undefined });
   }
 
   /** Adds a header. A secret does not belong here: the policy binds it to a host, and the host adds it. */
   header(name, value) {
-    this.headers.push([name, value]);
+    this.headers.push([textOf("name", name), textOf(name, value)]);
     return this;
   }
 
@@ -128,7 +129,7 @@ export class Request {
 
   /** Sends a value as JSON. */
   json(value) {
-    return this.#typed("application/json", JSON.stringify(value));
+    return this.#typed("application/json", jsonText(value));
   }
 
   /** Sends parameters as a form. */

@@ -41,7 +41,10 @@ export class SchemaNode {
 }
 
 /** `pattern`, `format`, `min` and `max` (characters), `hint`, `secret`, `example`. */
-export const text = (bounds = {}) => new SchemaNode("text", { bounds });
+export const text = (bounds = {}) => {
+  checkPattern(bounds.pattern);
+  return new SchemaNode("text", { bounds });
+};
 /** `min`, `max`, `hint`, `example`. */
 export const integer = (bounds = {}) => new SchemaNode("integer", { bounds });
 /** `min`, `max`, `hint`, `example`. */
@@ -235,6 +238,14 @@ function nullable(schema) {
     return { ...schema, type: [schema.type, "null"], ...(schema.enum ? { enum: [...schema.enum, null] } : {}) };
   }
   return Object.keys(schema).length > 0 ? { anyOf: [ordered(schema), { type: "null" }] } : schema;
+}
+
+// JSON Schema has a pattern, but no flags. `u` and `v` change nothing for the patterns that the host knows.
+function checkPattern(pattern) {
+  const flag = pattern instanceof RegExp && [...pattern.flags].find((one) => one !== "u" && one !== "v");
+  if (!flag) return;
+  const remedy = flag === "i" ? "write the classes out, such as [A-Za-z], and take the flag away" : "take it away, and write the pattern without it";
+  throw wrong(`the flag \`${flag}\` of the pattern ${pattern} would be lost, as a schema has no flags: ${remedy}`);
 }
 
 /** Adds bounds and advice, in one order whatever the author's. */

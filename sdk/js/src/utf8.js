@@ -1,4 +1,20 @@
-// Text to bytes and back: QuickJS has no TextEncoder.
+// Text to bytes and back: QuickJS has no TextEncoder. And text as the host takes it: it has no lone surrogates, which a text that is cut
+// between the halves of a letter has in JavaScript.
+
+/** A text with U+FFFD for each lone surrogate. */
+export const wellFormed = String.prototype.toWellFormed
+  ? (text) => text.toWellFormed()
+  : (text) => text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+
+// An escaped pair, which only `JSON.rawJSON` writes; an escaped lone surrogate; any other escape, so that `\\ud800` is none.
+const ESCAPES = /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|(ud[89a-f][\da-f]{2})|[^])/gi;
+
+/** Like `JSON.stringify`, with U+FFFD for each lone surrogate: it writes them as escapes, which no parser of UTF-8 takes. */
+export function jsonText(value) {
+  const text = JSON.stringify(value);
+  if (!text || !text.includes("\\ud")) return text;
+  return text.replace(ESCAPES, (whole, lone) => (lone ? "\ufffd" : whole));
+}
 
 /** UTF-8 of a text. Lone surrogates become U+FFFD, as in TextEncoder. */
 export function encode(text) {

@@ -6,12 +6,16 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { build } from "esbuild";
 import { z } from "zod";
 
-import { Failure, Response, action, boolean, choice, collection, counter, defineFacade, http, idWithNumber, integer, list, log, numberInId, object, reply, text, transaction } from "../src/index.js";
+import {
+  Failure, Response, action, boolean, cell, check, choice, collection, confirm, content, counter, defineFacade, http, idWithNumber, integer, invoke,
+  list, log, numberInId, object, reply, text, transaction,
+} from "../src/index.js";
 import { lineTable, sourced, stackOf } from "../src/lines.js";
 import { Host, Store, describe } from "../src/testing.js";
-import { decode, encode } from "../src/utf8.js";
+import { decode, encode, jsonText, wellFormed } from "../src/utf8.js";
 
 const notes = collection("notes");
 const facade = (actions) => defineFacade({ name: "notes", summary: "Notes.", actions });
@@ -39,12 +43,18 @@ test("mistakes in a facade are reported with the remedy", () => {
     [() => read({ params: { action: text() } }, () => 1), /a meaning of its own/],
     [() => read({ params: { n: integer({ min: 50, max: 1 }) } }, () => 1), /nothing is between/],
     [() => read({ params: { n: integer({ length: 1 }) } }, () => 1), /no option `length`/],
+    [() => text({ pattern: /^[a-z]+$/i }), /flag `i` .* write the classes out, such as \[A-Za-z\]/],
+    [() => text({ pattern: /^a/um }), /flag `m` .* take it away/],
     [() => read({ params: { t: text({ secret: true }).default("x") } }, () => 1), /would be published/],
     [() => read({ params: { n: integer() }, examples: [{ m: 1 }] }, () => 1), /no parameter `m`/],
     [() => read({ params: { n: integer() }, resource: "notes://note" }, () => 1), /lacks `\{n\}`/],
     [() => read({ view: "hits" }, () => 1), /no view `hits`/],
     [() => read({}), /a table and a function/],
   ]) assert.throws(make, expected);
+});
+
+test("patterns are published without the flags that change nothing", () => {
+  for (const pattern of ["^[a-z]+$", /^[a-z]+$/, /^[a-z]+$/u, new RegExp("^[a-z]+$", "v")]) assert.equal(params({ t: text({ pattern }) }).properties.t.pattern, "^[a-z]+$");
 });
 
 test("plain JSON Schema and zod describe parameters", () => {
@@ -73,6 +83,172 @@ test("thrown errors become failures, with the stack in the log", () => {
   assert.throws(() => host.call(throws(Failure.conflict("no", { hint: "h" })), "go"), { code: "conflict", hint: "h" });
   assert.throws(() => host.call(read({}, () => 1n), "go"), { code: "internal" });
 });
+
+test("the log has the causes of an error", () => {
+  const host = new Host();
+  const throws = (thrown) => read({}, () => { throw thrown; });
+  const inner = new TypeError("inner");
+  assert.throws(() => host.call(throws(new RangeError("wrapped", { cause: inner })), "go"), { message: "RangeError: wrapped" });
+  assert.match(host.logs[0][1], /^RangeError: wrapped\n[^]*sdk\.test\.js[^]*\ncaused by: TypeError: inner\n[^]*sdk\.test\.js/);
+  host.run(() => log.warn("odd:", new Error("outer", { cause: { a: 1 } })));
+  assert.match(host.logs[1][1], /^odd: Error: outer\n[^]*\ncaused by: thrown: {"a":1}$/);
+  const endless = new Error("endless");
+  endless.cause = endless;
+  host.run(() => log.error(endless));
+  assert.equal(host.logs[2][1].match(/caused by: Error: endless/g).length, 4);
+});
+
+const CUT = "ab😀".slice(0, 3);
+
+test("texts for the host have no lone surrogates", () => {
+  for (const [given, expected] of [[CUT, "ab\ufffd"], ["\ude00\ud83d", "\ufffd\ufffd"], ["😀 ü", "😀 ü"], ["\\ud83d", "\\ud83d"], ["\\" + CUT, "\\ab\ufffd"], ["\u0001\n" + CUT, "\u0001\nab\ufffd"]]) {
+    assert.equal(wellFormed(given), expected);
+    assert.deepEqual(JSON.parse(jsonText({ [given]: [given] })), { [expected]: [expected] });
+    assert.equal(jsonText(given).includes("\\ud83d"), given === "\\ud83d");
+  }
+  assert.equal(jsonText(undefined), undefined);
+
+  const host = new Host({ store: true, person: [{}], peers: (request) => reply(request.action), http: (request) => Response.json(200, request.url) });
+  const all = read({}, (_, call) => {
+    log.info(CUT, { a: 1 });
+    call.progress(1, 2, CUT);
+    confirm(CUT);
+    assert.equal(invoke({ facade: "f", action: CUT }).data, "ab\ufffd");
+    assert.equal(http.get("https://h/" + CUT).path(CUT).query({ [CUT]: CUT }).send().json(), "https://h/ab\ufffd/ab%EF%BF%BD?ab%EF%BF%BD=ab%EF%BF%BD");
+    assert.equal(decode(http.post("https://h").json(CUT).body), '"ab\ufffd"');
+    return reply({ [CUT]: CUT }, {
+      message: CUT, page: { cursor: CUT }, next: { action: CUT, reason: CUT },
+      content: [content.text(CUT), content.resource(CUT, CUT), content.link(CUT, CUT, { description: CUT })],
+    });
+  });
+  const { data, message, page, next, content: blocks } = host.call(all, "go");
+  const seen = [host.logs, host.progress, host.questions, data, message, page, next, blocks.map(({ block }) => block)];
+  assert.deepEqual(seen, [
+    [["info", 'ab\ufffd {"a":1}']], [[1, 2, "ab\ufffd"]], [{ message: "ab\ufffd", form: { type: "object", properties: {} } }],
+    { "ab\ufffd": "ab\ufffd" }, "ab\ufffd", { cursor: "ab\ufffd" }, { facade: "notes", action: "ab\ufffd", reason: "ab\ufffd" },
+    [
+      { tag: "text", val: "ab\ufffd" }, { tag: "embedded", val: { uri: "ab\ufffd", mimeType: undefined, text: "ab\ufffd" } },
+      { tag: "link", val: { uri: "ab\ufffd", name: "ab\ufffd", description: "ab\ufffd", mimeType: undefined } },
+    ],
+  ]);
+  const failed = Failure.notFound("x" + CUT, { hint: CUT, next: { action: CUT } });
+  assert.deepEqual([failed.message, failed.hint, failed.next.action], ["xab\ufffd", "ab\ufffd", "ab\ufffd"]);
+  failed.hint = CUT;
+  assert.throws(() => host.call(read({}, () => { throw failed; }), "go"), { hint: "ab\ufffd" });
+  const long = new Response(404, { body: "x".repeat(499) + "😀" });
+  assert.throws(() => long.ok(), (error) => error.details.body.endsWith("x\ufffd"));
+
+  host.run(() => {
+    notes.create("n_", (id) => ({ id, text: CUT }));
+    notes.put(CUT, CUT);
+    cell("last").set(CUT);
+    assert.deepEqual(notes.list(), [{ id: "ab\ufffd", value: "ab\ufffd" }, { id: "n_0001", value: { id: "n_0001", text: "ab\ufffd" } }]);
+    assert.equal(notes.get(CUT), "ab\ufffd");
+    assert.equal(cell("last").get(), "ab\ufffd");
+  });
+});
+
+test("what the host cannot take is refused where it is made", () => {
+  const circular = {};
+  circular.self = circular;
+  for (const [make, name, message] of [
+    [() => reply([1], { page: { cursor: 5 } }), "TypeError", "`page.cursor` is a text, not number"],
+    [() => reply([1], { page: { total: -1 } }), "RangeError", /`page\.total` is a whole number from 0/],
+    [() => reply([1], { page: { total: NaN } }), "RangeError", /not NaN/],
+    [() => reply([1], { page: { total: 1.5 } }), "RangeError", /not 1\.5/],
+    [() => reply([1], { page: { count: "1" } }), "TypeError", /`page\.count` is a number/],
+    [() => reply([1], { page: 5 }), "TypeError", /`page` is an object/],
+    [() => reply(1, { message: 5 }), "TypeError", "`message` is a text, not number"],
+    [() => reply(1, { next: {} }), "TypeError", /`next\.action` is a text, not undefined/],
+    [() => reply(1, { next: { action: "a", params: circular } }), "TypeError", /`next\.params` cannot be written as JSON/],
+    [() => reply(1, { content: content.text("a") }), "TypeError", /`content` is a list/],
+    [() => reply(1, { content: ["a"] }), "TypeError", /`content` is a list/],
+    [() => content.text(5), "TypeError", /`text` is a text/],
+    [() => content.image("notbytes", "image/png"), "TypeError", "`data` is a Uint8Array, not string"],
+    [() => content.image(new Uint8Array()), "TypeError", /`mimeType` is a text, not undefined/],
+    [() => content.link("a"), "TypeError", /`name` is a text/],
+    [() => content.resource("a", 5), "TypeError", /`body` is a Uint8Array/],
+    [() => content.text("a", { _meta: circular }), "TypeError", /`_meta` cannot be written as JSON/],
+    [() => new Failure(5, 6), "TypeError", /is a text, not number/],
+    [() => new Failure(5, "m"), "TypeError", "`code` is a text, not number"],
+    [() => new Failure("internal", "m", { hint: 5 }), "TypeError", /`hint` is a text/],
+    [() => new Failure("internal", "m", { retryAfterMs: -5 }), "RangeError", /`retryAfterMs` is a whole number from 0/],
+    [() => new Failure("internal", "m", { retryAfterMs: NaN }), "RangeError", /`retryAfterMs`/],
+    [() => new Failure("internal", "m", { details: circular }), "TypeError", /^`details` cannot be written as JSON: /],
+    [() => new Failure("internal", "m", { details: 1n }), "TypeError", /^`details` cannot be written as JSON: /],
+    [() => new Failure("internal", "m", { details: () => 1 }), "TypeError", /^`details` cannot be written as JSON: /],
+    [() => check({ facade: "f", action: 5 }), "TypeError", /`request\.action` is a text/],
+    [() => http.get(5), "TypeError", /`url` is a text/],
+  ]) {
+    assert.throws(make, { name, message }, String(make));
+    const host = new Host();
+    assert.throws(() => host.call(read({}, make), "go"), { code: "internal" });
+    assert.match(host.logs[0][1], /sdk\.test\.js/);
+  }
+
+  const host = new Host();
+  assert.throws(() => host.call(read({}, () => Object.assign(reply(1), { message: 5 })), "go"), { code: "internal", message: /`message` is a text/ });
+  assert.throws(() => host.call(read({}, () => { throw Object.assign(Failure.conflict("m"), { hint: 5 }); }), "go"), { code: "internal", message: /`hint` is a text/ });
+});
+
+test("what the host takes stays as it is", () => {
+  const given = { message: undefined, page: { count: 0, total: 2 ** 53 - 1, cursor: null }, content: [content.image(Buffer.from("a"), "image/png", { priority: 2, _meta: undefined })] };
+  const answer = new Host().call(read({}, () => reply([], given)), "go");
+  assert.deepEqual(answer.page, { count: 0, total: 2 ** 53 - 1, cursor: undefined });
+  assert.deepEqual(answer.content[0].extras, { annotations: { priority: 1 } });
+  const details = { a: [null] };
+  const failure = Object.freeze(new Failure("odd_code", undefined, { hint: undefined, details, retryAfterMs: 1100.25, example: null, expected: "a text" }));
+  assert.equal(failure.details, details);
+  assert.throws(() => new Host().call(read({}, () => { throw failure; }), "go"), { code: "odd_code", message: "", retryAfterMs: 1101, hint: undefined });
+  assert.equal(Failure.cancelled().message, "cancelled");
+});
+
+test("a component gives the host only what it can take", async () => {
+  const { guest, calls, action, content, defineFacade, Failure, invoke, reply } = await component();
+  const actions = {
+    go: action({ summary: "Go.", effect: "read" }, () => {
+      const { page, next } = invoke({ facade: "f", action: "a", params: { text: CUT } });
+      return reply([page, next], { next: { action: "go", params: { text: CUT } }, content: [content.text("a", { _meta: { text: CUT } })] });
+    }),
+    fail: action({ summary: "Fail.", effect: "read", about: CUT }, () => { throw Failure.conflict("no", { details: { text: CUT }, example: CUT, retryAfterMs: 0.5 }); }),
+  };
+  const plugin = guest({ default: defineFacade({ name: "notes", title: CUT, summary: "Notes.", actions }) });
+  assert.equal(plugin.describe().title, "ab\ufffd");
+  const call = { id: "c", params: "{}", detail: "standard", timeLeftMs: 1n };
+  const answer = plugin.dispatch({ ...call, action: "go" });
+  assert.deepEqual(JSON.parse(answer.data), [{ count: 1, total: Number.MAX_SAFE_INTEGER }, { facade: "f", action: "b", params: {} }]);
+  assert.deepEqual([answer.next.params, answer.content[0].extras], ['{"text":"ab\ufffd"}', [["_meta", '{"text":"ab\ufffd"}']]]);
+  assert.equal(calls[0].params, '{"text":"ab\ufffd"}');
+  assert.throws(() => plugin.dispatch({ ...call, action: "fail" }), (failure) => {
+    assert.deepEqual([failure.details, failure.retryAfterMs, failure.extras], ['{"text":"ab\ufffd"}', 1n, [["example", '"ab\ufffd"']]]);
+    return true;
+  });
+  assert.equal(JSON.parse(plugin.schema("fail").params).description, "ab\ufffd");
+});
+
+/** The SDK as it is in a component, with a host that answers each call to another facade alike. */
+async function component() {
+  const host = `
+    export const calls = [];
+    export function invoke(requests) {
+      calls.push(...requests);
+      const page = { count: 1n, total: 2n ** 64n - 1n };
+      return requests.map(() => ({ tag: "ok", val: { data: "1", page, next: { facade: "f", action: "b", params: "[1]" }, content: [], extras: [] } }));
+    }`;
+  const names = ["subscribeDuration", "handle", "Fields", "OutgoingBody", "OutgoingRequest", "RequestOptions", "httpErrorCode"];
+  const none = names.map((name) => `export const ${name} = undefined;`).join("\n");
+  const stubs = {
+    name: "stubs",
+    setup(made) {
+      made.onResolve({ filter: /^(loggia|wasi):/ }, ({ path }) => ({ path, namespace: "stubs" }));
+      made.onLoad({ filter: /./, namespace: "stubs" }, ({ path }) => ({ contents: path.startsWith("loggia:plugin/host@") ? host : none }));
+    },
+  };
+  const contents = 'export * from "./index.js"; export { guest } from "./abi.js"; export { calls } from "loggia:plugin/host@0.2.0";';
+  const resolveDir = fileURLToPath(new URL("../src", import.meta.url));
+  const { outputFiles } = await build({ stdin: { contents, resolveDir }, bundle: true, write: false, format: "esm", logLevel: "silent", plugins: [stubs] });
+  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+}
 
 test("replies count lists, and name the own facade next", () => {
   const given = new Host().call(read({}, () => reply([1, 2], { next: { action: "go" } })), "go");

@@ -2,7 +2,7 @@
 
 import { Failure } from "../failure.js";
 import { port } from "../port.js";
-import { decode, encode } from "../utf8.js";
+import { decode, encode, jsonText, wellFormed } from "../utf8.js";
 
 /** The most attempts on conflicts. */
 export const ATTEMPTS = 50;
@@ -13,10 +13,10 @@ const KEY_LIMIT = 1024;
 
 /** Keys and bytes of one space: `shared`, or `caller`, where each caller has keys of its own. */
 export const space = (name) => ({
-  get: (key) => port().stateGet(name, [key])[0],
-  getMany: (keys) => port().stateGet(name, keys),
-  scan: (prefix, after, limit = PART, at) => port().stateScan(name, prefix, after, limit, at),
-  commit: (changes) => port().stateCommit(name, changes),
+  get: (key) => port().stateGet(name, [wellFormed(key)])[0],
+  getMany: (keys) => port().stateGet(name, keys.map(wellFormed)),
+  scan: (prefix, after, limit = PART, at) => port().stateScan(name, wellFormed(prefix), after && wellFormed(after), limit, at),
+  commit: (changes) => port().stateCommit(name, changes.map((change) => ({ ...change, key: wellFormed(change.key) }))),
 });
 
 /** A change that writes a value. */
@@ -32,7 +32,7 @@ export class Table {
   }
 
   prefix(start) {
-    return `${this.name}/${start}`;
+    return wellFormed(`${this.name}/${start}`);
   }
 
   key(id) {
@@ -58,7 +58,7 @@ export class Table {
   write(key, value, more) {
     let text;
     try {
-      text = JSON.stringify(value);
+      text = jsonText(value);
     } catch (error) {
       throw Failure.internal(`the value for \`${key}\` cannot be written: ${error.message}`);
     }
