@@ -342,8 +342,8 @@ impl PluginHost {
         }
     }
 
-    /// Loads a folder, the upstreams and the guards, and follows them until `stop` is cancelled. Must be called within the runtime of
-    /// clients' connections.
+    /// Loads a folder and the upstreams, and follows them until the host is dropped; loads and follows the guards, and starts runs,
+    /// until `stop` is cancelled. Must be called within the runtime of clients' connections.
     pub fn watch_folder(&self, folder: PathBuf, stop: CancellationToken) {
         let Some(CallRuntimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());
@@ -374,8 +374,10 @@ impl PluginHost {
             calls.spawn(guards.report_unknown(Arc::clone(self.gate.catalog()), stop.clone()));
             calls.spawn(guards.run(stop.clone()));
         }
-        let watcher = calls.spawn(loader.run(stop.clone()));
-        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push((stop, watcher));
+        // Calls that may finish need their upstreams: the loader runs until the host is dropped.
+        let end = CancellationToken::new();
+        let watcher = calls.spawn(loader.run(end.clone()));
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push((end, watcher));
     }
 }
 

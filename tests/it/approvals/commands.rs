@@ -1,7 +1,7 @@
 //! `loggia approvals`.
 
 use anyhow::{Context, Result, bail};
-use loggia_tests::{Client, ERAS, Era, HttpHost, Kind, eventually};
+use loggia_tests::{Client, ERAS, Era, Folder, HttpHost, Kind, eventually};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, GetTaskParams, TaskPayload, TaskStatus};
 use serde_json::{Value, json};
 
@@ -104,6 +104,26 @@ async fn approvals_expire() -> Result<()> {
         client.end().await?;
     }
     Ok(())
+}
+
+/// Its caller has the handle, though the action is short.
+#[tokio::test]
+async fn the_run_of_a_short_action_survives_its_host() -> Result<()> {
+    let folder = Folder::with(&["shelf"]);
+    folder.write("shelf.toml", "[grants]\nstore = true\n[actions]\nconfirm = [\"put\"]\n");
+    let host = HttpHost::start(folder.path()).await?;
+    let client = Client::http(&host, Era::Stateless).await?;
+    let (run, id) =
+        park(&client, "shelf", json!({"action": "put", "id": "a", "title": "Milk", "text": "Buy."})).await?;
+    assert!(operator(folder.path(), &["approve", &id]).await?.status.success());
+    let succeeded = ended(&client, "shelf", &run).await?;
+    assert_eq!(succeeded["status"], "succeeded", "{succeeded}");
+    drop((client, host));
+    let host = HttpHost::start(folder.path()).await?;
+    let client = Client::http(&host, Era::Stateless).await?;
+    let after = ended(&client, "shelf", &run).await?;
+    assert_eq!(after["result"]["data"], succeeded["result"]["data"], "{after}");
+    client.end().await
 }
 
 #[tokio::test]

@@ -1,19 +1,23 @@
 //! Shutdown of a server: first its listener and readiness, then calls, then streams. `hostile/server.rs` covers more of
 //! H51.
 
-use std::fs;
+use std::{fs, process::Stdio};
 
 use anyhow::{Context, Result};
 use loggia_tests::{
-    Client, Era, Folder, PATIENCE, Served, eventually,
+    Client, Era, Folder, PATIENCE, Served, binary, cache, eventually,
     lingers::{go, lingers, runs, wait},
-    plugin, signal,
-    wire::{self, INITIALIZE, Line},
+    plugin, signal, state,
+    wire::{self, INITIALIZE, INITIALIZED, Line},
 };
 use rmcp::model::SubscriptionFilter;
 use rustix::process::Signal;
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, BufReader},
+    process::Command,
+    time::timeout,
+};
 
 async fn ends(served: &mut Served) -> Result<Option<i32>> {
     Ok(timeout(PATIENCE, served.host.child.wait()).await??.code())
@@ -83,20 +87,56 @@ async fn draining_answers_calls_and_closes_streams() -> Result<()> {
     Ok(())
 }
 
-/// H51.
+/// H51. Over both lifecycles, the client learns that its call was cancelled.
 #[tokio::test]
 async fn calls_beyond_the_drain_are_cancelled() -> Result<()> {
     let folder = Folder::with(&["lingers"]);
     let data = lingers(&folder, "lingers");
     let mut served = Served::configured(&folder, "drain = '1s'\n[http]\n", &[]).await?;
     let host = &served.host;
-    let mut line = Line::open(host.authority()).await?;
-    line.write(wire::call(host, "", 1, "lingers", &wait("mark"))).await?;
+    let session = wire::session(host, "", INITIALIZE).await?;
+    let mut stateless = Line::open(host.authority()).await?;
+    stateless.write(wire::call(host, "", 1, "lingers", &wait("mark"))).await?;
     runs(&data, "mark").await;
+    let mut stateful = Line::open(host.authority()).await?;
+    stateful.write(wire::post(host, &session, &wire::in_session(2, "lingers", &wait("second")))).await?;
+    runs(&data, "second").await;
     signal(&host.child, Signal::TERM)?;
+    for line in [stateless, stateful] {
+        let response = line.end().await?;
+        assert!(response.contains(r#""code":"cancelled""#), "{response}");
+    }
     assert_eq!(ends(&mut served).await?, Some(0));
-    let told = line.end().await?;
-    assert!(!told.contains("\"ok\":true"), "{told}");
+    Ok(())
+}
+
+/// H51.
+#[tokio::test]
+async fn a_stdio_client_learns_that_its_call_was_cancelled() -> Result<()> {
+    let folder = Folder::with(&["lingers"]);
+    let data = lingers(&folder, "lingers");
+    let mut host = Command::new(binary())
+        .arg("serve")
+        .arg(folder.path())
+        .arg("--config")
+        .arg(Served::settings(&folder, "drain = '1s'\n", &[])?)
+        .env("LOGGIA_CACHE", cache())
+        .env("LOGGIA_STATE", state(folder.path()))
+        .env("LOGGIA_PIN", "open")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()?;
+    let mut input = host.stdin.take().context("no stdin")?;
+    let output = host.stdout.take().context("no stdout")?;
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "lingers", "arguments": wait("mark")}});
+    input.write_all(format!("{INITIALIZE}\n{INITIALIZED}\n{call}\n").as_bytes()).await?;
+    runs(&data, "mark").await;
+    signal(&host, Signal::TERM)?;
+    let mut responses = String::new();
+    timeout(PATIENCE, BufReader::new(output).read_to_string(&mut responses)).await??;
+    assert!(responses.contains(r#""code":"cancelled""#), "{responses}");
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 use std::fs;
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, Served, eventually};
+use loggia_tests::{Client, Era, Folder, Served, eventually, signal};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::fake::{end, fake, fake_at, fake_script, kill, serve, served, state_of};
@@ -44,6 +45,28 @@ async fn a_killed_child_costs_one_call() -> Result<()> {
     );
     client.end().await?;
     end(served).await
+}
+
+/// Its process is asked to end once its calls have ended.
+#[tokio::test]
+async fn calls_of_an_upstream_have_the_drain_to_finish() -> Result<()> {
+    let folder = Folder::with(&["echo"]);
+    let settings = format!("drain = '1s'\n{}", fake("fake", "constant"));
+    let served = Served::configured(&folder, &settings, &[]).await?;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    let caller = Client::http(&served.host, Era::Stateless).await?;
+    process(&client).await?;
+    let call = tokio::spawn(async move { caller.envelope("fake", json!({"action": "hold"})).await });
+    eventually(async || {
+        let counts =
+            client.envelope("fake", json!({"action": "cancelled"})).await.map_err(|e| e.to_string())?;
+        if counts["data"]["held"] == 1 { Ok(()) } else { Err(counts.to_string()) }
+    })
+    .await;
+    signal(&served.host.child, Signal::TERM)?;
+    let ended = call.await??;
+    assert_eq!(ended["code"], "cancelled", "{ended}");
+    Ok(())
 }
 
 #[tokio::test]

@@ -248,7 +248,7 @@ impl Exec {
         event
     }
 
-    /// Records a call that may become a run, from now on at the latest. To be awaited before its handle is given to its caller.
+    /// Records a call that becomes a run, from now on at the latest. To be awaited before its handle is given to its caller.
     pub fn persist(&self) -> impl Future<Output = ()> + Send + 'static {
         let recorded = match &self.stage {
             ExecStage::Fresh(gate, Some(work)) => Some((gate, &work.state, None)),
@@ -256,7 +256,7 @@ impl Exec {
             ExecStage::Attached(gate, id, follow) => Some((gate, &follow.state, Some(id))),
             _ => None,
         };
-        let recorder = recorded.filter(|(_, state, _)| state.long_running).and_then(|(gate, state, id)| {
+        let recorder = recorded.and_then(|(gate, state, id)| {
             if let Some(journal) = &gate.journal {
                 let id = id.map_or_else(|| RunId::random().to_string(), ToString::to_string);
                 state.keep(id, journal, &gate.draining);

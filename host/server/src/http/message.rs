@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::jsonrpc::{
     ids,
-    refusals::{BATCH, INVALID, duplicate_name, too_many_values},
+    refusals::{BATCH, INCOMPLETE_INITIALIZE, INVALID, duplicate_name, too_many_values},
     tool_call::PlainToolCall,
     tree::{TreeError, parse_tree},
 };
@@ -123,9 +123,13 @@ impl MessageHead {
         let kind = MessageKind::of(method, id.is_some());
         let (has_method, is_initialize) = (method.is_some(), method == Some("initialize"));
         let session_method = SESSION_METHODS.into_iter().find(|own| method == Some(own));
-        // If its parameters are malformed, rmcp refuses it.
-        let client = is_initialize.then(|| members.get("params")).flatten();
+        let params = members.get("params");
+        let client = params.filter(|_| is_initialize);
         let client = client.and_then(|params| InitializeRequestParams::deserialize(params).ok());
+        // rmcp would ask for a session.
+        if is_initialize && id.is_some() && client.is_none() {
+            return Err(MessageError(id, ErrorCode::INVALID_PARAMS, INCOMPLETE_INITIALIZE.into()));
+        }
         let client = client.map(Arc::new);
         Ok(Self {
             kind,
@@ -294,6 +298,13 @@ mod tests {
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "1", -32600),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#, "1", -32602),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":5}"#, "1", -32602),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":5,"capabilities":{},"clientInfo":{"name":"x","version":"0"}}}"#,
+                "1",
+                -32602,
+            ),
             (r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#, "9223372036854775808", -32600),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "1.5", -32600),
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "null", -32600),
@@ -341,7 +352,6 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#, None),
             (r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"x"}}"#, None),
             (r#"{"jsonrpc":"2.0","error":{"code":-1,"message":"x"}}"#, None),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":5}"#, Some(-32602)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#, Some(-32602)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":5}}"#, Some(-32602)),
             (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}"#, Some(-32600)),

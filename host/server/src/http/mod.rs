@@ -149,9 +149,9 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
         release_memory,
     } = server;
     let streams = CancellationToken::new();
-    let (calls, gate) = (handler.calls(), handler.gate().clone());
+    let draining = handler.clone();
     let names = HostAllowlist::new(listener.local_addr()?, &http.hosts, &http.origins);
-    let meters = Arc::clone(gate.meters());
+    let meters = Arc::clone(handler.gate().meters());
     let sealer = handler.sealer();
     Arc::clone(&sealer).prepare().await;
     let (handler, link, incoming) = match fleet {
@@ -182,10 +182,7 @@ pub async fn serve(server: HttpServer, listener: TcpListener, stop: Cancellation
     tokio::pin!(accepting);
     let draining = async {
         stop.cancelled().await;
-        calls.close();
-        // Runs whose requests have ended, and calls of disconnected clients, get the same drain time.
-        let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
-        tokio::join!(calls, gate.drain(drain));
+        draining.drain(drain).await;
         tokio::time::sleep(LAST_EVENTS).await;
     };
     tokio::pin!(draining);

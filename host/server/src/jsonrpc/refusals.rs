@@ -8,6 +8,10 @@ pub const INVALID: &str = "Invalid request";
 /// Error text for batches.
 pub const BATCH: &str = "Invalid request: send one message at a time; batches are not supported";
 
+/// Error text for a handshake without what it needs.
+pub const INCOMPLETE_INITIALIZE: &str =
+    "Invalid params: `initialize` needs `protocolVersion`, `capabilities` and `clientInfo`";
+
 /// Error text for messages with too many values.
 pub fn too_many_values() -> String {
     format!(

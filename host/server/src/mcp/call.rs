@@ -279,6 +279,7 @@ impl McpHandler {
         tokio::pin!(patience);
         // A client that sent `wait: false` gets the run at once.
         let waits = soft != Some(Duration::ZERO);
+        let mut is_overdue = false;
         loop {
             let event = tokio::select! {
                 biased;
@@ -289,6 +290,11 @@ impl McpHandler {
                 }
                 () = tokio::time::sleep_until(reporter.next_at), if reporter.pending.is_some() => {
                     reporter.flush(context).await;
+                    continue;
+                }
+                () = self.shared.overdue.cancelled(), if !is_overdue => {
+                    is_overdue = true;
+                    exec.cancel();
                     continue;
                 }
                 // Dropping the call cancels it; rmcp discards the response of a cancelled request.

@@ -39,6 +39,9 @@ const HANDSHAKE_WAIT: Duration = Duration::from_millis(200);
 /// The same for clients whose model finds tools by these instructions alone: plugins that are compiled now are worth a wait.
 const DEFERRED_WAIT: Duration = Duration::from_secs(2);
 
+/// Time for cancelled calls to answer at shutdown: longer than the gate takes to end one.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Cache TTL (`ttlMs`) of tool lists: about one model turn. Clients subscribed to `list_changed` invalidate immediately; for
 /// the others it is short, so that a new plugin does not seem to be missing. Stale lists are harmless, since calls are
 /// checked against the current catalog.
@@ -73,6 +76,8 @@ pub(super) struct HandlerState {
     pub(super) draining: CancellationToken,
     /// Calls in progress.
     pub(super) calls: TaskTracker,
+    /// Cancelled when the time to drain is over: calls that still run are cancelled, and answer so.
+    pub(super) overdue: CancellationToken,
     /// Seals the state that passes through clients.
     pub(super) sealer: StateSealer,
     /// Its key, which also seals ids of sessions.
@@ -103,6 +108,7 @@ impl McpHandler {
             subscriptions: ResourceSubscriptions::default(),
             draining: draining.clone(),
             calls: TaskTracker::new(),
+            overdue: CancellationToken::new(),
             sealer: StateSealer::new(Arc::clone(&values)),
             values,
         });
@@ -249,9 +255,19 @@ impl McpHandler {
         }
     }
 
-    /// Returns the tracker of calls in progress, which shutdown waits for.
-    pub fn calls(&self) -> TaskTracker {
-        self.shared.calls.clone()
+    /// Refuses new calls and waits for those in progress, and for runs; cancels what is left after `patience`. Clients get a response
+    /// to each call.
+    pub async fn drain(&self, patience: Duration) {
+        let HandlerState { calls, gate, overdue, .. } = &*self.shared;
+        calls.close();
+        // Runs whose requests have ended, and calls of disconnected clients, get the same time.
+        let ended = async { tokio::time::timeout(patience, calls.wait()).await.is_ok() };
+        let (ended, ()) = tokio::join!(ended, gate.drain(patience));
+        if !ended {
+            tracing::warn!("shutdown: cancelling {} calls", calls.len());
+            overdue.cancel();
+            drop(tokio::time::timeout(CANCEL_TIMEOUT, calls.wait()).await);
+        }
     }
 
     /// Subscribes to changes of the lists, at the moment when sessions are notified.

@@ -11,6 +11,8 @@ use rmcp::{
     service::RxJsonRpcMessage,
 };
 
+use crate::jsonrpc::refusals::INCOMPLETE_INITIALIZE;
+
 /// State of a client until it has chosen its lifecycle.
 #[derive(Debug)]
 pub struct ClientOpening {
@@ -52,9 +54,7 @@ impl ClientOpening {
             ClientRequest::InitializeRequest(_) => self.has_lifecycle = true,
             // rmcp parses a known method with malformed parameters as a custom request.
             ClientRequest::CustomRequest(custom) if custom.method == "initialize" => {
-                let message =
-                    "Invalid params: `initialize` needs `protocolVersion`, `capabilities` and `clientInfo`";
-                return OpeningDecision::Refuse(ErrorData::invalid_params(message, None));
+                return OpeningDecision::Refuse(ErrorData::invalid_params(INCOMPLETE_INITIALIZE, None));
             }
             // Both are allowed in any lifecycle, and choose none.
             ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => {}

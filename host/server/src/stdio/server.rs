@@ -23,7 +23,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), String> {
     let ended = CancellationToken::new();
-    let (calls, gate) = (handler.calls(), handler.gate().clone());
+    let (leaving, gate) = (handler.clone(), handler.gate().clone());
     // The client is a program of the user who runs this server.
     let handler = handler.with_client_roots().with_shared_text();
     let transport = LineTransport::new(streams.read, streams.write, handler.supported_protocol_versions())
@@ -40,13 +40,9 @@ pub async fn serve(
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(describe_init_error(&error)),
     };
-    let leaving = gate.clone();
     let draining = async {
         stop.cancelled().await;
-        calls.close();
-        // Runs whose requests have ended get the same drain time.
-        let calls = async { drop(tokio::time::timeout(drain, calls.wait()).await) };
-        tokio::join!(calls, leaving.drain(drain));
+        leaving.drain(drain).await;
         ended.cancel();
     };
     let waiting = running.waiting();
@@ -63,13 +59,14 @@ pub async fn serve(
 /// Renders the error of a failed handshake. rmcp's own text dumps the client's message.
 fn describe_init_error(error: &ServerInitializeError) -> String {
     match error {
+        // rmcp's own text has the type of the transport.
         ServerInitializeError::TransportError { error, .. } => {
-            format!("the client does not read its answers: {error:.200}")
+            format!("failed to write to the client: {:.200}", error.error)
         }
         ServerInitializeError::InitializeFailed(error) => {
-            format!("the handshake was refused: {:.200}", error.message)
+            format!("the client did not speak MCP: the handshake was refused: {:.200}", error.message)
         }
-        _ => "the client did not begin with `initialize`".to_owned(),
+        _ => "the client did not speak MCP: it did not begin with `initialize`".to_owned(),
     }
 }
 
