@@ -3,7 +3,7 @@
 use loggia_text::mention;
 use loggia_workflow::yaml::{YamlNode, YamlValue};
 use regex_automata::meta::Regex;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::problem::CaseProblem;
 
@@ -91,9 +91,27 @@ fn compare_into(
 /// Whether two plain values are equal; 1 and 1.0 are.
 fn is_equal(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Number(a), Value::Number(b)) => is_same_number(a, b),
         _ => expected == actual,
     }
+}
+
+/// Whether two numbers are equal. Integers are not compared as floats, which would take neighbours above 2^53 for equal.
+fn is_same_number(a: &Number, b: &Number) -> bool {
+    let float = |number: &Number| number.as_f64().unwrap_or(f64::NAN);
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => float(a) == float(b),
+        (Some(integer), None) => is_integer(float(b), integer),
+        (None, Some(integer)) => is_integer(float(a), integer),
+    }
+}
+
+fn is_integer(float: f64, integer: i128) -> bool {
+    // A cast truncates, and saturates at bounds that no integer of JSON reaches.
+    #[allow(clippy::cast_possible_truncation)]
+    let whole = float as i128;
+    float.fract() == 0.0 && whole == integer
 }
 
 fn show(node: &YamlNode) -> String {
@@ -129,6 +147,9 @@ mod tests {
             ("a/b/", json!("a/b/")),
             ("[]", json!([])),
             ("true", json!(true)),
+            ("9007199254740993", json!(9_007_199_254_740_993_u64)),
+            ("9007199254740992", json!(9_007_199_254_740_992.0)),
+            ("0.5", json!(0.5)),
         ] {
             assert_eq!(differences(expected, actual, false), "", "{expected}");
         }
@@ -151,6 +172,14 @@ mod tests {
              line 3, column 5: `data.a[1]` is \"n\", which does not match /y+/",
         );
         check("[1]", json!([1, 2]), false, "line 1, column 1: `data` has 2 items, expected 1: [1,2]");
+        let (one, other) = ("9007199254740992", 9_007_199_254_740_993_u64);
+        check(
+            one,
+            json!(other),
+            false,
+            "line 1, column 1: `data` is 9007199254740993, expected 9007199254740992",
+        );
+        check("1", json!(1.5), false, "line 1, column 1: `data` is 1.5, expected 1");
         check("'1'", json!(1), false, "line 1, column 1: `data` is 1, expected \"1\"");
         check("{a: /x/}", json!({"a": 5}), false, "line 1, column 5: `data.a` is 5, expected \"/x/\"");
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use loggia_egress::{ExchangePhase, SendError, TapedRequest, TapedResponse};
 use loggia_facade::Object;
-use loggia_text::redact;
+use loggia_text::{redact, redact_url};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -108,7 +108,7 @@ impl RecordedRequest {
     pub(super) fn new(request: &TapedRequest) -> Self {
         Self {
             method: request.method.to_string(),
-            url: redact(&request.uri.to_string()).into_owned(),
+            url: redact_url(&request.uri.to_string()),
             body: RecordedBody::new(&request.body),
         }
     }
@@ -227,14 +227,14 @@ mod tests {
         let body = Bytes::from_static(br#"{"access_token":"s3cr3ts3cr3t","n":1}"#);
         let response = TapedResponse { status: StatusCode::CREATED, headers, body };
         let sent =
-            request("https://a.example/x?access_token=s3cr3ts3cr3t", "{\"password\": \"s3cr3ts3cr3t\"}");
+            request("https://a.example/x?access_token=s3cr3ts3cr3t&n=1", "{\"password\": \"s3cr3ts3cr3t\"}");
         let exchange = serde_json::to_value(TapedExchange::new(&sent, Ok(&response))).unwrap();
         assert_eq!(
             exchange,
             json!({
                 "request": {
                     "method": "POST",
-                    "url": "https://a.example/x?access_token=[redacted]",
+                    "url": "https://a.example/x?access_token=[redacted]&n=1",
                     "body": {"text": "{\"password\": \"[redacted]\"}"},
                 },
                 "response": {

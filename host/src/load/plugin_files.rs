@@ -138,7 +138,8 @@ impl PluginFiles {
     /// If its metadata cannot be read.
     pub(super) fn from_path(path: &Path) -> io::Result<Self> {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        let meta = fs::metadata(path)?;
+        // A dangling link is a plugin that cannot be read, not none.
+        let meta = fs::metadata(path).or_else(|_| fs::symlink_metadata(path))?;
         let (kind, policy) = match FacadeKind::from_file_name(name) {
             Some((kind, stem)) => (kind, path.with_file_name(format!("{stem}.toml"))),
             // A file that is named explicitly is taken for a plugin.

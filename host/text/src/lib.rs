@@ -7,6 +7,7 @@
 //! | a terminal that shows JSON | [`printable_json`] |
 //! | a message that names something | [`mention`]: one short line |
 //! | a log or an error | [`redact`]: credentials are replaced |
+//! | a recording of a request | [`redact_url`]: those of a query, one by one |
 //! | a client | [`without_paths`]: folders of this machine are left out |
 //!
 //! [`units`] parses and formats sizes and times.
@@ -28,6 +29,7 @@ mod paths;
 mod redacted;
 mod sanitise;
 pub mod units;
+mod url;
 
 pub use credentials::{redact, redact_beginning, seam};
 pub use cut::{shorten, shorten_bytes};
@@ -38,3 +40,4 @@ pub use mention::mention;
 pub use paths::without_paths;
 pub use redacted::REDACTED;
 pub use sanitise::{sanitise_line, sanitise_text};
+pub use url::redact_url;

@@ -16,7 +16,7 @@ use super::{
     admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod, explain_grants},
     error::AdmitError,
     facade_state::{FacadeState, FacadeStates},
-    files::{PolicyFile, load_policy, read_file},
+    files::{PolicyFile, as_text, load_policy, read_file},
     naming::with_name,
     redaction::redact_secrets,
 };
@@ -52,7 +52,7 @@ pub(super) fn admit_api(
         return Err(AdmitError::ApiGrant(grant));
     }
     redact_secrets(&policy.grants);
-    let description = ApiDescription::parse(&String::from_utf8_lossy(&text))?;
+    let description = ApiDescription::parse(as_text(&text)?)?;
     let grants = api_grants(&description, &policy.grants.http).map_err(AdmitError::ApiServer)?;
     let mut api = adapt_api(Arc::new(description));
     let flags = flag_texts(&api.surface);

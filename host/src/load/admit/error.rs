@@ -27,6 +27,9 @@ pub enum AdmitError {
     /// The file exceeds a limit.
     #[error("the file is larger than {}{}", format_bytes(*.0), .1.map(|key| format!(" (`{key}`)")).unwrap_or_default())]
     TooLarge(u64, Option<&'static str>),
+    /// A file of text has other bytes, from this one on.
+    #[error("it is not UTF-8 text: see byte {0}")]
+    NotText(usize),
     /// The component does not fulfil the contract.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -39,6 +42,9 @@ pub enum AdmitError {
     /// The policy cannot be used.
     #[error("the policy {0} cannot be used: {1}")]
     Policy(String, #[source] PolicyError),
+    /// The file of the policy cannot be read.
+    #[error("the policy {0} cannot be used: {1}")]
+    PolicyFile(String, #[source] Box<AdmitError>),
     /// The policy is a dangling link.
     #[error("the policy {} cannot be used: it is a symbolic link {}", .0.display(), .1)]
     PolicyLink(PathBuf, String),
@@ -89,9 +95,10 @@ impl AdmitError {
             Self::Changing | Self::Read(_) => "its file cannot be read",
             Self::NotRegular => "its file is not a regular file",
             Self::TooLarge(..) => "its file is too large",
+            Self::NotText(_) => "its file is not text",
             Self::State(_) => "its state cannot be opened",
             Self::Surface(_) => "its surface is invalid",
-            Self::Policy(..) | Self::PolicyLink(..) => "its policy cannot be used",
+            Self::Policy(..) | Self::PolicyFile(..) | Self::PolicyLink(..) => "its policy cannot be used",
             Self::Skill(..) => "its skill cannot be used",
             Self::Fenced(_) => FENCED,
             Self::Exchanged => "a directory that its policy grants cannot be opened",
@@ -126,8 +133,10 @@ impl AdmitError {
 
     /// Whether the same files may load later, since the machine failed and not the plugin.
     pub fn is_transient(&self) -> bool {
-        let Self::Load(error) = self else {
-            return matches!(self, Self::Read(_) | Self::State(_) | Self::Exchanged);
+        let error = match self {
+            Self::Load(error) => error,
+            Self::PolicyFile(_, error) => return error.is_transient(),
+            _ => return matches!(self, Self::Read(_) | Self::State(_) | Self::Exchanged),
         };
         matches!(
             error,
@@ -163,6 +172,9 @@ mod tests {
         let policy = Policy::parse(&text, &places::setting(Path::new("/srv/secret"))).expect_err("nonsense");
         check(AdmitError::Policy("notes.toml".into(), policy), "its policy cannot be used", false);
         check(denied().into(), "its file cannot be read", true);
+        let unreadable = |error| AdmitError::PolicyFile("notes.toml".into(), Box::new(error));
+        check(unreadable(denied().into()), "its policy cannot be used", true);
+        check(unreadable(AdmitError::NotText(7)), "its policy cannot be used", false);
         check(AdmitError::PolicyLink(path, "to /srv".into()), "its policy cannot be used", false);
         let state = StateError::Storage("/srv/secret".to_owned());
         check(state.into(), "its state cannot be opened", true);

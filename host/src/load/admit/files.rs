@@ -61,13 +61,22 @@ fn parse_policy(content: &Path, path: &Path) -> Result<PolicyFile, AdmitError> {
     if let (Ok(to), Err(error)) = (std::fs::read_link(content), std::fs::metadata(content)) {
         return Err(AdmitError::PolicyLink(path.to_owned(), format!("to {}: {error}", to.display())));
     }
-    let bytes = read_file(content, MAX_POLICY_BYTES)?;
-    let text = String::from_utf8_lossy(&bytes);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let unreadable = |error| match error {
+        AdmitError::Changing => AdmitError::Changing,
+        error => AdmitError::PolicyFile(name.clone(), Box::new(error)),
+    };
+    let bytes = read_file(content, MAX_POLICY_BYTES).map_err(unreadable)?;
+    let text = as_text(&bytes).map_err(unreadable)?;
     // Relative paths start at the policy's own folder, even if it is a link.
     let folder = std::path::absolute(path)?.parent().map(Path::to_owned).unwrap_or_default();
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let policy = Policy::parse(&text, &places::setting(&folder)).map_err(|e| AdmitError::Policy(name, e))?;
+    let policy = Policy::parse(text, &places::setting(&folder)).map_err(|e| AdmitError::Policy(name, e))?;
     Ok(PolicyFile { policy, digest: Some(ArtifactDigest::of(&bytes)) })
+}
+
+/// Returns the content of a file as text. Other bytes must not be replaced, which would change what the file says.
+pub(in crate::load) fn as_text(bytes: &[u8]) -> Result<&str, AdmitError> {
+    str::from_utf8(bytes).map_err(|error| AdmitError::NotText(error.valid_up_to() + 1))
 }
 
 /// Reads a regular file; fails if it changes meanwhile.

@@ -14,7 +14,7 @@ use loggia_workflow::{
 use super::{
     admitted::{AdmissionFacts, AdmittedPlugin, LoadMethod, explain_grants},
     error::AdmitError,
-    files::{PolicyFile, load_policy, read_file},
+    files::{PolicyFile, as_text, load_policy, read_file},
 };
 use crate::load::{
     fence::VersionGrants,
@@ -40,7 +40,7 @@ pub fn admit_workflows(
     if let Some(grant) = needless_for_workflows(&policy) {
         return Err(AdmitError::NeedlessGrant(grant));
     }
-    let mut definition = definition::parse_file(&String::from_utf8_lossy(&text))?;
+    let mut definition = definition::parse_file(as_text(&text)?)?;
     let refers = !definition.refs.is_empty();
     if refers {
         definition = definition::link(definition, &linked_definitions(found))?;
@@ -76,7 +76,7 @@ fn linked_definitions(found: &PluginFiles) -> Vec<WorkflowFile> {
     let others = found.workflows.iter().filter(|(path, _)| *path != found.path);
     let read = others.filter_map(|(path, _)| {
         let text = read_file(path, MAX_BYTES).ok()?;
-        definition::parse_file(&String::from_utf8_lossy(&text)).ok()
+        definition::parse_file(as_text(&text).ok()?).ok()
     });
     read.filter(|definition| definition.form == FileForm::Resource).collect()
 }

@@ -59,6 +59,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_dangling_link_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        symlink("nowhere.wasm", path("a.wasm")).unwrap();
+        symlink("b.wasm", path("b.wasm")).unwrap();
+        let found = scan_folder(folder.path()).unwrap();
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["a.wasm", "b.wasm"]);
+        fs::write(path("nowhere.wasm"), "1").unwrap();
+        let repaired = scan_folder(folder.path()).unwrap();
+        assert!(!repaired["a.wasm"].is_same(&found["a.wasm"]));
+    }
+
+    #[test]
     fn an_unreadable_policy_is_not_an_absent_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
