@@ -69,7 +69,7 @@ pub struct LoadOptions {
     /// Folder for plugins' state [env: LOGGIA_STATE; default: the platform's state folder]
     #[arg(long, value_name = "DIR", default_value = env_default("LOGGIA_STATE"), hide_default_value = true)]
     state: Option<PathBuf>,
-    /// Stack size of plugins, in bytes [env: LOGGIA_WASM_STACK; default: 512KiB]
+    /// Stack size of plugins, such as 1MiB [env: LOGGIA_WASM_STACK; default: 512KiB]
     #[arg(
         long,
         value_name = "SIZE",

@@ -339,7 +339,7 @@ async fn serve_stdio(
     let handler = handler.with_state_observer(Arc::new(StoreObserver::new(Arc::clone(&host.admitter))));
     let handler = handler.with_endpoint(endpoint).in_fleet(host.join_fleet(), stop.clone());
     if let Err(error) = stdio::serve(handler, streams, settings.drain.0, stop).await {
-        bail!("the client did not speak MCP: {error}");
+        bail!("{error}");
     }
     Ok(())
 }

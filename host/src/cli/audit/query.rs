@@ -64,11 +64,22 @@ struct FilterOptions {
     #[arg(long)]
     outcome: Option<String>,
     /// First time, in UTC: 2026-11-24T10:00, or its beginning
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<String>,
-    /// Time before which lines are printed
-    #[arg(long, value_name = "TIME")]
+    /// Time before which lines are printed, in the same form
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<String>,
+}
+
+/// Parses the beginning of a time in UTC.
+fn parse_time(text: &str) -> Result<String, &'static str> {
+    const REST: &str = "0000-01-01T00:00:00Z";
+    let end = if text.ends_with('Z') { "" } else { "Z" };
+    let whole = format!("{text}{}", REST.get(text.len()..).unwrap_or(end));
+    match whole.parse::<jiff::Timestamp>() {
+        Ok(_) if whole.ends_with('Z') => Ok(text.to_owned()),
+        _ => Err("write a time in UTC, such as 2026-11-24T10:00, or its beginning"),
+    }
 }
 
 impl FilterOptions {

@@ -161,10 +161,18 @@ pub(super) fn parse_params(words: &[String]) -> Result<Object, UsageError> {
     }
     let mut params = Object::new();
     for word in words {
+        if word.trim_start().starts_with('{') {
+            return Err(UsageError(format!(
+                "`{word}` must be the only argument: write all parameters into it"
+            )));
+        }
         let Some((key, value)) = word.split_once('=') else {
             return Err(UsageError(format!("`{word}` is neither a JSON object nor key=value")));
         };
-        params.insert(key.to_owned(), Value::String(value.to_owned()));
+        let before = params.insert(key.to_owned(), Value::String(value.to_owned()));
+        if before.is_some_and(|before| before != value) {
+            return Err(UsageError(format!("`{key}` has two values")));
+        }
     }
     Ok(params)
 }
@@ -185,6 +193,10 @@ mod tests {
         check(&[r#"{"a": [1]}"#], Some(json!({"a": [1]})));
         check(&["text=a=b", "limit=5"], Some(json!({"text": "a=b", "limit": "5"})));
         check(&["{nonsense"], None);
+        check(&["n=1", "n=1"], Some(json!({"n": "1"})));
+        check(&["n=1", "n=2"], None);
+        check(&[r#"{"a": 1}"#, "b=2"], None);
+        check(&["b=2", r#"{"a": "="}"#], None);
         check(&["milk"], None);
     }
 

@@ -47,7 +47,7 @@ pub struct CredentialCommand {
     )]
     state: Option<PathBuf>,
     /// Settings file whose database (`state.url`) or state folder to use
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", env = "LOGGIA_CONFIG", global = true)]
     config: Option<PathBuf>,
 }
 

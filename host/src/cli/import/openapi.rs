@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use loggia_api::{ApiDescription, ImportOptions, ImportedApi, import_openapi};
 use loggia_system::file::{FileReaders, temporary_in};
 use loggia_text::{printable, units::format_bytes};
@@ -39,10 +39,18 @@ pub struct OpenapiCommand {
     /// Import only operations with this tag; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
+    /// Replace an existing <name>.api.toml
+    #[arg(long)]
+    force: bool,
 }
 
 impl OpenapiCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        let file = self.out.join(format!("{}.api.toml", self.name));
+        // It may have been edited.
+        if !self.force && file.symlink_metadata().is_ok() {
+            bail!("{} already exists; --force replaces it", file.display());
+        }
         let description = read_api(&ImportOptions {
             name: self.name.clone(),
             location: self.location.clone(),
@@ -50,7 +58,6 @@ impl OpenapiCommand {
             tags: self.tags,
         })?;
         fs::create_dir_all(&self.out).with_context(|| format!("failed to create {}", self.out.display()))?;
-        let file = self.out.join(format!("{}.api.toml", self.name));
         write_file(&self.out, &file, &description.render())
             .with_context(|| format!("failed to write {}", file.display()))?;
         term::note(&format!("wrote {}: {} operations", file.display(), description.operations.len()));

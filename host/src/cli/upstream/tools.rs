@@ -10,7 +10,7 @@ use loggia_upstream::UpstreamFacade;
 use serde_json::{Value, json};
 
 use super::started::{SettingsOption, StartedUpstream, inspect};
-use crate::cli::{columns, term};
+use crate::cli::{columns, exit, term};
 
 /// List the tools of an upstream, with the actions that they become.
 ///
@@ -41,13 +41,20 @@ impl ToolsCommand {
                 None if names.is_empty() => "it has none".to_owned(),
                 None => format!("there are {}", names.join(", ")),
             };
-            bail!("{} has no upstream `{}`; {hint}", self.settings.path().display(), printable(&self.name));
+            let (file, name) = (self.settings.path().display(), printable(&self.name));
+            term::print_error(&anyhow!("{file} has no upstream `{name}`; {hint}"));
+            return Ok(ExitCode::from(exit::NOTHING));
         };
         let started = inspect(vec![spec])?.pop();
         let Some(StartedUpstream { tools, .. }) = started else { bail!("the upstream did not start") };
-        let facade = tools.map_err(|reason| {
-            anyhow!("the upstream `{}` is unavailable: {}", self.name, printable(&reason))
-        })?;
+        let facade = match tools {
+            Ok(facade) => facade,
+            Err(reason) => {
+                let reason = printable(&reason);
+                term::print_error(&anyhow!("the upstream `{}` is unavailable: {reason}", self.name));
+                return Ok(ExitCode::from(exit::REFUSED));
+            }
+        };
         if self.json {
             let all: Vec<Value> =
                 facade.surface().actions.iter().map(|action| to_json(&facade, action)).collect();

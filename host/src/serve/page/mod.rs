@@ -92,6 +92,6 @@ pub(super) fn routes(page: Option<OperatorPage>, stop: &CancellationToken) -> Ro
 }
 
 async fn refuse() -> Response {
-    let message = "the operator's page needs `admin.token` in the settings file: `loggia token new operator` makes one\n";
+    let message = "the operator's page needs `admin.token` in the settings file: `loggia token new operator --scope '*'` makes one\n";
     (StatusCode::FORBIDDEN, message).into_response()
 }
