@@ -199,14 +199,12 @@ impl PluginHost {
             _ if !options.journal => (None, GateStores::default()),
             Some(database) => {
                 let (access, shared) = open_database(database)?;
-                let stores = to_stores(Arc::clone(&shared), options.approvals.as_ref());
+                let stores = to_stores(Arc::clone(&shared), options);
                 (Some((access, shared)), stores)
             }
             None => (
                 None,
-                open_journal(&options.state)
-                    .map(|journal| to_stores(journal, options.approvals.as_ref()))
-                    .unwrap_or_default(),
+                open_journal(&options.state).map(|journal| to_stores(journal, options)).unwrap_or_default(),
             ),
         };
         let fleet = shared.as_ref().map(|(access, journal)| start_fleet(access.clone(), journal.host()));

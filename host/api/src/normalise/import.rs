@@ -101,6 +101,11 @@ pub fn import_openapi(bytes: &[u8], options: &ImportOptions) -> Result<ImportedA
         credentials: &credentials,
     };
     let chosen = chosen_operations(&document, &options.tags);
+    if chosen.is_empty() && !options.tags.is_empty() {
+        let tags = options.tags.iter().map(|tag| format!("`{}`", mention(tag, 100)));
+        let reason = format!("none has the tag {}", tags.collect::<Vec<_>>().join(" or "));
+        return Err(ImportError::Empty(Some(reason)));
+    }
     if chosen.len() > limits::OPERATIONS {
         return Err(ImportError::Many(chosen.len()));
     }

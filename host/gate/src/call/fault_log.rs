@@ -1,6 +1,6 @@
 //! Faults in the log.
 
-use loggia_facade::Fault;
+use loggia_facade::{Fault, FaultKind};
 use loggia_text::printable;
 
 /// Logs a fault and the guest's last log lines for the operator; the caller sees only the message. Guests contribute to
@@ -12,6 +12,10 @@ pub(super) fn log_fault(fault: &Fault) {
         tracing::warn!(facade, "  in {}", printable(line));
     }
     for line in fault.log.iter().flat_map(|log| log.lines()) {
-        tracing::debug!(facade, "{}", printable(line));
+        match fault.kind {
+            // It is the only reason.
+            FaultKind::BadOutput => tracing::warn!(facade, "  {}", printable(line)),
+            _ => tracing::debug!(facade, "{}", printable(line)),
+        }
     }
 }

@@ -13,7 +13,7 @@ use loggia_system::file::{FileReaders, temporary_in};
 use loggia_text::{printable, units::format_bytes};
 
 use super::fetch::fetch;
-use crate::cli::{common::io_runtime, term};
+use crate::cli::{common::io_runtime, new::plugin_name, term};
 
 /// Maximum size of a document.
 pub const MAX_BYTES: usize = 32 << 20;
@@ -28,7 +28,7 @@ pub struct OpenapiCommand {
     #[arg(value_name = "FILE|URL")]
     location: String,
     /// Name of the facade
-    #[arg(long)]
+    #[arg(long, value_parser = parse_name)]
     name: String,
     /// Folder for <name>.api.toml
     #[arg(long, value_name = "DIR", default_value = "plugins")]
@@ -42,6 +42,13 @@ pub struct OpenapiCommand {
     /// Replace an existing <name>.api.toml
     #[arg(long)]
     force: bool,
+}
+
+fn parse_name(text: &str) -> Result<String, String> {
+    match plugin_name(Path::new(text))? {
+        name if name == text => Ok(text.to_owned()),
+        _ => Err(format!("`{text}` is a path: write the name alone")),
+    }
 }
 
 impl OpenapiCommand {

@@ -121,7 +121,7 @@ fn add_case_schema(files: &mut Vec<(PathBuf, String)>) {
 const RESERVED: [&str; 7] = ["plugin", "alloc", "core", "loggia-sdk", "proc_macro", "std", "test"];
 
 /// The name of the plugin in a folder.
-fn plugin_name(folder: &Path) -> Result<&str, String> {
+pub(super) fn plugin_name(folder: &Path) -> Result<&str, String> {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     if RESERVED.contains(&name) {

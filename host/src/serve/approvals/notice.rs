@@ -37,6 +37,8 @@ const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(5), D
 
 /// Tells operators of opened approvals.
 pub struct OperatorNotice {
+    /// Option of the commands that decide, after a space.
+    place: String,
     webhook: Option<Arc<WebhookTarget>>,
     sending: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
@@ -56,9 +58,10 @@ enum DeliveryError {
 }
 
 impl OperatorNotice {
-    /// Creates a notice.
-    pub fn new(webhook: Option<WebhookTarget>) -> Self {
+    /// Creates a notice. `place` is the option by which commands find the approvals, after a space.
+    pub fn new(webhook: Option<WebhookTarget>, place: String) -> Self {
         Self {
+            place,
             webhook: webhook.map(Arc::new),
             sending: Arc::new(Semaphore::new(AT_ONCE)),
             waiting: Arc::new(Semaphore::new(MOST)),
@@ -71,8 +74,9 @@ impl ApprovalNotice for OperatorNotice {
         let ApprovalRecord { id, facade, action, .. } = record;
         let caller = printable(&record.caller).into_owned();
         tracing::warn!(
-            "{facade}.{action} of {caller} waits for your approval until {}: `loggia approvals show {id}`",
-            format_time(record.expires_ms)
+            "{facade}.{action} of {caller} waits for your approval until {}: `loggia approvals show {id}{}`",
+            format_time(record.expires_ms),
+            self.place
         );
         let Some(webhook) = self.webhook.clone() else { return };
         let Ok(place) = Arc::clone(&self.waiting).try_acquire_owned() else {
