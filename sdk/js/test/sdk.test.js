@@ -286,6 +286,7 @@ test("state is atomic and survives conflicts", () => {
     assert.throws(() => notes.remove("z"), { code: "conflict" });
     store.conflicts = 0;
     assert.deepEqual([counter("c").next(), counter("c").add(10), counter("c").get()], [1, 11, 11]);
+    assert.throws(() => counter("c").add(-1), RangeError);
     const brief = collection("brief", { ttlMs: 1000 });
     brief.put("a", 1);
     store.advance(1001);

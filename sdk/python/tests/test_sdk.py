@@ -517,6 +517,8 @@ class Tests(unittest.TestCase):
             store.conflicts = 0
             counter = Counter("c")
             self.assertEqual([counter.next(), counter.add(10), counter.get()], [1, 11, 11])
+            for by, error in ((-1, ValueError), (0.5, TypeError)):
+                self.assertRaises(error, counter.add, by)
             cell = Cell("places", list)
             self.assertEqual(cell.update([], lambda places: places + ["Rome"]), ["Rome"])
             brief = Collection("brief", int, ttl=timedelta(seconds=1))

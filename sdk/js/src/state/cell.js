@@ -1,5 +1,6 @@
 // One value, and a number that only goes up.
 
+import { countOf } from "../checks.js";
 import { Table } from "./table.js";
 import { transaction } from "./transaction.js";
 
@@ -51,6 +52,9 @@ export const cell = (name, options) => new Cell(name, options);
 /** A number that starts at 0 and only increases. */
 export const counter = (name, options) => {
   const kept = new Cell(name, options);
-  const add = (by) => kept.update(0, (number) => number + by);
+  const add = (by) => {
+    const more = countOf("by", by);
+    return kept.update(0, (number) => number + more);
+  };
   return { get: () => kept.get() ?? 0, add, next: () => add(1) };
 };

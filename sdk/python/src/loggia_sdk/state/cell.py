@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Callable, Generic, TypeVar
 
+from ..guards import check_count
 from .data import Change, Space
 from .table import Table
 from .transaction import Transaction, transaction
@@ -88,5 +89,6 @@ class Counter:
         return self.add(1)
 
     def add(self, by: int) -> int:
-        """Increments by a number; returns the new value."""
+        """Increments by a number, which is not negative; returns the new value."""
+        check_count("Counter.add", by=by)
         return self._cell.update(0, lambda number: number + by)
