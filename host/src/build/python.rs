@@ -29,7 +29,7 @@ const PROGRAMS: [&str; 4] = ["app.py", "plugin.py", "src/app.py", "main.py"];
 pub(super) fn read_source(folder: &Path) -> Result<Option<PluginSource>, BuildError> {
     let Some(project) = read_project(folder)? else { return Ok(None) };
     let program = find_program(folder, &project)
-        .ok_or_else(|| BuildError::Project(folder.join(project.file), no_program(&project.name)))?;
+        .ok_or_else(|| BuildError::Project(folder.join(project.file), no_program(&project)))?;
     prepare_tool_folder(folder)?;
     let artifact = folder.join(TOOL_FOLDER).join(format!("{}.wasm", project.name));
     let steps = plan_steps(folder, &project, &program, &artifact);
@@ -132,7 +132,11 @@ fn find_program(folder: &Path, project: &PythonProject) -> Option<String> {
     })
 }
 
-fn no_program(name: &str) -> String {
+fn no_program(project: &PythonProject) -> String {
+    if let Some(program) = &project.program {
+        return format!("its `app` is `{program}`, and there is no such file");
+    }
+    let name = &project.name;
     format!(
         "it does not say which file is the plugin's program: name it {}, or set `app = \"FILE.py\"` under [tool.loggia] of \
          pyproject.toml",

@@ -79,7 +79,8 @@ pub(super) fn read_source(folder: &Path) -> Result<Option<PluginSource>, BuildEr
     }
     let main = project.main.as_deref().into_iter();
     let program = main.chain(PROGRAMS).find(|file| folder.join(file).is_file());
-    let program = program.ok_or_else(|| BuildError::Project(path.clone(), no_program()))?;
+    let program =
+        program.ok_or_else(|| BuildError::Project(path.clone(), no_program(project.main.as_deref())))?;
     let settings: Option<ScriptSettings> = serde_json::from_value(project.loggia)
         .map_err(|error| BuildError::Project(path, format!("`loggia`: {error}")))?;
     let engine = settings.unwrap_or_default().engine;
@@ -97,11 +98,14 @@ pub(super) fn read_source(folder: &Path) -> Result<Option<PluginSource>, BuildEr
     }))
 }
 
-fn no_program() -> String {
-    format!(
-        "it does not say which file is the plugin's program: set `main`, or name the file `{}`",
-        PROGRAMS[0]
-    )
+fn no_program(main: Option<&str>) -> String {
+    match main {
+        Some(main) => format!("its `main` is `{main}`, and there is no such file"),
+        None => format!(
+            "it does not say which file is the plugin's program: set `main`, or name the file `{}`",
+            PROGRAMS[0]
+        ),
+    }
 }
 
 /// Processes that build a project: its packages, as the lock says if there is one, and the component.

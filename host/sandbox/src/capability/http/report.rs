@@ -90,6 +90,10 @@ fn level(error: &SendError) -> LogLevel {
 fn to_wasi(error: &SendError) -> Error {
     match error {
         SendError::Denied(RequestRefusal::Leads { .. }) => Error::DestinationIpProhibited,
+        // No policy refuses it.
+        SendError::Denied(refusal @ RequestRefusal::Unrecorded) => {
+            Error::InternalError(Some(refusal.to_string()))
+        }
         SendError::Denied(_) | SendError::Credential { .. } => Error::HttpRequestDenied,
         SendError::TooMany(_) => Error::ConnectionLimitReached,
         SendError::Dns(_) => Error::DnsError { rcode: None, info_code: None },
