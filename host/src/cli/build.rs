@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, ensure};
 use loggia_policy::settings::Level;
 
 use super::{common::LoadOptions, exit, loaded::load_path, term};
@@ -46,6 +46,7 @@ pub struct BuildCommand {
 impl BuildCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         logs::start_plain(Level::Warn);
+        ensure!(self.path.exists(), "there is no {}", self.path.display());
         let workflows = workflows::find_workflows(&self.path);
         let sources = match build::find_sources(&self.path) {
             Err(BuildError::Nothing(_)) if !workflows.is_empty() => Vec::new(),

@@ -67,9 +67,8 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
     let default = level_name(log.level);
     let wanted = std::env::var("LOGGIA_LOG").ok().filter(|level| !level.trim().is_empty());
     let level = wanted.as_deref().unwrap_or(default);
-    let is_plain = level.parse::<tracing::Level>().is_ok() || level == "off";
     // A level that cannot be parsed must not take that of the trail with it.
-    let known = (is_plain || level.contains(['=', ','])) && EnvFilter::try_new(level).is_ok();
+    let known = level.split(',').all(is_directive) && EnvFilter::try_new(level).is_ok();
     let used = if known { level } else { default };
     let levels = format!("{OTHERS},{asked},{used}");
     // What the log shows of the trail's events, which the filter lets pass in any case if there is a trail.
@@ -106,6 +105,13 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
             "LOGGIA_LOG={level} is not a log level (error, warn, info, debug, trace); using {default}"
         );
     }
+}
+
+/// Whether a text is a level, or one of a module. The filter takes others, too, such as a name alone, and then logs nothing else.
+fn is_directive(text: &str) -> bool {
+    let (module, level) = text.split_once('=').unwrap_or(("", text));
+    let is_module = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | ':');
+    module.chars().all(is_module) && (level == "off" || level.parse::<tracing::Level>().is_ok())
 }
 
 /// Starts logging for a command without settings: human format, at this level.
@@ -156,6 +162,21 @@ impl LossyWriter {
             && self.reported.compare_exchange(reported, before, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
             tracing::warn!("{} lines of the log were dropped: stderr was not read", before - reported);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_have_a_level() {
+        for known in ["info", "WARN", "off", "loggia::audit=debug", "rmcp=off"] {
+            assert!(is_directive(known), "{known}");
+        }
+        for unknown in ["", "foo", "info loggia=debug", "blah=", "a b=info", "=x"] {
+            assert!(!is_directive(unknown), "{unknown}");
         }
     }
 }
