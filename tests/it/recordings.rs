@@ -90,7 +90,9 @@ async fn recorded_calls_are_run_again() -> Result<()> {
     client.names_become(&["echo", "memories", "reaches", "relays", "version", "worker"]).await;
     for (tool, arguments) in [
         ("memories", json!({"action": "add", "title": "Tea"})),
-        ("memories", json!({"action": "list"})),
+        ("memories", json!({"action": "add", "title": "Coffee"})),
+        // There is a next page, then as well.
+        ("memories", json!({"action": "list", "limit": 1})),
         // Its policy does not let it be recorded.
         ("memories", json!({"action": "get", "id": "m_0001"})),
         ("echo", json!({"action": "say", "text": "access_token=s3cr3ts3cr3t"})),
@@ -102,7 +104,7 @@ async fn recorded_calls_are_run_again() -> Result<()> {
         assert_eq!(envelope["ok"], true, "{tool}: {envelope}");
     }
     // The call that `relays` makes is one of `version`, too.
-    let files = recordings(&kept, 7).await;
+    let files = recordings(&kept, 8).await;
     client.end().await?;
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
     assert_eq!(

@@ -84,10 +84,18 @@ impl StateAccess {
         at: Option<u64>,
     ) -> Result<StatePage, Failure> {
         let space = self.space(choice)?;
+        let asked = self.tape.is_some().then(|| prefix.clone());
         let page =
             self.run("scan", move |store| store.scan(space, &prefix, after.as_deref(), limit, at)).await?;
-        if let Some(tape) = &self.tape {
-            page.items.iter().for_each(|entry| tape.keep_value(choice, &entry.key, Some(&entry.value)));
+        if let (Some(tape), Some(prefix)) = (&self.tape, asked) {
+            let keep = |page: &StatePage| {
+                page.items.iter().for_each(|entry| tape.keep_value(choice, &entry.key, Some(&entry.value)));
+            };
+            keep(&page);
+            // A replay finds that there are more, too.
+            if let Some(last) = page.items.last().filter(|_| page.more).map(|entry| entry.key.clone()) {
+                keep(&self.run("scan", move |store| store.scan(space, &prefix, Some(&last), 1, None)).await?);
+            }
         }
         Ok(page)
     }
