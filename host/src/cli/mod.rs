@@ -28,6 +28,7 @@ mod man;
 mod new;
 mod oci;
 mod pins;
+mod plugin_name;
 mod policy;
 mod profile;
 mod publishing;

@@ -36,6 +36,7 @@ use crate::{
         TrustPlaces, UpstreamSource, compiler, pins::PinKeeper,
     },
     login::CallLogins,
+    places,
     recording::CallTapes,
     serve::{
         approvals::ApprovalOptions,
@@ -121,6 +122,16 @@ impl HostOptions {
     }
 }
 
+/// Returns the option by which commands find the records of this host, after a space; empty where they find them by themselves.
+fn place_option(options: &HostOptions) -> String {
+    let is_default = || places::state().is_ok_and(|folder| folder == options.state);
+    match (&options.database, &options.settings) {
+        (Some(_), Some(file)) => format!(" --config {}", file.display()),
+        _ if is_default() => String::new(),
+        _ => format!(" --state {}", options.state.display()),
+    }
+}
+
 /// Error of starting a host.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -199,12 +210,15 @@ impl PluginHost {
             _ if !options.journal => (None, GateStores::default()),
             Some(database) => {
                 let (access, shared) = open_database(database)?;
-                let stores = to_stores(Arc::clone(&shared), options);
+                let stores =
+                    to_stores(Arc::clone(&shared), options.approvals.as_ref(), place_option(options));
                 (Some((access, shared)), stores)
             }
             None => (
                 None,
-                open_journal(&options.state).map(|journal| to_stores(journal, options)).unwrap_or_default(),
+                open_journal(&options.state)
+                    .map(|journal| to_stores(journal, options.approvals.as_ref(), place_option(options)))
+                    .unwrap_or_default(),
             ),
         };
         let fleet = shared.as_ref().map(|(access, journal)| start_fleet(access.clone(), journal.host()));

@@ -12,8 +12,7 @@ use loggia_postgres::{
     DatabaseAccess, DatabaseOptions, HostLabel, JournalOptions, PostgresError, PostgresJournal,
 };
 
-use super::{approvals::OperatorNotice, host::HostOptions};
-use crate::places;
+use super::approvals::{ApprovalOptions, OperatorNotice};
 
 /// Opens the journal of a database. Whoever names one wants no host without it.
 pub(super) fn open_database(
@@ -35,24 +34,19 @@ fn machine_name() -> String {
 }
 
 /// Returns a journal as the stores of a gate.
-pub(super) fn to_stores<J: Journal + ApprovalStore>(journal: Arc<J>, options: &HostOptions) -> GateStores {
-    let desk = options.approvals.as_ref().map(|approvals| {
-        let notice = Arc::new(OperatorNotice::new(approvals.webhook.clone(), place_option(options)));
+/// `place` is the option by which commands find its records, after a space.
+pub(super) fn to_stores<J: Journal + ApprovalStore>(
+    journal: Arc<J>,
+    approvals: Option<&ApprovalOptions>,
+    place: String,
+) -> GateStores {
+    let desk = approvals.map(|approvals| {
+        let notice = Arc::new(OperatorNotice::new(approvals.webhook.clone(), place));
         let store = Arc::clone(&journal) as Arc<dyn ApprovalStore>;
         let page = approvals.page.as_ref().map(ToString::to_string);
         Arc::new(ApprovalDesk::new(store, approvals.expires, Some(notice)).with_page(page))
     });
     GateStores { journal: Some(journal), approvals: desk, ..GateStores::default() }
-}
-
-/// Returns the option by which commands find the records of this host, after a space; empty where they find them by themselves.
-fn place_option(options: &HostOptions) -> String {
-    let is_default = || places::state().is_ok_and(|folder| folder == options.state);
-    match (&options.database, &options.settings) {
-        (Some(_), Some(file)) => format!(" --config {}", file.display()),
-        _ if is_default() => String::new(),
-        _ => format!(" --state {}", options.state.display()),
-    }
 }
 
 /// Opens the journal of a state folder. Without it, runs end with the host.

@@ -13,7 +13,7 @@ use loggia_system::file::{FileReaders, temporary_in};
 use loggia_text::{printable, units::format_bytes};
 
 use super::fetch::fetch;
-use crate::cli::{common::io_runtime, new::plugin_name, term};
+use crate::cli::{common::io_runtime, plugin_name::plugin_name, term};
 
 /// Maximum size of a document.
 pub const MAX_BYTES: usize = 32 << 20;

@@ -27,7 +27,7 @@ use self::{
     sdk::find_sdk,
     sketch::{ApiSketch, sketch_api},
 };
-use super::{common::UsageError, import::read_api, term};
+use super::{common::UsageError, import::read_api, plugin_name::plugin_name, term};
 use crate::cases::case_schema;
 
 /// Create the sources of a new plugin.
@@ -117,24 +117,6 @@ fn add_case_schema(files: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// Names that something else has: the manifest `plugin.toml`, and crates that every crate sees.
-const RESERVED: [&str; 7] = ["plugin", "alloc", "core", "loggia-sdk", "proc_macro", "std", "test"];
-
-/// The name of the plugin in a folder.
-pub(super) fn plugin_name(folder: &Path) -> Result<&str, String> {
-    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-    if RESERVED.contains(&name) {
-        return Err(format!("`{name}` has a meaning of its own; choose another name"));
-    }
-    if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_plain) && name.len() <= 32 {
-        return Ok(name);
-    }
-    Err(format!(
-        "`{name}` is no name of a plugin: begin with a letter, then use at most 31 of a-z, 0-9, `_` and `-`"
-    ))
-}
-
 /// Asks for the language on a terminal.
 fn ask_language() -> Option<PluginLanguage> {
     let names = PluginLanguage::names().join(", ");
@@ -144,21 +126,6 @@ fn ask_language() -> Option<PluginLanguage> {
             Some(language) => return Some(language),
             None if answer.is_empty() => return None,
             None => term::note(&format!("there is no language `{answer}`")),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_that_facades_may_have() {
-        for name in ["notes", "a", "issue-tracker", "x_1", "plugins/notes", "./notes"] {
-            assert!(plugin_name(Path::new(name)).is_ok(), "{name}");
-        }
-        for name in ["", "..", "Notes", "1a", "a b", "plugin", "test", "é", &"a".repeat(33)] {
-            assert!(plugin_name(Path::new(name)).is_err(), "{name}");
         }
     }
 }
