@@ -36,14 +36,13 @@ use crate::{
         TrustPlaces, UpstreamSource, compiler, pins::PinKeeper,
     },
     login::CallLogins,
-    places,
     recording::CallTapes,
     serve::{
         approvals::ApprovalOptions,
         fleet::{report_versions, start_fleet},
         runtimes::CallRuntimes,
         starts::{Scheduler, ServiceIdentity, StateWatcher, WorkflowHooks},
-        stores::{open_database, open_journal, to_stores},
+        stores::{open_database, open_journal, place_option, to_stores},
         vitals,
     },
     telemetry::{otlp::OtlpExporter, trail},
@@ -122,16 +121,6 @@ impl HostOptions {
     }
 }
 
-/// Returns the option by which commands find the records of this host, after a space; empty where they find them by themselves.
-fn place_option(options: &HostOptions) -> String {
-    let is_default = || places::state().is_ok_and(|folder| folder == options.state);
-    match (&options.database, &options.settings) {
-        (Some(_), Some(file)) => format!(" --config {}", file.display()),
-        _ if is_default() => String::new(),
-        _ => format!(" --state {}", options.state.display()),
-    }
-}
-
 /// Error of starting a host.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -206,18 +195,19 @@ impl PluginHost {
         };
         let runtimes = CallRuntimes::new()?;
         let executor = Executor::new(runtimes.handles(), options.inline);
+        let settings = options.settings.as_deref().filter(|_| options.database.is_some());
+        let place = || place_option(settings, &options.state);
         let (shared, stores) = match &options.database {
             _ if !options.journal => (None, GateStores::default()),
             Some(database) => {
                 let (access, shared) = open_database(database)?;
-                let stores =
-                    to_stores(Arc::clone(&shared), options.approvals.as_ref(), place_option(options));
+                let stores = to_stores(Arc::clone(&shared), options.approvals.as_ref(), place());
                 (Some((access, shared)), stores)
             }
             None => (
                 None,
                 open_journal(&options.state)
-                    .map(|journal| to_stores(journal, options.approvals.as_ref(), place_option(options)))
+                    .map(|journal| to_stores(journal, options.approvals.as_ref(), place()))
                     .unwrap_or_default(),
             ),
         };
@@ -354,8 +344,7 @@ impl PluginHost {
         }
     }
 
-    /// Loads a folder and the upstreams, and follows them until the host is dropped; loads and follows the guards, and starts runs,
-    /// until `stop` is cancelled. Must be called within the runtime of clients' connections.
+    /// Follows a folder and the upstreams until the host is dropped, guards and starts until `stop`. Needs the clients' runtime.
     pub fn watch_folder(&self, folder: PathBuf, stop: CancellationToken) {
         let Some(CallRuntimes { calls, .. }) = &self.runtimes else { return };
         let catalog = Arc::clone(self.gate.catalog());

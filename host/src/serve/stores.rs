@@ -13,6 +13,7 @@ use loggia_postgres::{
 };
 
 use super::approvals::{ApprovalOptions, OperatorNotice};
+use crate::places;
 
 /// Opens the journal of a database. Whoever names one wants no host without it.
 pub(super) fn open_database(
@@ -47,6 +48,16 @@ pub(super) fn to_stores<J: Journal + ApprovalStore>(
         Arc::new(ApprovalDesk::new(store, approvals.expires, Some(notice)).with_page(page))
     });
     GateStores { journal: Some(journal), approvals: desk, ..GateStores::default() }
+}
+
+/// Returns the option by which commands find the records of a host, after a space: the settings file that names a database, or the state
+/// folder. Empty where they find them by themselves.
+pub(super) fn place_option(settings: Option<&Path>, state: &Path) -> String {
+    match settings {
+        Some(file) => format!(" --config {}", file.display()),
+        None if places::state().is_ok_and(|folder| folder == state) => String::new(),
+        None => format!(" --state {}", state.display()),
+    }
 }
 
 /// Opens the journal of a state folder. Without it, runs end with the host.
