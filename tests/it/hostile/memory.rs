@@ -290,7 +290,7 @@ async fn ill_typed_results_are_the_plugins_fault() -> Result<()> {
         client.end().await?;
         let log = log.await??;
         let reason =
-            log.lines().find_map(|line| line.split_once("DEBUG ")?.1.strip_suffix(" facade=\"odd\""));
+            log.lines().find_map(|line| line.split_once("WARN   ")?.1.strip_suffix(" facade=\"odd\""));
         writeln!(said, "{what}: {}", reason.with_context(|| log.clone())?)?;
     }
     insta::assert_snapshot!("bogus_answers", said);
