@@ -123,13 +123,8 @@ impl MessageHead {
         let kind = MessageKind::of(method, id.is_some());
         let (has_method, is_initialize) = (method.is_some(), method == Some("initialize"));
         let session_method = SESSION_METHODS.into_iter().find(|own| method == Some(own));
-        let params = members.get("params");
-        let client = params.filter(|_| is_initialize);
+        let client = is_initialize.then(|| members.get("params")).flatten();
         let client = client.and_then(|params| InitializeRequestParams::deserialize(params).ok());
-        // rmcp would ask for a session.
-        if is_initialize && id.is_some() && client.is_none() {
-            return Err(MessageError(id, ErrorCode::INVALID_PARAMS, INCOMPLETE_INITIALIZE.into()));
-        }
         let client = client.map(Arc::new);
         Ok(Self {
             kind,
@@ -142,10 +137,15 @@ impl MessageHead {
         })
     }
 
-    /// Refuses a method that the revision of the request no longer has. rmcp would ask for a header of it first.
+    /// Refuses a method that the revision of the request no longer has: rmcp would ask for a header of it first. Where there are sessions,
+    /// refuses a handshake without what it needs: rmcp would ask for a session.
     fn check_revision(&self, headers: &HeaderMap) -> Result<(), MessageError> {
         let is_stateless =
             headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= STATELESS);
+        if !is_stateless && self.is_initialize && self.id.is_some() && self.client.is_none() {
+            let message = INCOMPLETE_INITIALIZE.into();
+            return Err(MessageError(self.id.clone(), ErrorCode::INVALID_PARAMS, message));
+        }
         match self.session_method.filter(|_| is_stateless && self.id.is_some()) {
             None => Ok(()),
             Some(method) => {
@@ -298,13 +298,6 @@ mod tests {
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "1", -32600),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#, "1", -32602),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":5}"#, "1", -32602),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":5,"capabilities":{},"clientInfo":{"name":"x","version":"0"}}}"#,
-                "1",
-                -32602,
-            ),
             (r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#, "9223372036854775808", -32600),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "1.5", -32600),
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "null", -32600),
@@ -324,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_of_sessions_do_not_exist_without_them() {
+    fn messages_are_refused_by_their_revision() {
         let refused = |method: &str, version: Option<&'static str>| {
             let text =
                 format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"uri":"x://y"}}}}"#);
@@ -340,6 +333,9 @@ mod tests {
         assert_eq!(refused("resources/read", stateless), None);
         assert_eq!(refused("resources/subscribe", Some("2025-11-25")), None);
         assert_eq!(refused("resources/subscribe", None), None);
+        assert_eq!(refused("initialize", None), Some((-32602, 400)));
+        assert_eq!(refused("initialize", Some("2025-11-25")), Some((-32602, 400)));
+        assert_eq!(refused("initialize", stateless), None);
     }
 
     /// All that is refused here would be refused by rmcp; of the rest, rmcp refuses only malformed parameters.
@@ -352,6 +348,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#, None),
             (r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"x"}}"#, None),
             (r#"{"jsonrpc":"2.0","error":{"code":-1,"message":"x"}}"#, None),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":5}"#, Some(-32602)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#, Some(-32602)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":5}}"#, Some(-32602)),
             (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}"#, Some(-32600)),
