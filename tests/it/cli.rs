@@ -292,6 +292,12 @@ async fn variables_are_defaults_of_options() -> Result<()> {
         Command::new(binary()).args(["check", "."]).env("LOGGIA_WASM_STACK", "1KiB").output().await?;
     let stderr = String::from_utf8(output.stderr)?;
     assert_eq!((output.status.code(), stderr.contains("must be 64KiB to")), (Some(2), true), "{stderr}");
+    let (settings, own) = (there.path().join("loggia.toml"), other.path().join("own"));
+    std::fs::write(&settings, format!("state = {own:?}\n"))?;
+    let mut listed = Command::new(binary());
+    listed.args(["credential", "list"]).env("LOGGIA_CONFIG", &settings).env("XDG_STATE_HOME", other.path());
+    assert!(listed.env_remove("LOGGIA_STATE").status().await?.success());
+    assert!(own.is_dir(), "the state folder of the settings");
     let json =
         Command::new(binary()).args(["state", "list", "--json"]).env("LOGGIA_STATE", one).output().await?;
     assert_eq!(String::from_utf8(json.stdout)?, "[]\n");

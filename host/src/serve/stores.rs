@@ -34,8 +34,7 @@ fn machine_name() -> String {
     format!("{}:{}", machine.trim(), std::process::id())
 }
 
-/// Returns a journal as the stores of a gate.
-/// `place` is the option by which commands find its records, after a space.
+/// Returns a journal as the stores of a gate. `place` is the option by which commands find its records, after a space.
 pub(super) fn to_stores<J: Journal + ApprovalStore>(
     journal: Arc<J>,
     approvals: Option<&ApprovalOptions>,

@@ -28,7 +28,7 @@ const MAYBE_SECRET: [&str; 3] = ["key", "pass", "token"];
 const OPAQUE: usize = 16;
 
 /// Replaces credentials in a URL: values of parameters that are named so, and what [`redact`] finds. Other parameters stay, so that
-/// requests that differ in them can be told apart.
+/// requests that differ in them stay distinct.
 pub fn redact_url(url: &str) -> String {
     let Some((path, query)) = url.split_once('?') else { return redact(url).into_owned() };
     let pairs = query.split('&').map(redact_pair);

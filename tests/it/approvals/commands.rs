@@ -118,11 +118,20 @@ async fn the_run_of_a_short_action_survives_its_host() -> Result<()> {
     assert!(operator(folder.path(), &["approve", &id]).await?.status.success());
     let succeeded = ended(&client, "shelf", &run).await?;
     assert_eq!(succeeded["status"], "succeeded", "{succeeded}");
+    let (waiting, _) =
+        park(&client, "shelf", json!({"action": "put", "id": "b", "title": "Tea", "text": "Buy."})).await?;
     drop((client, host));
     let host = HttpHost::start(folder.path()).await?;
     let client = Client::http(&host, Era::Stateless).await?;
     let after = ended(&client, "shelf", &run).await?;
     assert_eq!(after["result"]["data"], succeeded["result"]["data"], "{after}");
+    // The host that it waited in is gone.
+    let lost = ended(&client, "shelf", &waiting).await?;
+    assert_eq!(
+        (&lost["status"], &lost["result"]["code"]),
+        (&json!("failed"), &json!("interrupted")),
+        "{lost}"
+    );
     client.end().await
 }
 

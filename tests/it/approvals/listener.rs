@@ -14,6 +14,8 @@ async fn decisions_need_the_token_of_operators() -> Result<()> {
     for era in ERAS {
         let client = Client::http(&served.host, era).await?;
         let (run, id) = park(&client, "worker", work()).await?;
+        // The state folder is not the platform's.
+        served.logs(|line| line.contains(&format!("`loggia approvals show {id} --state "))).await;
         let (status, listed) = ask(&served, "GET", "/approvals", &header, "").await?;
         assert_eq!(status, 200);
         let approval = listed[0].clone();

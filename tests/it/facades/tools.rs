@@ -366,13 +366,22 @@ async fn import_shop(folder: &Folder, web: &Web) -> Result<()> {
     let file = folder.beside("documents").join("shop.json");
     fs::write(&file, document.to_string())?;
     folder.write("shop.toml", &format!("[grants]\nhttp = [{:?}]\n", web.url("")));
-    let output = Command::new(binary())
-        .args(["import", "openapi", "--name", "shop", "--out"])
-        .arg(folder.path())
-        .arg(&file)
-        .output()
-        .await?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let import = async |more: &[&str]| -> Result<(Option<i32>, String)> {
+        let mut command = Command::new(binary());
+        command
+            .args(["import", "openapi", "--name", "shop", "--out"])
+            .arg(folder.path())
+            .arg(&file)
+            .args(more);
+        let output = command.output().await?;
+        Ok((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
+    };
+    let (code, stderr) = import(&[]).await?;
+    ensure!(code == Some(0), "{stderr}");
+    let (code, stderr) = import(&[]).await?;
+    ensure!(code == Some(1) && stderr.contains("already exists; --force replaces it"), "{stderr}");
+    let (code, stderr) = import(&["--force", "--tag", "none"]).await?;
+    ensure!(code == Some(1) && stderr.contains("none has the tag `none`"), "{stderr}");
     Ok(())
 }
 

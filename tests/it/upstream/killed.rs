@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use loggia_tests::{Client, Era, Folder, Served, eventually, signal};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use super::fake::{end, fake, fake_at, fake_script, kill, serve, served, state_of};
 
@@ -15,11 +16,8 @@ async fn process(client: &Client) -> Result<u64> {
     envelope["data"]["pid"].as_u64().with_context(|| envelope.to_string())
 }
 
-#[tokio::test]
-async fn a_killed_child_costs_one_call() -> Result<()> {
-    let (_folder, served) = served(&[]).await?;
-    let client = Client::http(&served.host, Era::Stateless).await?;
-    let child = process(&client).await?;
+/// Begins a call that the upstream does not answer; returns once it runs.
+async fn hold(served: &Served, client: &Client) -> Result<JoinHandle<Result<Value>>> {
     let caller = Client::http(&served.host, Era::Stateless).await?;
     let call = tokio::spawn(async move { caller.envelope("fake", json!({"action": "hold"})).await });
     eventually(async || {
@@ -28,6 +26,15 @@ async fn a_killed_child_costs_one_call() -> Result<()> {
         if counts["data"]["held"] == 1 { Ok(()) } else { Err(counts.to_string()) }
     })
     .await;
+    Ok(call)
+}
+
+#[tokio::test]
+async fn a_killed_child_costs_one_call() -> Result<()> {
+    let (_folder, served) = served(&[]).await?;
+    let client = Client::http(&served.host, Era::Stateless).await?;
+    let child = process(&client).await?;
+    let call = hold(&served, &client).await?;
     kill(child)?;
     let failed = call.await??;
     assert_eq!(failed["code"], "unavailable", "{failed}");
@@ -54,15 +61,8 @@ async fn calls_of_an_upstream_have_the_drain_to_finish() -> Result<()> {
     let settings = format!("drain = '1s'\n{}", fake("fake", "constant"));
     let served = Served::configured(&folder, &settings, &[]).await?;
     let client = Client::http(&served.host, Era::Stateless).await?;
-    let caller = Client::http(&served.host, Era::Stateless).await?;
     process(&client).await?;
-    let call = tokio::spawn(async move { caller.envelope("fake", json!({"action": "hold"})).await });
-    eventually(async || {
-        let counts =
-            client.envelope("fake", json!({"action": "cancelled"})).await.map_err(|e| e.to_string())?;
-        if counts["data"]["held"] == 1 { Ok(()) } else { Err(counts.to_string()) }
-    })
-    .await;
+    let call = hold(&served, &client).await?;
     signal(&served.host.child, Signal::TERM)?;
     let ended = call.await??;
     assert_eq!(ended["code"], "cancelled", "{ended}");

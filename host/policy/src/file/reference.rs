@@ -20,8 +20,8 @@ for. `loggia policy explain notes` prints in plain words what a plugin may do, a
 the output of `loggia policy reference`.
 
 Loggia reloads a policy when it is saved. A policy with a mistake is not applied: the plugin keeps its previous one, and the log
-and `loggia check` report the mistakes with their lines, eight at a time. Unknown keys are mistakes too, so that a misspelt limit is never assumed to
-apply.
+and `loggia check` report the mistakes with their lines, eight at a time. Unknown keys are mistakes too, so that a misspelt limit
+is never assumed to apply.
 
 Relative paths start at the policy file; `~` is your home directory.
 

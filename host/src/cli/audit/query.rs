@@ -77,7 +77,7 @@ fn parse_time(text: &str) -> Result<String, &'static str> {
     let end = if text.ends_with('Z') { "" } else { "Z" };
     let whole = format!("{text}{}", REST.get(text.len()..).unwrap_or(end));
     match whole.parse::<jiff::Timestamp>() {
-        Ok(_) if whole.ends_with('Z') => Ok(text.to_owned()),
+        Ok(_) if !text.is_empty() && whole.ends_with('Z') => Ok(text.to_owned()),
         _ => Err("write a time in UTC, such as 2026-11-24T10:00, or its beginning"),
     }
 }
@@ -203,4 +203,23 @@ fn to_row(line: &Value) -> [String; 7] {
     let time = text("timestamp").chars().take(19).collect();
     let cells = [number("seq"), time, text("event"), text("caller"), call, outcome, number("ms")];
     cells.map(|cell| printable(&cell).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_begin_as_those_of_lines() {
+        for time in
+            ["2026", "2026-11-24", "2026-11-24T10:00", "2026-11-24T10:00:07Z", "2026-11-24T10:00:07.123"]
+        {
+            assert_eq!(parse_time(time).as_deref(), Ok(time));
+        }
+        for time in
+            ["", "yesterday", "24.11.2026", "2026-11-28T99:99", "2026-11-28T19:35:20+02:00", "2026-11-24é"]
+        {
+            assert!(parse_time(time).is_err(), "{time}");
+        }
+    }
 }

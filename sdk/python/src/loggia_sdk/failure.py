@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .guards import check, check_count, check_optional
+from .value_checks import check, check_count, check_optional
 from .reply import Next
 
 INVALID_PARAMS = "invalid_params"

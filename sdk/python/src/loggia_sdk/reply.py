@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from .encode import write
-from .guards import check, check_count, check_optional
+from .value_checks import check, check_count, check_optional
 
 T = TypeVar("T")
 Audience = Literal["user", "assistant"]

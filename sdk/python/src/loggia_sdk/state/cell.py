@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Callable, Generic, TypeVar
 
-from ..guards import check_count
+from ..value_checks import check_count
 from .data import Change, Space
 from .table import Table
 from .transaction import Transaction, transaction
