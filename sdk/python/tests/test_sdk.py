@@ -5,6 +5,7 @@ import enum
 import importlib
 import io
 import json
+import struct
 import sys
 import tempfile
 import tomllib
@@ -18,7 +19,7 @@ from unittest import mock
 
 from loggia_sdk import (
     CALLER, FULL, Call, Cell, Collection, Content, Counter, Example, Facade, Failure, Format, Length, Name, Next, Page, Pattern, Range, Reply, Secret,
-    build, choose, confirm, elicit, host, http, peers, transaction,
+    build, choose, confirm, elicit, host, http, immortal, peers, transaction,
 )
 from loggia_sdk.decode import decode
 from loggia_sdk.encode import well_formed, write
@@ -583,6 +584,34 @@ class Tests(unittest.TestCase):
                 host.require_config("region")
             with self.refused("internal", "`limit` is invalid"):
                 host.config("limit", type=int)
+
+    def test_live_objects_of_a_component_become_immortal(self):
+        kind, live, free, dead, plain, moved = 0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x1028
+        headers = [(3, kind), (1, kind), (live, kind), (0, kind), (1, 0x7777), (immortal.IMMORTAL, kind)]
+        data = b"".join(struct.pack("<II", *header) for header in headers)
+
+        def section(number, content):
+            return bytes([number, len(content)]) + content
+
+        def segment(address, content):
+            return bytes([0, 0x41, address & 0x7F | 0x80, address >> 7, 0x0B, len(content)]) + content
+
+        # The last header is in two segments.
+        cut = segment(0x1030, data[:4]) + segment(0x1034, data[4:8])
+        passive, other = bytes([1, 2]) + b"ab", bytes([2, 0, 0x23, 0, 0x0B, 1]) + b"c"
+        module = section(11, bytes([5]) + passive + other + segment(kind, data) + cut)
+        small = section(11, bytes([1]) + segment(kind, data[:8]))
+        core, nested = b"\0asm\1\0\0\0", b"\0asm\x0d\0\1\0"
+        component = bytearray(nested + section(1, core + small) + section(4, nested + section(1, core + module)))
+        marks = bytearray(0x2000 // 32)
+        for address in (kind, live, free, dead, plain, moved, 0x1030, 0x1F00):
+            marks[address // 32] |= 1 << address // 4 % 8
+        before = bytes(component)
+        self.assertEqual(immortal.immortalise(component, bytes(marks)), 2)
+        headers[0] = headers[1] = (immortal.IMMORTAL, kind)
+        expected = b"".join(struct.pack("<II", *header) for header in headers)
+        self.assertEqual(bytes(component), before.replace(data, expected))
+        self.assertEqual(immortal.immortalise(bytearray(before), bytes(len(marks))), 0)
 
     def test_the_build_command_says_what_is_wrong(self):
         with tempfile.TemporaryDirectory() as folder:

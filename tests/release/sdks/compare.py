@@ -5,6 +5,7 @@ import json
 import os
 import re
 import statistics
+import struct
 import sys
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import guests
 import surface
 from calls import CALLS, HOSTILE
+from loggia_sdk.immortal import IMMORTAL
 from raw import RawClient
 from server import Host, Person, call, connect, web
 
@@ -57,6 +59,10 @@ class Test:
         for name, one in published.items():
             if one != published["rust"]:
                 self.fail(f"{name} publishes something else than rust: {first_difference(published['rust'], one)}")
+        immortal = self.guests["python"].read_bytes().count(struct.pack("<I", IMMORTAL))
+        print(f"surfaces: {immortal} objects of Python's are immortal", flush=True)
+        if immortal < 20_000:
+            self.fail(f"python: {immortal} objects are immortal: calls count references to the others")
 
     async def answers(self) -> None:
         """The same calls have the same results, questions and progress."""

@@ -14,14 +14,21 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .immortal import immortalise
+
 COMPONENTIZE = "0.25.1"
 PACKAGE = Path(__file__).resolve().parent
 ENTRY = "loggia_guest_entry"
+MAP = "objects"
 # Names of the generated module's export as `--full-names` makes them.
 SHIM = """import {module}
-from loggia_sdk import abi
+from loggia_sdk import abi, objects
 
-LoggiaPluginFacade020 = abi.guest(abi.find_facade({module}))
+
+class LoggiaPluginFacade020(abi.guest(abi.find_facade({module}))):
+    # componentize-py makes an instance for each export after it has imported all modules.
+    def __init__(self):
+        objects.write_map("/0/{map}")
 """
 TRACEBACK = "Traceback (most recent call last):\n"
 # The error at the end of a traceback, where lines of source are indented. Its text may span lines; componentize-py repeats it below.
@@ -50,9 +57,12 @@ def build(source: Path, out: Path) -> None:
         raise BuildError(f"componentize-py is {version}, and this SDK is made for {COMPONENTIZE}: pip install 'loggia-sdk[build]'")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".loggia-") as folder:
-        Path(folder, f"{ENTRY}.py").write_text(SHIM.format(module=source.stem))
+        Path(folder, f"{ENTRY}.py").write_text(SHIM.format(module=source.stem, map=MAP))
         made = Path(folder, "out.wasm")
         _componentize(folder, source.resolve().parent, made)
+        component = bytearray(made.read_bytes())
+        immortalise(component, Path(folder, MAP).read_bytes())
+        made.write_bytes(component)
         os.replace(made, out)
 
 
