@@ -38,7 +38,7 @@ impl ConfigCommand {
             Command::Reference => term::print(reference().trim_end()),
             Command::Schema => term::print(&format!("{:#}", Settings::json_schema())),
             Command::Check(ConfigCheckCommand { file }) => {
-                if !file.exists() {
+                if matches!(file.try_exists(), Ok(false)) {
                     term::note(&format!("there is no {}", file.display()));
                     return Ok(ExitCode::from(exit::NOTHING));
                 }

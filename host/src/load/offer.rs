@@ -176,14 +176,15 @@ impl FacadeOffer {
             return;
         };
         let serves = if self.version.is_some() { "; the approved version keeps serving" } else { "" };
-        let (name, reference) = (&pin.name, pin.reference());
+        let (name, reference, option) = (&pin.name, pin.reference(), pins.option());
         let why = match changes[..] {
             [PinChange::Rejected] => format!("an operator rejected this version, {reference}"),
             [PinChange::Lock] => pins.trouble().unwrap_or_default(),
             _ => {
                 let changes = changes.iter().map(|change| change.as_str()).collect::<Vec<_>>().join(", ");
                 format!(
-                    "waits for approval ({changes}): `loggia diff {name}` shows it, `loggia approve {reference}` serves it"
+                    "waits for approval ({changes}): `loggia diff {name}{option}` shows it, `loggia approve \
+                     {reference}{option}` serves it"
                 )
             }
         };

@@ -24,7 +24,7 @@ use loggia_sandbox::{
 };
 use loggia_server::{FleetMember, http::HookReceiver, mcp::SealSecret};
 use loggia_state::StateError;
-use loggia_system::{FileIdentity, descriptors};
+use loggia_system::descriptors;
 use loggia_upstream::{UpstreamRuntimes, UpstreamSpec};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -189,7 +189,7 @@ impl PluginHost {
         let cache = CodeCache::open(&options.cache, &engine)
             .map_err(|error| StartError::Cache(options.cache.clone(), error))?;
         let compiler = CompilerCommand {
-            program: own_binary()?,
+            program: compiler::own_binary()?,
             args: compiler::compiler_arguments(engine.target()),
             limits: PluginLimits::default().compile(),
         };
@@ -215,7 +215,8 @@ impl PluginHost {
         let (fleet, agreement) = fleet.transpose()?.unzip();
         let own = options.clone();
         let states = FacadeStates::new(own.state.clone(), own.database, own.vault_key, own.logins)
-            .temporary(own.is_state_temporary);
+            .temporary(own.is_state_temporary)
+            .with_option(place());
         let places = TrustPlaces {
             cache: own.cache,
             state: own.state,
@@ -427,17 +428,6 @@ async fn resume_runs(gate: Gate, stop: CancellationToken) {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(RESUME_PERIOD) => {}
         }
-    }
-}
-
-/// Returns the path of the running binary, even if the file was replaced: a newer version could not compile for this
-/// engine. Under valgrind, `/proc/self/exe` can be read as a link to the binary, but is valgrind.
-fn own_binary() -> io::Result<PathBuf> {
-    let (own, named) = (Path::new("/proc/self/exe"), std::env::current_exe()?);
-    match (FileIdentity::of_target(own), FileIdentity::of_target(&named)) {
-        (Ok(own), Ok(other)) if own != other => Ok(named),
-        (Ok(_), _) => Ok(own.to_owned()),
-        (Err(_), _) => Ok(named),
     }
 }
 

@@ -129,7 +129,8 @@ async fn a_changed_surface_waits_for_approval() -> Result<()> {
         let why = reason(&served, "stale").await;
         assert!(
             why.contains(&format!(
-                "`loggia approve {waiting}` serves it; the approved version keeps serving"
+                "`loggia approve {waiting} --state {}` serves it; the approved version keeps serving",
+                state(stage.folder.path()).display()
             )),
             "{why}"
         );

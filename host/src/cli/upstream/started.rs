@@ -38,7 +38,11 @@ impl SettingsOption {
     /// Reads the upstreams of the settings.
     pub fn specs(&self) -> anyhow::Result<Vec<UpstreamSpec>> {
         let file = &self.config;
-        anyhow::ensure!(file.exists(), "there is no {}: --config FILE names another", file.display());
+        anyhow::ensure!(
+            !matches!(file.try_exists(), Ok(false)),
+            "there is no {}: --config FILE names another",
+            file.display()
+        );
         let settings = settings::read_and_check(file)?;
         Ok(to_specs(&settings.upstream))
     }

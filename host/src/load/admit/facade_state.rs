@@ -20,6 +20,8 @@ use crate::{
 /// The state folder, opened at first use.
 pub struct FacadeStates {
     path: PathBuf,
+    /// Option by which commands find what is kept here, after a space; empty if they need none.
+    option: String,
     /// Whether the folder does not outlive the process.
     is_temporary: bool,
     /// Database that keeps the stores instead of the folder.
@@ -71,7 +73,23 @@ impl FacadeStates {
         clients: LoginClients,
     ) -> Self {
         let (logins, folder) = (Arc::default(), Mutex::default());
-        Self { path, is_temporary: false, database, vault_key, clients, logins, folder }
+        Self {
+            path,
+            option: String::new(),
+            is_temporary: false,
+            database,
+            vault_key,
+            clients,
+            logins,
+            folder,
+        }
+    }
+
+    /// Sets the option by which commands find what is kept here, after a space.
+    #[must_use]
+    pub fn with_option(mut self, option: String) -> Self {
+        self.option = option;
+        self
     }
 
     /// Sets whether the folder does not outlive the process: then commits do not wait for the disk.
@@ -79,6 +97,11 @@ impl FacadeStates {
     pub fn temporary(mut self, is_temporary: bool) -> Self {
         self.is_temporary = is_temporary;
         self
+    }
+
+    /// Option by which commands find what is kept here, after a space; empty if they need none.
+    pub fn option(&self) -> &str {
+        &self.option
     }
 
     /// Logins of the callers of all facades.

@@ -209,7 +209,7 @@ impl FollowedGuard {
         let why = match changes[..] {
             [PinChange::Rejected] => format!("an operator rejected this version, {}", pin.reference()),
             [PinChange::Lock] => pins.trouble().unwrap_or_default(),
-            _ => format!("waits for approval: `loggia approve {}`", pin.reference()),
+            _ => format!("waits for approval: `loggia approve {}{}`", pin.reference(), pins.option()),
         };
         tracing::warn!(guard = name, "{file}: {}; {consequence}", printable(&why));
         let changes = changes.iter().map(|change| change.as_str()).collect::<Vec<_>>().join(", ");

@@ -95,6 +95,11 @@ impl PinKeeper {
         self.mode
     }
 
+    /// Option by which commands find the lock, after a space.
+    pub fn option(&self) -> &str {
+        self.states.as_ref().map_or("", |states| states.option())
+    }
+
     /// Whether versions can wait at all.
     pub fn is_active(&self) -> bool {
         self.states.is_some()
@@ -154,9 +159,9 @@ impl PinKeeper {
         }
         let known = self.known();
         match decide(&known.document, version, name_given, self.mode) {
+            PinDecision::Serve => PinDecision::Serve,
             // Whether it was approved or rejected is unknown.
-            PinDecision::Record if known.trouble.is_some() => PinDecision::Hold(vec![PinChange::Lock]),
-            PinDecision::Hold(_) if known.trouble.is_some() => PinDecision::Hold(vec![PinChange::Lock]),
+            _ if known.trouble.is_some() => PinDecision::Hold(vec![PinChange::Lock]),
             decision => decision,
         }
     }
@@ -176,8 +181,7 @@ impl PinKeeper {
         let approved = self.approved(&version.key());
         // Servers may explain its grants otherwise.
         let digest = version.digest();
-        let entry = approved.into_iter().find(|entry| entry.version.digest() == digest);
-        entry.map(|entry| entry.approved.by)
+        approved.into_iter().find(|entry| entry.version.digest() == digest).map(|entry| entry.approved.by)
     }
 
     /// Lists the versions that wait or were rejected, each with its differences from the approved one. Reads the lock.
@@ -327,8 +331,7 @@ impl PinKeeper {
 
     /// Reads the lock, whose stamp was this one before. To be called in turn.
     fn read(&self, lock: &VersionLock, stamp: LockStamp) {
-        let read = lock.read();
-        let mut known = self.known();
+        let (read, mut known) = (lock.read(), self.known());
         // What could not be read for a moment has the same stamp afterwards.
         known.stamp = Some(stamp).filter(|_| !matches!(read, Err(LockError::Read(_))));
         match read {
