@@ -8,6 +8,9 @@ use crate::{
     json::{write_string, write_value},
 };
 
+/// Bytes that an envelope has besides its data, as a rule.
+const MORE: usize = 256;
+
 /// The command of a call, under the name the caller used for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Command {
@@ -134,7 +137,11 @@ impl Envelope {
             match member {
                 Member::Value(value) => write_value(&mut out, &value),
                 Member::Data(data) => match data.clean_text() {
-                    Some(text) => out.push_str(text),
+                    Some(text) => {
+                        // What follows would copy all of a long text once more.
+                        out.reserve(text.len() + MORE);
+                        out.push_str(text);
+                    }
                     None => write_value(&mut out, &without_internal(data.into_value())),
                 },
             }
