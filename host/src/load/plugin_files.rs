@@ -117,11 +117,12 @@ pub(super) enum PolicyStamp {
 impl PolicyStamp {
     /// Reads the metadata of a policy, which need not exist.
     pub(super) fn read(path: &Path) -> Self {
-        match (fs::metadata(path), fs::symlink_metadata(path)) {
-            (Ok(meta), _) => Self::File(FileStamp::from_metadata(&meta)),
-            (Err(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => Self::None,
-            (Err(_), _) => Self::Unusable,
-        }
+        let meta = match fs::symlink_metadata(path) {
+            Ok(meta) if meta.is_symlink() => fs::metadata(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::None,
+            found => found,
+        };
+        meta.map_or(Self::Unusable, |meta| Self::File(FileStamp::from_metadata(&meta)))
     }
 }
 

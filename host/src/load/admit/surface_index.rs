@@ -85,20 +85,23 @@ impl SurfaceIndex {
 
     /// Finds the surface of an unchanged file whose code is in the cache.
     pub fn find(&self, found: &PluginFiles) -> Option<IndexedSurface> {
-        let path = key_of(&found.path)?;
-        let stored = {
-            let mut state = self.lock();
-            if state.changes.contains_key(&path) {
-                return None;
-            }
-            Arc::clone(state.stored.get_or_insert_with(|| Arc::new(StoredIndex::read(&self.cache))))
-        };
-        let (key, surface) = stored.entries.get(&path)?;
-        let digest = ArtifactDigest::parse(&key.digest)?;
-        let is_usable = key.stamp == found.stamp() && stored.compiled.contains(&digest);
-        let surface =
-            is_usable.then(|| serde_json::from_str(&stored.text[surface.clone()]).ok()).flatten()?;
+        let stored = self.stored(found)?;
+        let (key, digest, surface) = stored.entry(found)?;
+        let surface = serde_json::from_str(surface).ok()?;
         Some(IndexedSurface { digest, imports: key.imports.clone(), surface: Arc::new(surface) })
+    }
+
+    /// Whether there is a surface of an unchanged file whose code is in the cache.
+    pub fn contains(&self, found: &PluginFiles) -> bool {
+        self.stored(found).is_some_and(|stored| stored.entry(found).is_some())
+    }
+
+    /// What was read from the file, unless there is something newer for these files.
+    fn stored(&self, found: &PluginFiles) -> Option<Arc<StoredIndex>> {
+        let path = key_of(&found.path)?;
+        let mut state = self.lock();
+        let stored = || Arc::new(StoredIndex::read(&self.cache));
+        (!state.changes.contains_key(&path)).then(|| Arc::clone(state.stored.get_or_insert_with(stored)))
     }
 
     /// Records the surface of a file that was admitted.
@@ -163,6 +166,14 @@ impl StoredIndex {
         let text = cache.read_beside(FILE).and_then(|bytes| String::from_utf8(bytes).ok());
         let parsed = text.and_then(Self::parse);
         parsed.map_or_else(Self::default, |stored| Self { compiled: cache.digests(), ..stored })
+    }
+
+    /// Key, digest and JSON of the surface of an unchanged file whose code is in the cache.
+    fn entry(&self, found: &PluginFiles) -> Option<(&EntryKey, ArtifactDigest, &str)> {
+        let (key, surface) = self.entries.get(&key_of(&found.path)?)?;
+        let digest = ArtifactDigest::parse(&key.digest)?;
+        let is_usable = key.stamp == found.stamp() && self.compiled.contains(&digest);
+        is_usable.then(|| (key, digest, &self.text[surface.clone()]))
     }
 
     fn parse(text: String) -> Option<Self> {

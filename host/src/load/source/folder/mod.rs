@@ -32,6 +32,8 @@ use std::{
 };
 
 use futures_util::FutureExt;
+use loggia_facade::Surface;
+use loggia_sandbox::ArtifactDigest;
 use loggia_text::printable;
 use tokio::{
     runtime::Handle,
@@ -56,6 +58,8 @@ use crate::load::{
 
 /// Maximum number of concurrent admissions.
 const MAX_ADMISSIONS: usize = 2;
+/// Maximum number of files that one task admits in turn if the index has their surfaces: each takes less time than a change of threads.
+const MAX_INDEXED: usize = 16;
 /// A scan is followed by a pause of this many times its duration, however much happens in the folder.
 const SCAN_FACTOR: u32 = 10;
 
@@ -80,11 +84,14 @@ pub struct FolderSource {
     complete: bool,
     /// Files that are being admitted, or wait for it.
     busy: BTreeSet<String>,
-    tasks: JoinSet<AdmissionAttempt>,
+    tasks: JoinSet<Vec<AdmissionAttempt>>,
     /// Writes the index of surfaces.
     saving: Option<JoinHandle<()>>,
     waiting: Vec<(String, PluginFiles)>,
 }
+
+/// A file to admit, with digest and surface of its version.
+type PlannedAdmission = (String, PluginFiles, Option<(ArtifactDigest, Arc<Surface>)>);
 
 /// The result of an admission.
 struct AdmissionAttempt {
@@ -172,8 +179,8 @@ impl FolderSource {
                 () = tokio::time::sleep_until(next) => self.next_scan = next,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     // A panicking admission is caught and yields an attempt; tasks cannot end otherwise.
-                    let Ok(attempt) = ended else { continue };
-                    if block_in_place(|| self.finish_admission(attempt)) {
+                    let Ok(attempts) = ended else { continue };
+                    if block_in_place(|| self.finish_admissions(attempts)) {
                         return SourceEvent::Admitted;
                     }
                 }
@@ -237,19 +244,41 @@ impl FolderSource {
 
     fn start_admissions(&mut self) {
         while self.tasks.len() < MAX_ADMISSIONS
-            && let Some((file, found)) = self.waiting.pop()
+            && let Some(batch) = self.next_batch()
         {
             let (admitter, pins) = (Arc::clone(&self.admitter), Arc::clone(&self.pins));
-            let known = self.files.get(&file).and_then(|state| state.offer.known_surface());
-            let attempt = async move {
-                let begun = Instant::now();
-                let admitted = run_admission(admitter.admit_indexed(&found, known)).await;
-                let admitted =
-                    admitted.map(|admitted| block_in_place(|| keep_version(&pins, &found, admitted)));
-                AdmissionAttempt { file, found, admitted, approved: None, took: begun.elapsed() }
+            let attempts = async move {
+                let mut attempts = Vec::with_capacity(batch.len());
+                for (file, found, known) in batch {
+                    let begun = Instant::now();
+                    let admitted = catch_panic(admitter.admit_indexed(&found, known)).await;
+                    let admitted = admitted.map(|admitted| keep_version(&pins, &found, admitted));
+                    let took = begun.elapsed();
+                    attempts.push(AdmissionAttempt { file, found, admitted, approved: None, took });
+                }
+                attempts
             };
-            self.tasks.spawn_on(attempt, &self.runtime);
+            self.tasks.spawn_on(run_in_place(attempts), &self.runtime);
         }
+    }
+
+    /// Takes the next file that waits, with those behind it if the index has them all: what is compiled would delay the others.
+    fn next_batch(&mut self) -> Option<Vec<PlannedAdmission>> {
+        let mut batch = Vec::new();
+        while batch.len() < MAX_INDEXED
+            && let Some((file, found)) = self.waiting.last()
+        {
+            let known = self.files.get(file).and_then(|state| state.offer.known_surface());
+            let is_indexed = known.is_none() && self.admitter.index().contains(found);
+            if !is_indexed && !batch.is_empty() {
+                break;
+            }
+            batch.extend(self.waiting.pop().map(|(file, found)| (file, found, known)));
+            if !is_indexed {
+                break;
+            }
+        }
+        (!batch.is_empty()).then_some(batch)
     }
 
     /// Decides again about versions that wait, since the lock was changed; returns whether an offer may have changed.
@@ -275,14 +304,14 @@ impl FolderSource {
         self.busy.insert(file.clone());
         let attempt = async move {
             let begun = Instant::now();
-            let admitted = run_admission(admitter.admit(&found, None)).await;
+            let admitted = catch_panic(admitter.admit(&found, None)).await;
             let admitted = admitted.map(|admitted| {
                 let pin = describe(&pins, &found.path, &admitted);
                 OfferedVersion::new(admitted, pin)
             });
-            AdmissionAttempt { file, found, admitted, approved: Some(approved), took: begun.elapsed() }
+            vec![AdmissionAttempt { file, found, admitted, approved: Some(approved), took: begun.elapsed() }]
         };
-        self.tasks.spawn_on(attempt, &self.runtime);
+        self.tasks.spawn_on(run_in_place(attempt), &self.runtime);
     }
 
     /// Takes the approved version of a file; returns whether it serves.
@@ -332,29 +361,10 @@ impl FolderSource {
         }
     }
 
-    /// Takes the result of an admission; returns whether the file's offer may have changed.
-    fn finish_admission(&mut self, attempt: AdmissionAttempt) -> bool {
-        let AdmissionAttempt { file, found, admitted, approved, took } = attempt;
-        self.busy.remove(&file);
-        if let Some(approved) = approved {
-            let serves = self.finish_restore(&file, &approved, admitted);
-            self.next_scan = self.next_scan.min(self.earliest_scan);
-            return serves;
-        }
-        let is_changing = matches!(admitted, Err(AdmitError::Changing));
-        if is_changing {
-            self.watch.mark_writing(&file);
-        } else {
-            let count = if admitted.is_ok() { &self.load_status.loaded } else { &self.load_status.failed };
-            count.increment();
-            if let Err(error) = &admitted {
-                self.versions.record_refused(&file, &error.to_string());
-            }
-            let state = self.files.entry(file.clone()).or_default();
-            let outcome = state.record_attempt(&file, &found, admitted, took, &self.pins);
-            self.versions.record_outcome(&file, &state.offer, outcome, &self.pins);
-            self.restore_approved(&file);
-        }
+    /// Takes the results of an admission, and starts the next; returns whether an offer may have changed.
+    fn finish_admissions(&mut self, attempts: Vec<AdmissionAttempt>) -> bool {
+        let changed =
+            attempts.into_iter().fold(false, |changed, attempt| self.take_attempt(attempt) | changed);
         self.start_admissions();
         if self.busy.is_empty() {
             let index = Arc::clone(self.admitter.index());
@@ -362,11 +372,35 @@ impl FolderSource {
             if index.has_changes() {
                 self.saving = Some(self.runtime.spawn_blocking(move || index.save()));
             }
-        }
-        if is_changing || self.busy.is_empty() {
             self.next_scan = self.next_scan.min(self.earliest_scan);
         }
-        !is_changing
+        changed
+    }
+
+    /// Takes the result for a file; returns whether its offer may have changed.
+    fn take_attempt(&mut self, attempt: AdmissionAttempt) -> bool {
+        let AdmissionAttempt { file, found, admitted, approved, took } = attempt;
+        self.busy.remove(&file);
+        if let Some(approved) = approved {
+            let serves = self.finish_restore(&file, &approved, admitted);
+            self.next_scan = self.next_scan.min(self.earliest_scan);
+            return serves;
+        }
+        if matches!(admitted, Err(AdmitError::Changing)) {
+            self.watch.mark_writing(&file);
+            self.next_scan = self.next_scan.min(self.earliest_scan);
+            return false;
+        }
+        let count = if admitted.is_ok() { &self.load_status.loaded } else { &self.load_status.failed };
+        count.increment();
+        if let Err(error) = &admitted {
+            self.versions.record_refused(&file, &error.to_string());
+        }
+        let state = self.files.entry(file.clone()).or_default();
+        let outcome = state.record_attempt(&file, &found, admitted, took, &self.pins);
+        self.versions.record_outcome(&file, &state.offer, outcome, &self.pins);
+        self.restore_approved(&file);
+        true
     }
 }
 
@@ -380,13 +414,16 @@ fn keep_version(pins: &PinKeeper, found: &PluginFiles, admitted: AdmittedPlugin)
 }
 
 /// Polls an admission as blocking work (it reads, hashes, maps and checks), so that other tasks move to another thread.
-/// A panic fails only this admission.
-async fn run_admission(
+async fn run_in_place<T>(admission: impl Future<Output = T>) -> T {
+    let mut admission = pin!(admission);
+    poll_fn(|context| block_in_place(|| admission.as_mut().poll(context))).await
+}
+
+/// Lets a panic fail the admission of one file only.
+async fn catch_panic(
     admission: impl Future<Output = Result<AdmittedPlugin, AdmitError>>,
 ) -> Result<AdmittedPlugin, AdmitError> {
-    let mut admission = pin!(admission);
-    let polled = poll_fn(|context| block_in_place(|| admission.as_mut().poll(context)));
-    AssertUnwindSafe(polled).catch_unwind().await.unwrap_or(Err(AdmitError::Panicked))
+    AssertUnwindSafe(admission).catch_unwind().await.unwrap_or(Err(AdmitError::Panicked))
 }
 
 #[cfg(test)]
@@ -396,11 +433,11 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_blocked_or_panicking_admission_is_isolated() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let blocked = tokio::spawn(run_admission(async move {
+        let blocked = tokio::spawn(run_in_place(catch_panic(async move {
             // Blocks until the other task runs on the only thread.
             receiver.recv_timeout(Duration::from_secs(10)).map_err(io::Error::other)?;
             panic!("as a defect would")
-        }));
+        })));
         tokio::spawn(async move { sender.send(()) });
         assert!(matches!(blocked.await, Ok(Err(AdmitError::Panicked))));
     }
