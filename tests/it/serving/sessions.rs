@@ -135,6 +135,36 @@ async fn running_calls_keep_their_session_awake() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn two_open_requests_with_one_id_are_refused() -> Result<()> {
+    let folder = Folder::with(&["lingers"]);
+    let data = lingers::lingers(&folder, "lingers");
+    let served = Served::configured(&folder, "", &[]).await?;
+    let host = &served.host;
+    let (one, other) =
+        (wire::session(host, "", INITIALIZE).await?, wire::session(host, "", INITIALIZE).await?);
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|mark| wire::in_session(2, "lingers", &lingers::wait(mark)));
+    let meanwhile = async {
+        // An id belongs to its session.
+        lingers::runs(&data, "a").await;
+        lingers::runs(&data, "b").await;
+        let refused = wire::ask(host, &one, &c).await?;
+        lingers::go(&data, "done")?;
+        Ok(refused)
+    };
+    let (first, second, refused) =
+        tokio::try_join!(wire::ask(host, &one, &a), wire::ask(host, &other, &b), meanwhile)?;
+    assert_eq!((&first.envelope()?["data"], &second.envelope()?["data"]), (&json!("done"), &json!("done")));
+    assert_eq!(refused.status, 400);
+    let reason = "another request of the session with this id is open: give each request an id of its own";
+    let error = json!({"code": -32600, "message": reason});
+    assert_eq!(refused.message()?, json!({"jsonrpc": "2.0", "id": 2, "error": error}));
+    assert!(!data.join("c").exists(), "the refused call does not run");
+    let later = wire::ask(host, &one, &d).await?;
+    assert_eq!(later.envelope()?["data"], "done", "the id is free again: {later:?}");
+    Ok(())
+}
+
 /// A client whose connection broke asks for what it missed.
 #[tokio::test]
 async fn a_resumed_stream_has_the_whole_result() -> Result<()> {

@@ -18,7 +18,7 @@ use http_body_util::LengthLimitError;
 use loggia_facade::json::has_many_values;
 use rmcp::{
     ErrorData,
-    model::{ErrorCode, InitializeRequestParams},
+    model::{ErrorCode, InitializeRequestParams, RequestId},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -154,6 +154,14 @@ impl MessageHead {
                 );
                 Err(MessageError(self.id.clone(), ErrorCode::METHOD_NOT_FOUND, message.into()))
             }
+        }
+    }
+
+    /// Id of a request.
+    pub fn request_id(&self) -> Option<RequestId> {
+        match self.id.as_ref().filter(|_| self.has_method)? {
+            Value::String(id) => Some(RequestId::String(id.as_str().into())),
+            id => id.as_i64().map(RequestId::Number),
         }
     }
 

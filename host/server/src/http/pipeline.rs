@@ -29,7 +29,7 @@ use super::{
     authentication::{AuthState, AuthenticatedRequest, KnownCaller, authenticate, limit_stream},
     direct_calls::answer_directly,
     host_check::HostAllowlist,
-    message::{BodyLimits, add_content_type, check_length, read_body},
+    message::{BodyLimits, MessageHead, add_content_type, check_length, read_body},
     per_caller::{CallerLimits, PermitKind},
     profiles::ServedPaths,
     request_id::RequestId,
@@ -153,13 +153,14 @@ impl HttpPipeline {
         let (mut request, mut message) = read_body(self.bodies, request).await?;
         let kind = PermitKind::of(request.method(), message.as_ref().map(|message| message.kind));
         let permit = self.limits.admit(&mut request, kind)?;
+        let id = message.as_ref().and_then(MessageHead::request_id);
         let (new, call) =
             message.as_mut().map(|message| (message.client.take(), message.call.take())).unwrap_or_default();
         let pipeline = Arc::clone(self);
         // Boxed, since it is large, and would be copied with all futures around it.
         let dispatch =
             move |request, client| async move { pipeline.dispatch(request, call, client).await }.boxed();
-        let mut response = attach_session(&self.sessions, request, new, dispatch).await;
+        let mut response = attach_session(&self.sessions, request, (id, new), dispatch).await;
         // Calls end by themselves.
         if kind == Some(PermitKind::Stream) {
             response = limit_stream(response, lifetime);

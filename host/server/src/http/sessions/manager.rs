@@ -18,7 +18,7 @@ use rmcp::{
 };
 
 use super::{
-    BoundedSessions, CALLER, caller, keep_active,
+    BoundedSessions, CALLER, OPEN, caller, keep_with,
     phase::SessionPhase,
     plain::{answer_plainly, hold_back},
 };
@@ -91,7 +91,8 @@ impl SessionManager for BoundedSessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let session = self.touch_own(id)?;
         let stream = self.with_shared_ids(self.local.create_stream(id, message).await?);
-        Ok(hold_back(keep_active(stream, session)).await.map(unshare))
+        let request = OPEN.try_with(Clone::clone).ok().flatten();
+        Ok(hold_back(keep_with(stream, (session, request))).await.map(unshare))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -119,7 +120,7 @@ impl SessionManager for BoundedSessions {
         let session = self.touch_own(id)?;
         if last_event_id.contains('/') {
             let stream = self.with_shared_ids(self.local.resume(id, last_event_id).await?);
-            return Ok(keep_active(stream, session).map(unshare).left_stream());
+            return Ok(keep_with(stream, session).map(unshare).left_stream());
         }
         // rmcp's event ids restart after hibernation.
         let slept = self.table().0.get(id).is_some_and(|session| session.has_hibernated);

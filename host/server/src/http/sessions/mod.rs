@@ -13,12 +13,14 @@
 //! | `elsewhere.rs` | messages to calls of a session that another server runs |
 //! | `manager.rs` | rmcp's `SessionManager` and `SessionStore` |
 //! | `notification_stream.rs`, `phase.rs` | the stream of list changes, which survives hibernation |
+//! | `open_requests.rs` | ids of requests that have no response yet |
 //! | `plain.rs` | plain JSON instead of a stream |
 
 mod closed;
 mod elsewhere;
 mod manager;
 mod notification_stream;
+mod open_requests;
 mod phase;
 mod plain;
 mod sealed_id;
@@ -41,7 +43,7 @@ use loggia_gate::{
 };
 use loggia_policy::settings::Http;
 use rmcp::{
-    model::InitializeRequestParams,
+    model::{InitializeRequestParams, RequestId},
     transport::{
         common::server_side_http::{ServerSseMessage, SessionId},
         streamable_http_server::{
@@ -58,6 +60,7 @@ use super::{
     sessions::{
         closed::ClosedSessions,
         notification_stream::NotificationStream,
+        open_requests::{OpenRequest, refuse_id},
         phase::SessionPhase,
         plain::run_plain,
         sealed_id::SessionSealer,
@@ -82,17 +85,19 @@ const TRIM_THRESHOLD: usize = 64;
 tokio::task_local! {
     /// Caller of the current request. rmcp does not pass it to the session manager, but calls it within the request's task.
     static CALLER: Caller;
+    /// Keeps the current request open, if it belongs to a session.
+    static OPEN: Option<Arc<OpenRequest>>;
     /// Client of the current request, if it begins a session.
     static CLIENT: Arc<InitializeRequestParams>;
 }
 
 /// Attaches caller and session to a request, and keeps the session awake until the response, even if the client disconnects:
 /// rmcp passes the request's extensions to the call. One request wakes a hibernated session; concurrent ones wait for it.
-/// `new` is the client whose request begins a session. `next` passes the request on, with the client of an awake session.
+/// `id` is that of the request, and `new` the client if it begins a session. `next` passes the request on, with the client of an awake session.
 pub async fn attach_session<F>(
     sessions: &Arc<BoundedSessions>,
     mut request: Request,
-    new: Option<Arc<InitializeRequestParams>>,
+    (id, new): (Option<RequestId>, Option<Arc<InitializeRequestParams>>),
     next: impl FnOnce(Request, Option<Arc<InitializeRequestParams>>) -> F + Send,
 ) -> Response
 where
@@ -101,32 +106,40 @@ where
     let origin = request.extensions().get::<CallOrigin>();
     let caller = origin.map_or(Caller::Anonymous, |origin| origin.caller.clone());
     let headers = request.headers();
-    let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(SessionId::from);
+    let session = headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(SessionId::from);
     // From 2026-07-28 on there are no sessions, and the header has no meaning.
-    let id = id
+    let session = session
         .filter(|_| headers.get("mcp-protocol-version").is_none_or(|version| version.as_bytes() < STATELESS));
-    let Some(id) = id else {
+    let Some(session) = session else {
         let answer = CALLER.scope(caller, run_plain(next(request, None)));
         return match new {
             Some(client) => CLIENT.scope(client, answer).await,
             None => answer.await,
         };
     };
-    let Some(visit) = sessions.find(&id, &caller).await else { return session_not_found() };
+    let Some(visit) = sessions.find(&session, &caller).await else { return session_not_found() };
+    let open = match id.map(|id| visit.requests.open(id)).transpose() {
+        Ok(open) => open.map(Arc::new),
+        Err(id) => return refuse_id(id),
+    };
     request.extensions_mut().insert(ActiveRequest(visit.activity));
     request.extensions_mut().insert(SessionHold(visit.subscriptions));
     let is_end = request.method() == Method::DELETE;
-    let outcome = if visit.is_awake { WakeOutcome::Awake } else { sessions.wake(&id).await };
+    let outcome = if visit.is_awake { WakeOutcome::Awake } else { sessions.wake(&session).await };
     let mut response = match outcome {
-        WakeOutcome::Awake => CALLER.scope(caller, run_plain(next(request, visit.client))).await,
+        WakeOutcome::Awake => {
+            let answer = run_plain(next(request, visit.client));
+            OPEN.scope(open, CALLER.scope(caller, answer)).await
+        }
         WakeOutcome::Gone => session_not_found(),
         WakeOutcome::Wake => {
             // A disconnecting client must not leave a half-restored session.
-            let (sessions, answer) = (Arc::clone(sessions), CALLER.scope(caller, next(request, None)));
+            let answer = OPEN.scope(open, CALLER.scope(caller, next(request, None)));
+            let sessions = Arc::clone(sessions);
             let waking = async move {
                 let woken = tokio::spawn(answer).await;
                 // In any case, since other requests wait for it.
-                sessions.finish_wake(&id).await;
+                sessions.finish_wake(&session).await;
                 woken
             };
             let woken = tokio::spawn(waking).await.and_then(|woken| woken);
@@ -391,9 +404,9 @@ impl BoundedSessions {
     }
 }
 
-/// Keeps a session awake while a stream is open.
-fn keep_active<S: Stream>(stream: S, session: Arc<()>) -> impl Stream<Item = S::Item> {
+/// Keeps a value while a stream is open, such as what keeps its session awake.
+fn keep_with<S: Stream, T>(stream: S, kept: T) -> impl Stream<Item = S::Item> {
     stream.inspect(move |_| {
-        let _open = &session;
+        let _open = &kept;
     })
 }

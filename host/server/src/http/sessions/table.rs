@@ -10,7 +10,10 @@ use loggia_gate::access::Caller;
 use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::SessionId};
 use tokio::sync::{Mutex, watch};
 
-use super::phase::{PendingChanges, SessionPhase};
+use super::{
+    open_requests::OpenRequests,
+    phase::{PendingChanges, SessionPhase},
+};
 
 /// Timeout of the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -24,6 +27,8 @@ pub struct SessionEntry {
     last_present: Instant,
     /// Cloned by each request and call in progress; the count tells whether the session is busy.
     activity: Arc<()>,
+    /// Its open requests.
+    pub requests: OpenRequests,
     /// Cloned by each notification stream.
     pub listeners: Arc<()>,
     /// Cloned by each subscription to a resource.
@@ -72,6 +77,8 @@ impl SessionEntry {
 pub struct SessionVisit {
     /// Keeps the session busy.
     pub activity: Arc<()>,
+    /// Its open requests.
+    pub requests: OpenRequests,
     /// Keeps the session awake while its client listens for resources.
     pub subscriptions: Arc<()>,
     /// Whether rmcp has the session.
@@ -91,6 +98,7 @@ impl SessionTable {
         (session.last_active, session.last_present) = (now, now);
         Some(SessionVisit {
             activity: Arc::clone(&session.activity),
+            requests: session.requests.clone(),
             subscriptions: Arc::clone(&session.subscriptions),
             is_awake: session.is_in(SessionPhase::Awake),
             client: session.initialize_params.clone(),
@@ -116,6 +124,7 @@ impl SessionTable {
             last_active: now,
             last_present: now,
             activity: Arc::default(),
+            requests: OpenRequests::default(),
             listeners: Arc::default(),
             subscriptions: Arc::default(),
             changes: news.clone(),
