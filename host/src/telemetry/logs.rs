@@ -62,7 +62,8 @@ pub fn start(log: Log, trail: Option<AuditSink>) {
     }
     // rmcp logs whole results at its lower levels, and the internals of the others do not help an operator.
     // Its workers report upstreams that cannot be reached; the host does so by their names.
-    const OTHERS: &str = "rmcp=error,rmcp::transport::worker=off,wasmtime=warn,cranelift=warn,notify=error,mio=warn,hyper=warn,h2=warn";
+    const OTHERS: &str = "rmcp=error,rmcp::transport::worker=off,wasmtime=warn,cranelift=warn,notify=error,\
+                          mio=warn,hyper=warn,h2=warn";
     // Logged only on request, by a signal, so at every level.
     let asked = format!("{}=info", VITALS);
     let default = level_name(log.level);

@@ -85,23 +85,26 @@ impl SurfaceIndex {
 
     /// Finds the surface of an unchanged file whose code is in the cache.
     pub fn find(&self, found: &PluginFiles) -> Option<IndexedSurface> {
-        let stored = self.stored(found)?;
-        let (key, digest, surface) = stored.entry(found)?;
+        let (path, stored) = self.stored(found)?;
+        let (key, digest, surface) = stored.entry(&path, found)?;
         let surface = serde_json::from_str(surface).ok()?;
         Some(IndexedSurface { digest, imports: key.imports.clone(), surface: Arc::new(surface) })
     }
 
     /// Whether there is a surface of an unchanged file whose code is in the cache.
     pub fn contains(&self, found: &PluginFiles) -> bool {
-        self.stored(found).is_some_and(|stored| stored.entry(found).is_some())
+        self.stored(found).is_some_and(|(path, stored)| stored.entry(&path, found).is_some())
     }
 
-    /// What was read from the file, unless there is something newer for these files.
-    fn stored(&self, found: &PluginFiles) -> Option<Arc<StoredIndex>> {
+    /// The key of a file, and what was read from the index, unless there is something newer for the file.
+    fn stored(&self, found: &PluginFiles) -> Option<(String, Arc<StoredIndex>)> {
         let path = key_of(&found.path)?;
         let mut state = self.lock();
         let stored = || Arc::new(StoredIndex::read(&self.cache));
-        (!state.changes.contains_key(&path)).then(|| Arc::clone(state.stored.get_or_insert_with(stored)))
+        if state.changes.contains_key(&path) {
+            return None;
+        }
+        Some((path, Arc::clone(state.stored.get_or_insert_with(stored))))
     }
 
     /// Records the surface of a file that was admitted.
@@ -169,8 +172,8 @@ impl StoredIndex {
     }
 
     /// Key, digest and JSON of the surface of an unchanged file whose code is in the cache.
-    fn entry(&self, found: &PluginFiles) -> Option<(&EntryKey, ArtifactDigest, &str)> {
-        let (key, surface) = self.entries.get(&key_of(&found.path)?)?;
+    fn entry(&self, path: &str, found: &PluginFiles) -> Option<(&EntryKey, ArtifactDigest, &str)> {
+        let (key, surface) = self.entries.get(path)?;
         let digest = ArtifactDigest::parse(&key.digest)?;
         let is_usable = key.stamp == found.stamp() && self.compiled.contains(&digest);
         is_usable.then(|| (key, digest, &self.text[surface.clone()]))

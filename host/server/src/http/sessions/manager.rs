@@ -18,7 +18,7 @@ use rmcp::{
 };
 
 use super::{
-    BoundedSessions, CALLER, OPEN, caller, keep_with,
+    BoundedSessions, CALLER, REQUEST_ID, caller, keep_with,
     phase::SessionPhase,
     plain::{answer_plainly, hold_back},
 };
@@ -91,8 +91,8 @@ impl SessionManager for BoundedSessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let session = self.touch_own(id)?;
         let stream = self.with_shared_ids(self.local.create_stream(id, message).await?);
-        let request = OPEN.try_with(Clone::clone).ok().flatten();
-        Ok(hold_back(keep_with(stream, (session, request))).await.map(unshare))
+        let held = REQUEST_ID.try_with(Clone::clone).ok().flatten();
+        Ok(hold_back(keep_with(stream, (session, held))).await.map(unshare))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {

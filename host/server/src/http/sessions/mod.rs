@@ -13,16 +13,16 @@
 //! | `elsewhere.rs` | messages to calls of a session that another server runs |
 //! | `manager.rs` | rmcp's `SessionManager` and `SessionStore` |
 //! | `notification_stream.rs`, `phase.rs` | the stream of list changes, which survives hibernation |
-//! | `open_requests.rs` | ids of requests that have no response yet |
+//! | `request_ids.rs` | ids of requests that have no response yet |
 //! | `plain.rs` | plain JSON instead of a stream |
 
 mod closed;
 mod elsewhere;
 mod manager;
 mod notification_stream;
-mod open_requests;
 mod phase;
 mod plain;
+mod request_ids;
 mod sealed_id;
 mod table;
 
@@ -60,9 +60,9 @@ use super::{
     sessions::{
         closed::ClosedSessions,
         notification_stream::NotificationStream,
-        open_requests::{OpenRequest, refuse_id},
         phase::SessionPhase,
         plain::run_plain,
+        request_ids::{RequestIdHold, refuse_id},
         sealed_id::SessionSealer,
         table::{SessionTable, SessionVisit},
     },
@@ -85,8 +85,8 @@ const TRIM_THRESHOLD: usize = 64;
 tokio::task_local! {
     /// Caller of the current request. rmcp does not pass it to the session manager, but calls it within the request's task.
     static CALLER: Caller;
-    /// Keeps the current request open, if it belongs to a session.
-    static OPEN: Option<Arc<OpenRequest>>;
+    /// Holds the id of the current request, if it belongs to a session.
+    static REQUEST_ID: Option<Arc<RequestIdHold>>;
     /// Client of the current request, if it begins a session.
     static CLIENT: Arc<InitializeRequestParams>;
 }
@@ -118,8 +118,8 @@ where
         };
     };
     let Some(visit) = sessions.find(&session, &caller).await else { return session_not_found() };
-    let open = match id.map(|id| visit.requests.open(id)).transpose() {
-        Ok(open) => open.map(Arc::new),
+    let held = match id.map(|id| visit.request_ids.take(id)).transpose() {
+        Ok(held) => held.map(Arc::new),
         Err(id) => return refuse_id(id),
     };
     request.extensions_mut().insert(ActiveRequest(visit.activity));
@@ -129,12 +129,12 @@ where
     let mut response = match outcome {
         WakeOutcome::Awake => {
             let answer = run_plain(next(request, visit.client));
-            OPEN.scope(open, CALLER.scope(caller, answer)).await
+            REQUEST_ID.scope(held, CALLER.scope(caller, answer)).await
         }
         WakeOutcome::Gone => session_not_found(),
         WakeOutcome::Wake => {
             // A disconnecting client must not leave a half-restored session.
-            let answer = OPEN.scope(open, CALLER.scope(caller, next(request, None)));
+            let answer = REQUEST_ID.scope(held, CALLER.scope(caller, next(request, None)));
             let sessions = Arc::clone(sessions);
             let waking = async move {
                 let woken = tokio::spawn(answer).await;

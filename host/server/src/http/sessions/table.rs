@@ -11,8 +11,8 @@ use rmcp::{model::InitializeRequestParams, transport::common::server_side_http::
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    open_requests::OpenRequests,
     phase::{PendingChanges, SessionPhase},
+    request_ids::OpenRequestIds,
 };
 
 /// Timeout of the handshake.
@@ -27,8 +27,8 @@ pub struct SessionEntry {
     last_present: Instant,
     /// Cloned by each request and call in progress; the count tells whether the session is busy.
     activity: Arc<()>,
-    /// Its open requests.
-    pub requests: OpenRequests,
+    /// Ids of its open requests.
+    pub request_ids: OpenRequestIds,
     /// Cloned by each notification stream.
     pub listeners: Arc<()>,
     /// Cloned by each subscription to a resource.
@@ -77,8 +77,8 @@ impl SessionEntry {
 pub struct SessionVisit {
     /// Keeps the session busy.
     pub activity: Arc<()>,
-    /// Its open requests.
-    pub requests: OpenRequests,
+    /// Ids of its open requests.
+    pub request_ids: OpenRequestIds,
     /// Keeps the session awake while its client listens for resources.
     pub subscriptions: Arc<()>,
     /// Whether rmcp has the session.
@@ -98,7 +98,7 @@ impl SessionTable {
         (session.last_active, session.last_present) = (now, now);
         Some(SessionVisit {
             activity: Arc::clone(&session.activity),
-            requests: session.requests.clone(),
+            request_ids: session.request_ids.clone(),
             subscriptions: Arc::clone(&session.subscriptions),
             is_awake: session.is_in(SessionPhase::Awake),
             client: session.initialize_params.clone(),
@@ -124,7 +124,7 @@ impl SessionTable {
             last_active: now,
             last_present: now,
             activity: Arc::default(),
-            requests: OpenRequests::default(),
+            request_ids: OpenRequestIds::default(),
             listeners: Arc::default(),
             subscriptions: Arc::default(),
             changes: news.clone(),

@@ -251,8 +251,11 @@ impl FolderSource {
                 let mut attempts = Vec::with_capacity(batch.len());
                 for (file, found, known) in batch {
                     let begun = Instant::now();
-                    let admitted = catch_panic(admitter.admit_indexed(&found, known)).await;
-                    let admitted = admitted.map(|admitted| keep_version(&pins, &found, admitted));
+                    let admission = async {
+                        let admitted = admitter.admit_indexed(&found, known).await?;
+                        Ok(keep_version(&pins, &found, admitted))
+                    };
+                    let admitted = catch_panic(admission).await;
                     let took = begun.elapsed();
                     attempts.push(AdmissionAttempt { file, found, admitted, approved: None, took });
                 }
@@ -304,11 +307,12 @@ impl FolderSource {
         self.busy.insert(file.clone());
         let attempt = async move {
             let begun = Instant::now();
-            let admitted = catch_panic(admitter.admit(&found, None)).await;
-            let admitted = admitted.map(|admitted| {
+            let admission = async {
+                let admitted = admitter.admit(&found, None).await?;
                 let pin = describe(&pins, &found.path, &admitted);
-                OfferedVersion::new(admitted, pin)
-            });
+                Ok(OfferedVersion::new(admitted, pin))
+            };
+            let admitted = catch_panic(admission).await;
             vec![AdmissionAttempt { file, found, admitted, approved: Some(approved), took: begun.elapsed() }]
         };
         self.tasks.spawn_on(run_in_place(attempt), &self.runtime);
@@ -420,9 +424,7 @@ async fn run_in_place<T>(admission: impl Future<Output = T>) -> T {
 }
 
 /// Lets a panic fail the admission of one file only.
-async fn catch_panic(
-    admission: impl Future<Output = Result<AdmittedPlugin, AdmitError>>,
-) -> Result<AdmittedPlugin, AdmitError> {
+async fn catch_panic<T>(admission: impl Future<Output = Result<T, AdmitError>>) -> Result<T, AdmitError> {
     AssertUnwindSafe(admission).catch_unwind().await.unwrap_or(Err(AdmitError::Panicked))
 }
 
@@ -433,7 +435,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_blocked_or_panicking_admission_is_isolated() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let blocked = tokio::spawn(run_in_place(catch_panic(async move {
+        let blocked = tokio::spawn(run_in_place(catch_panic::<()>(async move {
             // Blocks until the other task runs on the only thread.
             receiver.recv_timeout(Duration::from_secs(10)).map_err(io::Error::other)?;
             panic!("as a defect would")

@@ -17,25 +17,25 @@ use crate::jsonrpc::ids::error_answer;
 const REASON: &str =
     "another request of the session with this id is open: give each request an id of its own";
 
-/// The open requests of a session.
+/// Ids of the open requests of a session.
 #[derive(Clone, Default)]
-pub struct OpenRequests(Arc<Mutex<HashSet<RequestId>>>);
+pub struct OpenRequestIds(Arc<Mutex<HashSet<RequestId>>>);
 
-/// Keeps a request open until it is dropped.
-pub struct OpenRequest {
-    all: OpenRequests,
+/// Holds the id of an open request until it is dropped.
+pub struct RequestIdHold {
+    all: OpenRequestIds,
     id: RequestId,
 }
 
-impl OpenRequests {
-    /// Opens a request.
+impl OpenRequestIds {
+    /// Takes the id of a request.
     ///
     /// # Errors
     ///
     /// The id, if a request with it is open.
-    pub fn open(&self, id: RequestId) -> Result<OpenRequest, RequestId> {
+    pub fn take(&self, id: RequestId) -> Result<RequestIdHold, RequestId> {
         match self.lock().insert(id.clone()) {
-            true => Ok(OpenRequest { all: self.clone(), id }),
+            true => Ok(RequestIdHold { all: self.clone(), id }),
             false => Err(id),
         }
     }
@@ -46,7 +46,7 @@ impl OpenRequests {
     }
 }
 
-impl Drop for OpenRequest {
+impl Drop for RequestIdHold {
     fn drop(&mut self) {
         self.all.lock().remove(&self.id);
     }
@@ -64,13 +64,13 @@ mod tests {
 
     #[test]
     fn an_id_is_free_once_its_request_is_dropped() {
-        let requests = OpenRequests::default();
-        let first = requests.open(RequestId::Number(1));
+        let ids = OpenRequestIds::default();
+        let first = ids.take(RequestId::Number(1));
         assert!(first.is_ok());
-        assert!(requests.open(RequestId::Number(1)).is_err());
-        assert!(requests.open(RequestId::Number(2)).is_ok());
-        assert!(requests.open(RequestId::String("1".into())).is_ok(), "another id");
+        assert!(ids.take(RequestId::Number(1)).is_err());
+        assert!(ids.take(RequestId::Number(2)).is_ok());
+        assert!(ids.take(RequestId::String("1".into())).is_ok(), "another id");
         drop(first);
-        assert!(requests.open(RequestId::Number(1)).is_ok());
+        assert!(ids.take(RequestId::Number(1)).is_ok());
     }
 }
