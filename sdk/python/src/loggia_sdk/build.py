@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 
 from .immortal import immortalise
+from .join import join
+from .module import LayoutError
 
 COMPONENTIZE = "0.25.1"
 PACKAGE = Path(__file__).resolve().parent
@@ -60,10 +62,19 @@ def build(source: Path, out: Path) -> None:
         Path(folder, f"{ENTRY}.py").write_text(SHIM.format(module=source.stem, map=MAP))
         made = Path(folder, "out.wasm")
         _componentize(folder, source.resolve().parent, made)
-        component = bytearray(made.read_bytes())
+        component = bytearray(_joined(made.read_bytes()))
         immortalise(component, Path(folder, MAP).read_bytes())
         made.write_bytes(component)
         os.replace(made, out)
+
+
+def _joined(component: bytes) -> bytes:
+    """The component with its modules joined, which makes calls faster, or as it is."""
+    try:
+        return join(component)
+    except LayoutError as error:
+        print(f"warning: calls will take longer than they need to, since componentize-py lays components out in an unknown way: {error}", file=sys.stderr)
+        return component
 
 
 def _componentize(folder: str, sources: Path, made: Path) -> None:

@@ -13,19 +13,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .objects import SLOT
+from .wasm import Code, ComponentSection, Reader, Section, Span, spans
 
 # `_Py_IMMORTAL_INITIAL_REFCNT` of CPython 3.14 with addresses of 32 bits.
 IMMORTAL = 5 << 28
 # Count and type: how each object begins.
 HEADER = struct.Struct("<II")
-# Numbers of the WebAssembly binary format.
-PREAMBLE = 8
-CORE_MODULE, COMPONENT, DATA = 1, 4, 11
 # A segment that is copied by an instruction, and one that names its memory.
 PASSIVE, EXPLICIT = 1, 2
-I32_CONST = 0x41
-# Length of the instruction that ends an expression.
-END = 1
 
 
 class Segment(NamedTuple):
@@ -60,48 +55,30 @@ def immortalise(component: bytearray, marks: bytes) -> int:
 def _memory(component: bytearray) -> list[Segment]:
     """The segments of the module that fills the memory, by address."""
     largest: list[Segment] = []
-    nested = [(0, len(component))]
+    nested = [Span(ComponentSection.COMPONENT, 0, len(component))]
     while nested:
-        start, end = nested.pop()
-        # A module and a component differ in the second half of their version.
-        is_module = component[start + 6] == 0
-        at = start + PREAMBLE
-        while at < end:
-            section = component[at]
-            size, at = _unsigned(component, at + 1)
-            if is_module and section == DATA:
-                largest = max(largest, sorted(_segments(component, at)), key=lambda found: sum(one.length for one in found))
-            elif not is_module and section in (CORE_MODULE, COMPONENT):
-                nested.append((at, at + size))
-            at += size
+        whole = nested.pop()
+        for span in spans(component, whole.start, whole.end):
+            if whole.number == ComponentSection.COMPONENT and span.number in (ComponentSection.MODULE, ComponentSection.COMPONENT):
+                nested.append(span)
+            elif whole.number == ComponentSection.MODULE and span.number == Section.DATA:
+                segments = sorted(_segments(Reader(component, span.start)))
+                largest = max(largest, segments, key=lambda found: sum(one.length for one in found))
     return largest
 
 
-def _segments(component: bytearray, at: int) -> Iterator[Segment]:
+def _segments(reader: Reader) -> Iterator[Segment]:
     """The segments of a data section whose address is a constant."""
-    count, at = _unsigned(component, at)
-    for _ in range(count):
-        flags, at = _unsigned(component, at)
-        address = None
+    for _ in range(reader.unsigned()):
+        flags, address = reader.unsigned(), None
         if flags == EXPLICIT:
-            _, at = _unsigned(component, at)
+            reader.unsigned()
         if flags != PASSIVE:
             # An address below 2 GiB has the same bytes as an unsigned number.
-            operator, (value, at) = component[at], _unsigned(component, at + 1)
-            address = value if operator == I32_CONST else None
-            at += END
-        length, at = _unsigned(component, at)
+            instruction, value = reader.byte(), reader.unsigned()
+            address = value if instruction == Code.I32_CONST else None
+            reader.byte()
+        length = reader.unsigned()
         if address is not None:
-            yield Segment(address, at, length)
-        at += length
-
-
-def _unsigned(component: bytearray, at: int) -> tuple[int, int]:
-    """A number in LEB128, and where it ends."""
-    value = shift = 0
-    while True:
-        byte = component[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
+            yield Segment(address, reader.at, length)
+        reader.at += length
