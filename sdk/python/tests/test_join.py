@@ -10,6 +10,8 @@ from loggia_sdk.module import Export, Global, Import, LayoutError, Module
 from loggia_sdk.wasm import MODULE, ComponentSection, Kind, Section, name, section, spans, unsigned, vector
 
 FUNCTION, TABLE, MEMORY, GLOBAL = Kind
+# The section of the function that runs when an instance is made.
+START = 8
 COMPONENT = b"\0asm\x0d\0\x01\0"
 I32, MUTABLE = b"\x7f\0", b"\x7f\1"
 NUMBER_TO_NUMBER, NOTHING_TO_NOTHING = b"\x60\1\x7f\1\x7f", b"\x60\0\0"
@@ -52,7 +54,7 @@ def interpreter(symbol=b"errno"):
         Import(b"env", b"__memory_base", GLOBAL, I32),
         Import(b"GOT.mem", symbol, GLOBAL, MUTABLE),
     ]
-    exports = [Export(b"f", FUNCTION, 1), Export(b"place", GLOBAL, 3), Export(b"g", FUNCTION, 2)]
+    exports = [Export(b"f", FUNCTION, 1), Export(b"unused", FUNCTION, 1), Export(b"place", GLOBAL, 3), Export(b"g", FUNCTION, 2)]
     sections = module(
         (Section.TYPE, [NUMBER_TO_NUMBER]),
         (Section.IMPORT, [one.render() for one in imports]),
@@ -66,13 +68,21 @@ def interpreter(symbol=b"errno"):
     return sections + section(Section.CUSTOM, name(b"dylink.0")) + section(Section.CUSTOM, name(b"name") + b"f")
 
 
+def user():
+    """A module that uses an export of the interpreter."""
+    return module((Section.TYPE, [NUMBER_TO_NUMBER]), (Section.IMPORT, [Import(b"lib", b"g", FUNCTION, b"\0").render()]))
+
+
 def component(*modules):
     def instance(module, **given):
         return bytes([0, module]) + vector(name(one.encode()) + bytes([0x12, at]) for one, at in given.items())
 
     exported = bytes([1]) + vector([name(b"reset") + b"\0\0"])
     instances = [[instance(2), exported, instance(0, wasi=1)], [exported, instance(1, env=3)]]
+    # The adapter's `f` and `place`, an instance's export, and something of a component around.
+    aliases = [b"\0\0\1\4" + name(b"f"), b"\0\3\1\4" + name(b"place"), b"\1\0\0" + name(b"unused"), b"\3\2\1\0"]
     made = [(ComponentSection.MODULE, one) for one in modules] + [(ComponentSection.INSTANCE, vector(one)) for one in instances]
+    made.append((ComponentSection.ALIAS, vector(aliases)))
     return COMPONENT + b"".join(section(*one) for one in made)
 
 
@@ -84,7 +94,7 @@ class JoinTests(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.before = component(owner(), interpreter(), module((Section.TYPE, [NOTHING_TO_NOTHING])))
+        self.before = component(owner(), interpreter(), user())
         self.after = contents(join(self.before))
         self.joined, self.adapter = Module(self.after[0][1]), Module(self.after[1][1])
 
@@ -127,12 +137,14 @@ class JoinTests(unittest.TestCase):
         self.assertEqual(self.after[4][1], before[4][1].replace(vector([name(b"env") + b"\x12\3"]), arguments))
 
     def test_other_layouts_are_left_as_they_are(self):
-        small = module((Section.TYPE, [NOTHING_TO_NOTHING]))
+        small = user()
         for modules, reason in (
             ((small, interpreter(), small), "0 modules define a table and a memory"),
             ((owner(), small, small), "no library writes functions into the table"),
             ((owner(table=b"\x70\1\4\4"), interpreter(), small), "the table has a maximum, or is not the only one"),
             ((owner(body=b"\0\x20\0\x0b"), interpreter(), small), "a function of the owner does something else than to call an element of the table"),
+            ((owner(), interpreter() + section(START, b"\1"), small), "the interpreter has the sections [1, 2, 3, 6, 7, 8, 9, 10]"),
+            ((owner() + section(START, b"\1"), interpreter(), small), "the owner has the sections [1, 2, 3, 4, 5, 6, 7, 8, 10, 11]"),
             ((owner(), interpreter(symbol=b"stdout"), small), "the owner lacks globals that the interpreter imports"),
         ):
             with self.assertRaises(LayoutError) as raised:

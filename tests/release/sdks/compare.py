@@ -14,6 +14,8 @@ import guests
 import surface
 from calls import CALLS, HOSTILE
 from loggia_sdk.immortal import IMMORTAL
+from loggia_sdk.module import Module
+from loggia_sdk.wasm import ComponentSection, Section, spans
 from raw import RawClient
 from server import Host, Person, call, connect, web
 
@@ -59,10 +61,14 @@ class Test:
         for name, one in published.items():
             if one != published["rust"]:
                 self.fail(f"{name} publishes something else than rust: {first_difference(published['rust'], one)}")
-        immortal = self.guests["python"].read_bytes().count(struct.pack("<I", IMMORTAL))
+        component = self.guests["python"].read_bytes()
+        immortal = component.count(struct.pack("<I", IMMORTAL))
         print(f"surfaces: {immortal} objects of Python's are immortal", flush=True)
         if immortal < 20_000:
             self.fail(f"python: {immortal} objects are immortal: calls count references to the others")
+        first = next(Module(component[span.start : span.end]) for span in spans(component) if span.number == ComponentSection.MODULE)
+        if not {Section.TABLE, Section.ELEMENT} <= first.sections.keys():
+            self.fail("python: the first module does not fill the table that it defines: each instance writes thousands of elements")
 
     async def answers(self) -> None:
         """The same calls have the same results, questions and progress."""

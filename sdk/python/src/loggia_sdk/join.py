@@ -13,6 +13,7 @@ change is that the adapter has more arguments.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import NamedTuple
 
@@ -29,6 +30,11 @@ JOINED = b"joined"
 TABLE_TYPE = bytes([0x70, 0])
 # How an instance of a module begins, and an argument that is an instance.
 INSTANTIATE, INSTANCE = 0, 0x12
+# Aliases: the sort of what modules export, and their targets.
+OF_CORE, OF_CORE_INSTANCE, OUTER = 0, 1, 2
+# What the two modules have. Anything else, such as a function that runs when an instance is made, would be lost.
+OF_BOTH = {Section.TYPE, Section.IMPORT, Section.FUNCTION, Section.GLOBAL, Section.EXPORT, Section.CODE}
+OF_OWNER, OF_INTERPRETER = OF_BOTH | {Section.TABLE, Section.MEMORY, Section.DATA}, OF_BOTH | {Section.ELEMENT}
 
 
 def join(component: bytes) -> bytes:
@@ -41,7 +47,9 @@ def join(component: bytes) -> bytes:
     expect(len(owners) == 1, f"{len(owners)} modules define a table and a memory")
     owner, interpreter = owners[0], max(range(len(modules)), key=lambda at: Reader(modules[at].elements()).unsigned())
     expect(interpreter > owner, "no library writes functions into the table")
-    joint = Joint(modules[owner], modules[interpreter])
+    used = {one.name for module in modules for one in module.imports()}
+    used |= {one for at, span in enumerate(found) if span.number == ComponentSection.ALIAS for one in _aliased(contents[at])}
+    joint = Joint(modules[owner], modules[interpreter], used)
     contents[positions[owner]], contents[positions[interpreter]] = joint.joined(), joint.adapter()
     instances = Instances(owner, interpreter)
     for at, span in enumerate(found):
@@ -59,8 +67,12 @@ class Function(NamedTuple):
 class Joint:
     """The two modules that an owner and an interpreter become."""
 
-    def __init__(self, owner: Module, interpreter: Module):
+    def __init__(self, owner: Module, interpreter: Module, used: set[bytes]):
+        expect(owner.sections.keys() == OF_OWNER, f"the owner has the sections {sorted(owner.sections)}")
+        expect(interpreter.sections.keys() == OF_INTERPRETER, f"the interpreter has the sections {sorted(interpreter.sections)}")
         self.owner, self.interpreter = owner, interpreter
+        # Each export that is passed on is a part of each instance, and few of thousands are used.
+        self.passed = [one for one in interpreter.exports() if one.name in used]
         own_types = interpreter.types()
         self.types = own_types + owner.types()
         self.table_size = _table_size(owner)
@@ -81,7 +93,7 @@ class Joint:
         library = _library(imports, named)
         kept = [named[_owners_name(one, library)] for one in imports]
         expect(len(set(kept)) == len(kept), "the interpreter imports a global twice")
-        others = [at for at in range(len(shared)) if at not in set(kept)]
+        others = sorted(set(range(len(shared))) - set(kept))
         own_globals = interpreter.globals([shared[at] for at in kept])
         self.globals = [shared[at] for at in kept] + own_globals + [shared[at] for at in others]
         self.global_index = dict(zip(kept, count())) | dict(zip(others, count(len(kept) + len(own_globals))))
@@ -100,7 +112,7 @@ class Joint:
         uses them, and those of the interpreter, named by their numbers."""
         move = {Kind.FUNCTION: lambda at: at + self.moved, Kind.GLOBAL: self.global_index.get}
         exports = [one._replace(index=move.get(one.kind, int)(one.index)) for one in self.owner.exports()]
-        exports += [one._replace(name=_number(at)) for at, one in enumerate(self.interpreter.exports())]
+        exports += [one._replace(name=_number(at)) for at, one in enumerate(self.passed)]
         return _module(
             (Section.TYPE, vector(self.types)),
             (Section.FUNCTION, vector(unsigned(one.type) for one in self.functions)),
@@ -117,10 +129,9 @@ class Joint:
 
     def adapter(self) -> bytes:
         """The module that writes into the table what the interpreter needs, and passes the interpreter's exports on."""
-        exports = self.interpreter.exports()
         kinds = {Kind.FUNCTION: lambda at: unsigned(self.functions[at].type), Kind.GLOBAL: lambda at: self.globals[at].type}
-        expect({one.kind for one in exports} <= kinds.keys(), "the interpreter exports something else than functions and globals")
-        passed = [Import(JOINED, _number(at), one.kind, kinds[one.kind](one.index)) for at, one in enumerate(exports)]
+        expect({one.kind for one in self.passed} <= kinds.keys(), "the interpreter exports something else than functions and globals")
+        passed = [Import(JOINED, _number(at), one.kind, kinds[one.kind](one.index)) for at, one in enumerate(self.passed)]
         table = next(one for one in self.interpreter.imports() if one.name == TABLE)
         imports = [*self.places, *passed, table._replace(type=self._table())]
         # Functions and globals are counted each for itself.
@@ -128,7 +139,7 @@ class Joint:
         return _module(
             (Section.TYPE, vector(self.types)),
             (Section.IMPORT, vector(one.render() for one in imports)),
-            (Section.EXPORT, vector(one._replace(index=next(numbers[one.kind])).render() for one in exports)),
+            (Section.EXPORT, vector(one._replace(index=next(numbers[one.kind])).render() for one in self.passed)),
             (Section.ELEMENT, vector([_segment(self.table_size, vector(map(unsigned, range(len(self.places)))))])),
         )
 
@@ -166,6 +177,22 @@ class Instances:
         given += self.more
         expect(len({one for one, *_ in given}) == len(given), "the owner and the interpreter have arguments of one name")
         return bytes([INSTANTIATE]) + unsigned(module) + vector(name(one) + bytes([kind]) + unsigned(at) for one, kind, at in given)
+
+
+def _aliased(content: bytes) -> Iterator[bytes]:
+    """The names of exports of core instances in a section of aliases."""
+    reader = Reader(content)
+    for _ in range(reader.unsigned()):
+        if reader.byte() == OF_CORE:
+            reader.byte()
+        target = reader.byte()
+        reader.unsigned()
+        if target == OUTER:
+            reader.unsigned()
+        else:
+            exported = reader.name()
+            if target == OF_CORE_INSTANCE:
+                yield exported
 
 
 def _table_size(owner: Module) -> int:

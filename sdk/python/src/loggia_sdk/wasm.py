@@ -22,6 +22,7 @@ class ComponentSection(IntEnum):
 
     MODULE, INSTANCE = 1, 2
     COMPONENT = 4
+    ALIAS = 6
 
 
 class Kind(IntEnum):
