@@ -60,6 +60,7 @@ pub mod host;
 #[cfg(any(feature = "http", not(target_family = "wasm")))]
 pub mod http;
 mod incoming;
+mod json_text;
 mod list;
 pub mod prelude;
 mod reply;

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Detail, Effect, Failure, Object, Reply, Result, Value, detail};
+use crate::{Detail, Effect, Failure, Object, Reply, Result, Value, detail, json_text};
 pub use crate::{
     incoming::Incoming,
     list::{Counted, IsList, IsNoList},
@@ -243,7 +243,7 @@ impl<T: Serialize + JsonSchema> Payload for Reply<T> {
 
 fn write(data: &impl Serialize, level: Detail) -> Result<String> {
     let scope = detail::Scope::new(level);
-    let written = serde_json::to_string(data);
+    let written = json_text::to_string(data);
     drop(scope);
     written.map_err(|error| Failure::internal(format!("the result cannot be written as JSON: {error}")))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     Block, Content, Detail, Effect, Next, Page, Value,
     bindings::loggia::plugin::types::{self, Failure, Reply},
+    json_text,
 };
 
 pub(crate) fn to_reply(reply: crate::Reply<String>) -> Reply {
@@ -142,7 +143,7 @@ pub(crate) fn from_detail(detail: types::Detail) -> Detail {
 
 /// JSON text. A [`Value`] can always be written; not by its `Display`, which would be a second serialiser in the guest.
 pub(crate) fn write(value: &Value) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+    json_text::to_string(value).unwrap_or_default()
 }
 
 /// The host sends JSON; if it did not, the text itself would be more useful than an error.

@@ -5,7 +5,7 @@ use std::{fmt::Display, time::Duration};
 use serde::Serialize;
 
 use super::{Response, send_all, url};
-use crate::{Failure, Result};
+use crate::{Failure, Result, json_text};
 
 /// A request, made by [`http::get`](super::get) and its neighbours.
 ///
@@ -99,7 +99,7 @@ impl Request {
     /// Sends a value as JSON.
     #[must_use]
     pub fn json<T: Serialize + ?Sized>(mut self, value: &T) -> Self {
-        match serde_json::to_vec(value) {
+        match json_text::to_vec(value) {
             Ok(json) => self.typed("application/json", json),
             Err(error) => {
                 self.fault =

@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::port;
 use super::{Change, Entry, Operation, Space};
-use crate::{Failure, Result, Value, failure::code};
+use crate::{Failure, Result, Value, failure::code, json_text};
 
 /// Maximum number of attempts on conflicts.
 pub(super) const ATTEMPTS: u32 = 50;
@@ -156,7 +156,7 @@ fn value(key: &str, json: &[u8]) -> Result<Value> {
 }
 
 pub(super) fn encode<T: Serialize>(key: &str, value: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(|error| unwritable(key, &error))
+    json_text::to_vec(value).map_err(|error| unwritable(key, &error))
 }
 
 fn unreadable(key: &str, error: &serde_json::Error) -> Failure {
@@ -164,6 +164,6 @@ fn unreadable(key: &str, error: &serde_json::Error) -> Failure {
         .hint("Another version of the plugin wrote it; a new field needs `#[serde(default)]`.")
 }
 
-fn unwritable(key: &str, error: &serde_json::Error) -> Failure {
+fn unwritable(key: &str, error: &json_text::Error) -> Failure {
     Failure::internal(format!("the value for `{key}` cannot be written: {error}"))
 }
