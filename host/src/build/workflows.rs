@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::{BuildError, PlacedFile, place_file};
-use crate::load::{FacadeKind, scan_folder};
+use crate::load::{FileKind, scan_folder};
 
 /// Lists the workflow files of a folder, each after its policy, without which it must not be served. Empty if the path
 /// is not a folder.
 pub fn find_workflows(path: &Path) -> Vec<PathBuf> {
     let found = if path.is_dir() { scan_folder(path).unwrap_or_default() } else { Default::default() };
-    let workflows = found.into_values().filter(|found| found.kind == FacadeKind::Workflows);
+    let workflows = found.into_values().filter(|found| found.kind == FileKind::Workflows);
     workflows.flat_map(|found| found.policy.into_iter().chain([found.path])).collect()
 }
 

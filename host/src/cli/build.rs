@@ -14,7 +14,7 @@ use super::{common::LoadOptions, exit, loaded::load_path, term};
 use crate::{
     build,
     build::{BuildError, BuildPurpose, BuildResults, BuiltPlugin, PluginSource, granted, workflows},
-    load::FacadeKind,
+    load::FileKind,
     telemetry::logs,
 };
 
@@ -75,7 +75,7 @@ impl BuildCommand {
             let bytes = workflows::place_workflow(&file, &self.out)?.bytes;
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             // Policies are copied silently.
-            if let Some((FacadeKind::Workflows, stem)) = FacadeKind::from_file_name(&name) {
+            if let Some((FileKind::Workflows, stem)) = FileKind::from_file_name(&name) {
                 print_built(stem, bytes, &self.out.join(&*name));
                 built.insert(name.into_owned());
             }

@@ -20,7 +20,10 @@ use super::{
     publishing::PublishOptions,
     term,
 };
-use crate::{load::FacadeKind, telemetry::logs};
+use crate::{
+    load::{FacadeKind, FileKind},
+    telemetry::logs,
+};
 
 /// Load plugins without serving them, and report problems.
 ///
@@ -126,9 +129,7 @@ fn flag_rows(plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
 
 /// Builds rows of parameters that models fill in wrongly. Only of components, whose author can change them.
 fn parameter_rows(plugins: &[LoadedPlugin]) -> Vec<[String; 2]> {
-    let is_component = |plugin: &&LoadedPlugin| {
-        matches!(FacadeKind::from_file_name(&plugin.file), Some((FacadeKind::Component, _)))
-    };
+    let is_component = |plugin: &&LoadedPlugin| plugin.kind() == FacadeKind::File(FileKind::Component);
     let loaded = plugins.iter().filter(is_component).filter_map(|plugin| plugin.loaded.as_ref().ok());
     let rows = loaded.flat_map(|(entry, _)| {
         let name = &entry.surface().name;

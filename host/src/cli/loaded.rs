@@ -12,7 +12,8 @@ use loggia_text::printable;
 use super::{common::io_runtime, exit, term};
 use crate::{
     load::{
-        AdmissionFacts, BlockedWorkflow, FacadeKind, FacadeOffer, OfferMap, PluginFiles, UpstreamSource,
+        AdmissionFacts, BlockedWorkflow, FacadeKind, FacadeOffer, FileKind, OfferMap, PluginFiles,
+        UpstreamSource,
         assemble::{LoadCompleteness, assemble, file_claims},
         find_plugin,
         names::NameOwners,
@@ -124,7 +125,9 @@ async fn admit_all(
 
 /// Reports that there is no plugin; returns the exit code.
 pub fn report_no_plugins(path: &Path) -> ExitCode {
-    term::note(&format!("no plugins: there is no .wasm or .workflow.yaml file in {}", path.display()));
+    let suffixes: Vec<&str> =
+        FileKind::ALL.iter().filter_map(|kind| kind.suffixes().first().copied()).collect();
+    term::note(&format!("no plugins: there is no {} file in {}", suffixes.join(" or "), path.display()));
     ExitCode::from(exit::NOTHING)
 }
 
@@ -142,9 +145,9 @@ impl LoadedPlugin {
         policy_stem(&self.file)
     }
 
-    /// Whether it is an upstream, and not a file.
-    pub fn is_upstream(&self) -> bool {
-        FacadeKind::from_file_name(&self.file).is_none() && self.file.starts_with("upstream.")
+    /// Its kind. A file that is named explicitly is taken for a component.
+    pub fn kind(&self) -> FacadeKind {
+        FacadeKind::from_key(&self.file).map_or(FacadeKind::File(FileKind::Component), |(kind, _)| kind)
     }
 
     /// Reason for which it would not be served, on one line.

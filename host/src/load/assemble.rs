@@ -164,10 +164,10 @@ mod tests {
     use super::*;
     use crate::load::{
         admit::{AdmissionFacts, AdmitError, AdmittedPlugin, LoadMethod},
+        facade_kind::file_stem,
         fence::VersionGrants,
         names::{NameClaim, NameRecord},
         offer::FacadeOffer,
-        plugin_files::file_stem,
     };
 
     /// Caller message for a name whose owner is not served.

@@ -4,16 +4,16 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use loggia_sandbox::ArtifactDigest;
 
-use super::{offer::FacadeOffer, plugin_files::upstream_name};
+use super::{facade_kind::is_file_key, offer::FacadeOffer};
 
 /// The versions of a folder. Policies are not part of it: they take effect where they are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CatalogGeneration(BTreeMap<String, ArtifactDigest>);
 
 impl CatalogGeneration {
-    /// Collects the loaded versions of files. Upstreams have none: each host has its own connections.
+    /// Collects the loaded versions of files. What the settings define has none: each host has its own connections.
     pub fn of_offers<'a>(offers: impl Iterator<Item = (&'a str, &'a FacadeOffer)>) -> Self {
-        let files = offers.filter(|(key, _)| upstream_name(key).is_none());
+        let files = offers.filter(|(key, _)| is_file_key(key));
         let versions =
             files.filter_map(|(key, offer)| Some((key.to_owned(), offer.version.as_ref()?.facts.digest)));
         Self(versions.collect())

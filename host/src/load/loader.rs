@@ -15,13 +15,13 @@ use super::{
     admit::PluginAdmitter,
     agreement::SwapAgreement,
     assemble::{CatalogAssembly, LoadCompleteness, assemble, file_claims},
+    facade_kind::is_file_key,
     generation::CatalogGeneration,
     load_status::{LoadState, LoadStatus, LoadStatusReport},
     names::{NameOwners, NameRecord},
     notices::load_notices,
     offer::NewerVersion,
     pins::{LockState, PinKeeper, PinReport, PinSource, pin_key},
-    plugin_files::upstream_name,
     source::{SourceEvent, SourceSet, folder::FolderSource, upstream::UpstreamSource},
 };
 
@@ -205,8 +205,8 @@ impl CatalogLoader {
             report.served.extend(offer.version.as_ref().and_then(|version| version.pin.clone()));
             match offer.newer.as_ref().and_then(NewerVersion::to_pending) {
                 Some(pending) => report.held.push(pending),
-                None if upstream_name(key).is_some() => report.settled.push(key.to_owned()),
-                None => report.settled.push(pin_key(&self.source.folder().join(key))),
+                None if is_file_key(key) => report.settled.push(pin_key(&self.source.folder().join(key))),
+                None => report.settled.push(key.to_owned()),
             }
         }
         self.pins.record(PinSource::Facades, &report);

@@ -8,10 +8,11 @@
 //! |---|---|---|
 //! | `file_stamp.rs` | metadata of a file, as its version | |
 //! | `skill.rs` | the skill beside a plugin | `file_stamp` |
-//! | `plugin_files.rs` | the files of one plugin, by their metadata | `file_stamp`, `skill` |
+//! | `facade_kind.rs` | kinds of facades, and how each differs from the others | |
+//! | `plugin_files.rs` | the files of one plugin, by their metadata | `facade_kind`, `file_stamp`, `skill` |
 //! | `load_status.rs` | status of every offer, for `/readyz`, `/metrics` and the log | |
-//! | `fence/` | directories that no plugin may be granted | `plugin_files` |
-//! | `names/` | assigns facade names to file stems, permanently | `plugin_files` |
+//! | `fence/` | directories that no plugin may be granted | `facade_kind`, `file_stamp` |
+//! | `names/` | assigns facade names to file stems, permanently | `facade_kind` |
 //! | `workflow_bundle.rs` | a workflow file, and the facades that its steps call | |
 //! | `guard_spec.rs` | a guard as the settings describe it | |
 //! | `compiler.rs` | the host's binary as a compiler | |
@@ -30,6 +31,7 @@ pub mod admit;
 mod agreement;
 pub mod assemble;
 pub mod compiler;
+mod facade_kind;
 mod fence;
 mod file_stamp;
 mod generation;
@@ -51,15 +53,14 @@ pub use admit::{
     open_folder,
 };
 pub use agreement::{HostGenerations, REPORT_PERIOD, SwapAgreement};
+pub use facade_kind::{FacadeKind, FileKind, KindRight, file_stem, policy_stem};
 pub use fence::TrustPlaces;
 pub use guard_spec::{GuardSpec, to_guard_specs, to_roster};
 pub use guards::GuardLoader;
 pub use load_status::{LoadState, LoadStatus, LoadStatusReport, OfferStatus};
 pub use loader::CatalogLoader;
 pub use offer::{FacadeOffer, OfferMap};
-pub use plugin_files::{
-    FacadeKind, PluginFiles, StoredFiles, StoredPolicy, file_stem, policy_stem, upstream_name,
-};
+pub use plugin_files::{PluginFiles, StoredFiles, StoredPolicy};
 pub use source::{
     folder::{find_plugin, scan_folder},
     upstream::{UpstreamSource, to_specs},

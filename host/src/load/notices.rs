@@ -6,8 +6,8 @@ use loggia_gate::catalog::NoticeMap;
 use loggia_text::{redact, sanitise_line, without_paths};
 
 use super::{
+    facade_kind::file_stem,
     load_status::{LoadState, LoadStatusReport},
-    plugin_files::file_stem,
 };
 
 /// Ends what is logged about a version while an older one serves.

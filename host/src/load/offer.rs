@@ -8,12 +8,12 @@ use loggia_sandbox::ArtifactDigest;
 
 use super::{
     admit::{AdmissionFacts, AdmitError, AdmittedPlugin},
+    facade_kind::file_stem,
     fence::VersionGrants,
     load_status::{LoadState, OfferStatus},
     names::FileClaim,
     notices::KEEPS_SERVING,
     pins::{PendingVersion, PinChange, PinDecision, PinKeeper, PinnedVersion, format_now},
-    plugin_files::file_stem,
     workflow_bundle::WorkflowBundle,
 };
 

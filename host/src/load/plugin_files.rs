@@ -8,71 +8,18 @@ use std::{
 };
 
 pub use super::file_stamp::FileStamp;
-use super::skill::{skill_folder, stamp_skill};
-
-/// Kind of facade that a file defines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FacadeKind {
-    /// `<name>.wasm`.
-    Component,
-    /// `<name>.workflow.yaml`, or `.yml`.
-    Workflows,
-    /// `<name>.api.toml`.
-    Api,
-}
-
-impl FacadeKind {
-    /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Component, Self::Workflows, Self::Api];
-
-    /// File name suffixes of the kind.
-    pub fn suffixes(self) -> &'static [&'static str] {
-        match self {
-            Self::Component => &[".wasm"],
-            Self::Workflows => &[".workflow.yaml", ".workflow.yml"],
-            Self::Api => &[".api.toml"],
-        }
-    }
-
-    /// Splits a file name into its kind and its stem. Ignores hidden files, which editors and copying tools create.
-    pub fn from_file_name(file: &str) -> Option<(Self, &str)> {
-        let endings =
-            Self::ALL.into_iter().flat_map(|kind| kind.suffixes().iter().map(move |end| (kind, *end)));
-        let mut stems = endings.filter_map(|(kind, end)| Some((kind, file.strip_suffix(end)?)));
-        stems.find(|(_, stem)| !stem.is_empty() && !stem.starts_with('.'))
-    }
-}
-
-/// Strips the suffix of a plugin's file name: the stem names its policy, and its facade by default.
-pub fn file_stem(file: &str) -> &str {
-    FacadeKind::from_file_name(file).map_or(file, |(_, stem)| stem)
-}
-
-/// Returns the key of an upstream's offer: its table in the settings.
-pub fn upstream_key(name: &str) -> String {
-    format!("upstream.{name}")
-}
-
-/// Returns the name of the upstream with this key; `None` for files.
-pub fn upstream_name(key: &str) -> Option<&str> {
-    key.strip_prefix("upstream.").filter(|_| FacadeKind::from_file_name(key).is_none())
-}
-
-/// Returns the stem of the policy of an offer: that of a file, or the name of an upstream.
-pub fn policy_stem(key: &str) -> &str {
-    match FacadeKind::from_file_name(key) {
-        Some((_, stem)) => stem,
-        None => key.strip_prefix("upstream.").unwrap_or(key),
-    }
-}
+use super::{
+    facade_kind::{FileKind, file_stem},
+    skill::{skill_folder, stamp_skill},
+};
 
 /// A plugin's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginFiles {
-    /// `<name>.wasm` or `<name>.workflow.yaml`.
+    /// The file that defines the facade.
     pub path: PathBuf,
     /// Kind of facade, by the file name.
-    pub kind: FacadeKind,
+    pub kind: FileKind,
     /// `<name>.toml` beside it, if there is one.
     pub policy: Option<PathBuf>,
     /// Workflow files of the folder, to which this one may refer; empty for a component.
@@ -141,10 +88,10 @@ impl PluginFiles {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         // A dangling link is a plugin that cannot be read, not none.
         let meta = fs::metadata(path).or_else(|_| fs::symlink_metadata(path))?;
-        let (kind, policy) = match FacadeKind::from_file_name(name) {
+        let (kind, policy) = match FileKind::from_file_name(name) {
             Some((kind, stem)) => (kind, path.with_file_name(format!("{stem}.toml"))),
             // A file that is named explicitly is taken for a plugin.
-            None => (FacadeKind::Component, path.with_extension("toml")),
+            None => (FileKind::Component, path.with_extension("toml")),
         };
         let skill = skill_folder(path, file_stem(name));
         let stamps = (FileStamp::from_metadata(&meta), PolicyStamp::read(&policy), stamp_skill(&skill));

@@ -14,8 +14,7 @@ use super::{
     vitals::TaskCounts,
 };
 use crate::{
-    load,
-    load::{LoadStatus, LoadStatusReport},
+    load::{FacadeKind, LoadState, LoadStatus, LoadStatusReport},
     telemetry::{logs, metrics::MetricsSnapshot, otlp, trail},
 };
 
@@ -44,7 +43,7 @@ impl MetricsSource {
         MetricsSnapshot {
             meters: Arc::clone(self.gate.meters()),
             census: self.gate.snapshot(),
-            plugins: load::LoadState::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
+            plugins: LoadState::ALL.map(|state| (state.as_str(), report.count(state))).to_vec(),
             upstreams: upstreams_up(&report),
             reloads: self.standing.version_counts(),
             ready: self.readiness(stop, &report).ready,
@@ -101,8 +100,9 @@ pub fn start_telemetry(host: &PluginHost, authenticator: Option<Authenticator>, 
 /// Lists upstreams, and whether they can be called.
 fn upstreams_up(report: &LoadStatusReport) -> Vec<(String, bool)> {
     let offers = report.files.iter();
-    let upstreams = offers.filter_map(|offer| {
-        Some((load::upstream_name(&offer.file)?.to_owned(), offer.state == load::LoadState::Serving))
+    let upstreams = offers.filter_map(|offer| match FacadeKind::from_key(&offer.file)? {
+        (FacadeKind::Upstream, name) => Some((name.to_owned(), offer.state == LoadState::Serving)),
+        _ => None,
     });
     upstreams.collect()
 }

@@ -45,8 +45,4 @@ impl Grant for ElicitGrant {
     fn draft(&self, wants: &WantedGrants<'_>) -> Option<String> {
         wants.has(KEY.name).then(|| "true".to_owned())
     }
-
-    fn applies_to_workflows(&self) -> bool {
-        true
-    }
 }

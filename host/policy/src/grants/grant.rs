@@ -38,11 +38,6 @@ pub trait Grant: Sync {
         let _ = wants;
         None
     }
-
-    /// Returns true if the grant has an effect on workflows. Their steps use the grants of the facades that they call.
-    fn applies_to_workflows(&self) -> bool {
-        false
-    }
 }
 
 /// Values of the section `[grants]`.

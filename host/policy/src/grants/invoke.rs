@@ -82,8 +82,4 @@ impl Grant for InvokeGrant {
         let rules = rules.filter(|word| InvokeRule::parse(word).is_some()).map(toml_text);
         wants.has(KEY.name).then(|| toml_list(rules))
     }
-
-    fn applies_to_workflows(&self) -> bool {
-        true
-    }
 }

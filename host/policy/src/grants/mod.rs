@@ -125,12 +125,6 @@ pub fn paths(field: &Field<'_>, setting: &PolicySetting<'_>) -> PolicyPaths {
     PolicyPaths { secrets: paths("secrets", "from-file"), dirs: paths("dirs", "path") }
 }
 
-/// Returns the key of the first grant of a policy that has no effect on workflows.
-pub fn needless_for_workflows(policy: &Policy) -> Option<&'static str> {
-    let needless = GRANTS.iter().find(|grant| !grant.applies_to_workflows() && grant.is_given(policy));
-    needless.map(|grant| grant.key().name)
-}
-
 /// Lists the data that a plugin may read and that existed before the call.
 pub fn reads(policy: &Policy) -> Vec<String> {
     let dirs = policy.grants.dirs.iter().map(DirGrant::described);

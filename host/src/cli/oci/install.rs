@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     cli::{loaded::LoadedPlugin, replace_file::put_file, term},
-    load::FacadeKind,
+    load::FileKind,
     serve::HostOptions,
 };
 
@@ -37,7 +37,7 @@ impl InstallPlace {
         let file = format!("{name}.wasm");
         let is_plain = !name.contains(['/', '\\']) && !name.starts_with('.');
         ensure!(
-            is_plain && FacadeKind::from_file_name(&file).is_some(),
+            is_plain && FileKind::from_file_name(&file).is_some(),
             "`{}` is no name for a plugin's file; choose one with --name",
             printable(name)
         );

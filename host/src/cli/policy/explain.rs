@@ -12,7 +12,7 @@ use loggia_schema::nearest;
 use loggia_text::printable;
 
 use super::{
-    explanation::{PolicyExplanation, PolicySubject, SubjectOrigin, explain, explain_guards},
+    explanation::{PolicyExplanation, PolicySubject, explain, explain_guards},
     render,
     render::OutputStyle,
 };
@@ -23,7 +23,7 @@ use crate::{
         loaded::{LoadedPlugin, load_path},
         term,
     },
-    load::{FacadeKind, file_stem, to_roster},
+    load::{FacadeKind, FileKind, file_stem, to_roster},
     places,
     telemetry::logs,
 };
@@ -126,16 +126,6 @@ fn as_file(name: &str) -> Option<&Path> {
     (named || name.contains('/')).then_some(path)
 }
 
-/// What runs a facade, by the key of its offer.
-fn origin_of(plugin: &LoadedPlugin) -> SubjectOrigin {
-    match FacadeKind::from_file_name(&plugin.file) {
-        Some((FacadeKind::Api, _)) => SubjectOrigin::Api,
-        Some(_) => SubjectOrigin::Plugin,
-        None if plugin.is_upstream() => SubjectOrigin::Upstream,
-        None => SubjectOrigin::Plugin,
-    }
-}
-
 /// Name under which a plugin is served; its file's stem if it does not load.
 fn facade_name(plugin: &LoadedPlugin) -> &str {
     plugin.loaded.as_ref().map_or(plugin.stem(), |(entry, _)| &entry.surface().name)
@@ -171,7 +161,7 @@ fn read_policy(path: &Path) -> anyhow::Result<Result<Policy, loggia_policy::file
 fn subjects<'a>(known: &'a [KnownPlugin<'a>]) -> impl Iterator<Item = PolicySubject<'a>> {
     known.iter().map(|KnownPlugin { plugin, policy }| {
         let surface = plugin.loaded.as_ref().ok().map(|(entry, _)| &**entry.surface());
-        PolicySubject { name: facade_name(plugin), policy, surface, origin: origin_of(plugin) }
+        PolicySubject { name: facade_name(plugin), policy, surface, kind: plugin.kind() }
     })
 }
 
@@ -184,7 +174,7 @@ fn explain_plugin(wanted: &str, known: &[KnownPlugin<'_>]) -> Option<PolicyExpla
 /// Explains a policy whose plugin is missing.
 fn explain_policy(wanted: &str, policy: &Policy, known: &[KnownPlugin<'_>]) -> Option<PolicyExplanation> {
     let name = policy.expose.name.as_deref().unwrap_or(wanted);
-    let first = PolicySubject { name, policy, surface: None, origin: SubjectOrigin::Plugin };
+    let first = PolicySubject { name, policy, surface: None, kind: FacadeKind::File(FileKind::Component) };
     let others = subjects(known).filter(|subject| subject.name != name);
     explain(&std::iter::once(first).chain(others).collect::<Vec<_>>())
 }

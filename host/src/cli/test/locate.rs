@@ -12,7 +12,7 @@ use loggia_schema::nearest;
 use crate::{
     build::{self, BuildError, BuildPurpose, BuildResults, PluginSource, granted},
     cases::{CaseFile, CaseProblem, parse_case_file},
-    load::{FacadeKind, file_stem, scan_folder},
+    load::{FileKind, file_stem, scan_folder},
 };
 
 /// Bytes of a cases file, at most: those of any YAML that we read.
@@ -62,7 +62,7 @@ pub fn locate_cases(path: &Path) -> anyhow::Result<LocatedCases> {
     let path = fs::canonicalize(path).with_context(|| format!("there is no {}", path.display()))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let parent = path.parent().unwrap_or(Path::new("/"));
-    let is_plugin = path.is_file() && FacadeKind::from_file_name(&name).is_some();
+    let is_plugin = path.is_file() && FileKind::from_file_name(&name).is_some();
     let folder = match () {
         () if path.is_dir() => path.as_path(),
         () if !is_plugin && parent.file_name().is_some_and(|name| name == "tests") => {

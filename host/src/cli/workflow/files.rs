@@ -15,7 +15,7 @@ use loggia_workflow::{
     yaml,
 };
 
-use crate::load::{AdmitError, FacadeKind, admit_workflows, find_plugin};
+use crate::load::{AdmitError, FileKind, admit_workflows, find_plugin};
 
 /// A workflow file with its findings.
 pub struct CheckedFile {
@@ -112,7 +112,7 @@ fn check_file(file: &Path) -> anyhow::Result<CheckedFile> {
 /// Lists problems that the file alone does not show: invalid facade and action names, or an invalid policy.
 fn admission_problems(file: &Path) -> Vec<FileProblem> {
     let admitted = find_plugin(file).map_err(AdmitError::from).and_then(|mut found| {
-        found.kind = FacadeKind::Workflows;
+        found.kind = FileKind::Workflows;
         admit_workflows(&found, Instant::now(), None)
     });
     let messages = match admitted {
@@ -135,7 +135,7 @@ fn workflow_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let is_workflow = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        matches!(FacadeKind::from_file_name(&name), Some((FacadeKind::Workflows, _))) && path.is_file()
+        matches!(FileKind::from_file_name(&name), Some((FileKind::Workflows, _))) && path.is_file()
     };
     let mut paths: Vec<PathBuf> = paths.filter(is_workflow).collect();
     paths.sort();

@@ -8,7 +8,6 @@ use std::{
 use loggia_api::{ApiDescription, ApiFacade, CursorKey, adapt_api, api_grants};
 use loggia_egress::{EgressClient, EgressLimits, HttpTapes};
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
-use loggia_policy::{grants::GRANTS, model::Policy};
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceLimits, flag_texts};
 
@@ -20,12 +19,14 @@ use super::{
     naming::with_name,
     redaction::redact_secrets,
 };
-use crate::load::{fence::VersionGrants, plugin_files::PluginFiles};
+use crate::load::{
+    facade_kind::{FacadeKind, FileKind},
+    fence::VersionGrants,
+    plugin_files::PluginFiles,
+};
 
 /// Maximum size of a description, which is larger than its OpenAPI document at most by its text form.
 const MAX_BYTES: u64 = 32 << 20;
-/// Grants that an API can use: they apply to its requests, and to calls like those of any facade.
-const USABLE: [&str; 4] = ["http", "secrets", "invoke", "elicit"];
 
 /// Key of cursors, which are valid until the host ends.
 static KEY: LazyLock<CursorKey> = LazyLock::new(|| {
@@ -48,9 +49,7 @@ pub(super) fn admit_api(
 ) -> Result<AdmittedPlugin, AdmitError> {
     let text = read_file(found.content(), MAX_BYTES)?;
     let PolicyFile { policy, digest: policy_digest } = load_policy(found)?;
-    if let Some(grant) = needless_grant(&policy) {
-        return Err(AdmitError::ApiGrant(grant));
-    }
+    FacadeKind::File(FileKind::Api).check_grants(&policy)?;
     redact_secrets(&policy.grants);
     let description = ApiDescription::parse(as_text(&text)?)?;
     let grants = api_grants(&description, &policy.grants.http).map_err(AdmitError::ApiServer)?;
@@ -93,12 +92,6 @@ pub(super) fn admit_api(
         flags,
     };
     Ok(AdmittedPlugin { entry, workflow_file: None, grants: granted, facts })
-}
-
-/// Returns the first grant that an API cannot use.
-fn needless_grant(policy: &Policy) -> Option<&'static str> {
-    let mut given = GRANTS.iter().filter(|grant| grant.is_given(policy)).map(|grant| grant.key().name);
-    given.find(|name| !USABLE.contains(name))
 }
 
 #[cfg(test)]

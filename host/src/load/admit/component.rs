@@ -36,9 +36,10 @@ use super::{
 use crate::{
     caller_vault::CallerVault,
     load::{
+        facade_kind::FileKind,
         fence::{ClientRootFence, FenceSurveyor, OpenedDir, TrustPlaces, VersionGrants},
         names::{NameClaim, NameFile, NameRecord, SharedNames},
-        plugin_files::{FacadeKind, PluginFiles},
+        plugin_files::PluginFiles,
     },
     recording::{CallTapes, TapedFacade},
 };
@@ -168,12 +169,12 @@ impl PluginAdmitter {
         let begun = Instant::now();
         let skill = load_skill(found)?;
         match found.kind {
-            FacadeKind::Workflows => return workflow::admit_workflows(found, begun, skill),
-            FacadeKind::Api => {
+            FileKind::Workflows => return workflow::admit_workflows(found, begun, skill),
+            FileKind::Api => {
                 let admitted = api::admit_api(found, begun, &self.states, self.probes.http.clone())?;
                 return Ok(admitted.with_skill(skill));
             }
-            FacadeKind::Component => {}
+            FileKind::Component => {}
         }
         let granted = self.read_grants(found)?;
         let checked = self.check_component(found, &granted.policy, known).await?;
@@ -191,7 +192,7 @@ impl PluginAdmitter {
         found: &PluginFiles,
         known: Option<(ArtifactDigest, Arc<Surface>)>,
     ) -> Result<AdmittedPlugin, AdmitError> {
-        if found.kind != FacadeKind::Component {
+        if found.kind != FileKind::Component {
             return self.admit(found, known).await;
         }
         if known.is_none()

@@ -8,6 +8,7 @@ use loggia_state::StateError;
 use loggia_text::units::format_bytes;
 
 use crate::load::{
+    facade_kind::UnusableGrant,
     fence::{FENCED, FenceBreach},
     skill::SkillError,
 };
@@ -57,23 +58,15 @@ pub enum AdmitError {
     /// The workflows cannot be used.
     #[error("the workflows cannot be used: {0}")]
     Workflows(#[from] loggia_workflow::FileProblems),
-    /// The policy has a grant that workflows cannot use.
-    #[error(
-        "the policy grants {0}, which workflows cannot use: their steps use the grants of the facades that they call"
-    )]
-    NeedlessGrant(&'static str),
-    /// The policy of an upstream has a grant of the sandbox.
-    #[error("the policy grants {0}, which an upstream cannot use: it runs outside of the sandbox")]
-    UpstreamGrant(&'static str),
+    /// The policy has a grant that facades of this kind cannot use.
+    #[error(transparent)]
+    UnusableGrant(#[from] UnusableGrant),
     /// The description of an API is invalid.
     #[error("the description of the API cannot be used: {0}")]
     Api(#[from] loggia_api::DescriptionError),
     /// A server of an API needs a grant.
     #[error("the API cannot be served: {0}")]
     ApiServer(String),
-    /// The policy of an API has a grant that it cannot use.
-    #[error("the policy grants {0}, which an API cannot use: only `http` and `secrets` apply")]
-    ApiGrant(&'static str),
     /// The upstream is slow to start.
     #[error("the upstream has not answered yet")]
     UpstreamStarting,
@@ -104,9 +97,8 @@ impl AdmitError {
             Self::Exchanged => "a directory that its policy grants cannot be opened",
             Self::Panicked => "the host failed to load it",
             Self::Workflows(_) => "its workflows cannot be used",
-            Self::NeedlessGrant(_) | Self::UpstreamGrant(_) => "its policy cannot be used",
+            Self::UnusableGrant(_) | Self::ApiServer(_) => "its policy cannot be used",
             Self::Api(_) => "its description cannot be used",
-            Self::ApiServer(_) | Self::ApiGrant(_) => "its policy cannot be used",
             Self::UpstreamStarting => "the upstream server is starting",
             Self::Upstream(_) => "the upstream server cannot be reached",
             Self::Load(error) => match error {

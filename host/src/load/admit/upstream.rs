@@ -7,9 +7,7 @@ use loggia_credentials::FacadeCredentials;
 use loggia_egress::{CallerCredentials, CallerKey, MissingCredential};
 use loggia_facade::{Call, Facade, Failure, Reply, ScopeKey, Stop, Surface, Usage, code};
 use loggia_gate::catalog::{CatalogEntry, FacadeExposure};
-use loggia_policy::{
-    grants::needless_for_workflows, limits::needless_for_upstreams, model::limit_names::RESULT,
-};
+use loggia_policy::{limits::needless_for_upstreams, model::limit_names::RESULT};
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::{Contract, SurfaceLimits, flag_texts};
 use loggia_text::units::format_bytes;
@@ -22,7 +20,7 @@ use super::{
     files::PolicyFile,
     naming::with_name,
 };
-use crate::load::fence::VersionGrants;
+use crate::load::{facade_kind::FacadeKind, fence::VersionGrants};
 
 /// Makes a catalog entry of an upstream's tools.
 ///
@@ -37,10 +35,7 @@ pub fn admit_upstream(
     states: &FacadeStates,
 ) -> Result<AdmittedPlugin, AdmitError> {
     let begun = Instant::now();
-    // Like a workflow, an upstream can use `invoke` and `elicit` alone.
-    if let Some(grant) = needless_for_workflows(&policy) {
-        return Err(AdmitError::UpstreamGrant(grant));
-    }
+    FacadeKind::Upstream.check_grants(&policy)?;
     for limit in needless_for_upstreams(&policy) {
         tracing::warn!(file = key, "`{limit}` has no effect: an upstream runs outside of the sandbox");
     }

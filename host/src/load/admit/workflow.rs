@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Instant};
 
 use loggia_gate::catalog::{CatalogSnapshot, PluginSkill};
-use loggia_policy::grants::needless_for_workflows;
 use loggia_sandbox::ArtifactDigest;
 use loggia_schema::flag_texts;
 use loggia_workflow::{
@@ -17,8 +16,9 @@ use super::{
     files::{PolicyFile, as_text, load_policy, read_file},
 };
 use crate::load::{
+    facade_kind::{FacadeKind, FileKind, file_stem},
     fence::VersionGrants,
-    plugin_files::{PluginFiles, file_stem},
+    plugin_files::PluginFiles,
     workflow_bundle::WorkflowBundle,
 };
 
@@ -37,9 +37,7 @@ pub fn admit_workflows(
 ) -> Result<AdmittedPlugin, AdmitError> {
     let text = read_file(found.content(), MAX_BYTES)?;
     let PolicyFile { policy, digest: policy_digest } = load_policy(found)?;
-    if let Some(grant) = needless_for_workflows(&policy) {
-        return Err(AdmitError::NeedlessGrant(grant));
-    }
+    FacadeKind::File(FileKind::Workflows).check_grants(&policy)?;
     let mut definition = definition::parse_file(as_text(&text)?)?;
     let refers = !definition.refs.is_empty();
     if refers {

@@ -14,7 +14,7 @@ use super::{
     system_folders::system_folders,
 };
 use crate::{
-    load::plugin_files::{FacadeKind, FileStamp},
+    load::{facade_kind::FileKind, file_stamp::FileStamp},
     places,
 };
 
@@ -225,7 +225,7 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in listed {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if FacadeKind::from_file_name(name).is_some() || name.ends_with(".toml") {
+        if FileKind::from_file_name(name).is_some() || name.ends_with(".toml") {
             entries.push(path);
         }
     }
@@ -261,10 +261,8 @@ fn read_policy_paths(path: &Path, meta: &fs::Metadata) -> PolicyPaths {
 
 /// Whether a file is a policy. Descriptions of APIs are TOML, too.
 fn is_policy(path: &Path) -> bool {
-    let is_facade = path
-        .file_name()
-        .and_then(OsStr::to_str)
-        .is_some_and(|name| FacadeKind::from_file_name(name).is_some());
+    let is_facade =
+        path.file_name().and_then(OsStr::to_str).is_some_and(|name| FileKind::from_file_name(name).is_some());
     path.extension().is_some_and(|extension| extension == "toml") && !is_facade
 }
 

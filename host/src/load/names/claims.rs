@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::record::{NameClaim, NameOwner, NameRecord, NameRefusal, lookalike_key};
-use crate::load::plugin_files::{file_stem, policy_stem};
+use crate::load::facade_kind::{file_stem, policy_stem};
 
 /// A file's claim to a name.
 #[derive(Debug, Clone, Copy)]

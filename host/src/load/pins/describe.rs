@@ -11,7 +11,7 @@ use super::{
     lock_document::LockEntry,
     pinned_version::{GUARDS, PinnedVersion, version_key},
 };
-use crate::load::{admit::AdmittedPlugin, plugin_files::upstream_name};
+use crate::load::{admit::AdmittedPlugin, facade_kind::is_file_key};
 
 /// Describes a plugin from this file, or an upstream with this key; `None` if nothing waits.
 pub fn describe(pins: &PinKeeper, file: &Path, admitted: &AdmittedPlugin) -> Option<PinnedVersion> {
@@ -37,34 +37,33 @@ pub fn describe_guard(name: &str, file: &Path, digest: &ArtifactDigest) -> Pinne
     }
 }
 
-/// Returns the key in the lock of versions of this file, or upstream.
+/// Returns the key in the lock of versions of this offer.
 pub fn pin_key(file: &Path) -> String {
     version_key(&absolute_file(file))
 }
 
 fn absolute_file(file: &Path) -> String {
     let key = file.to_string_lossy().into_owned();
-    match upstream_name(&key) {
-        Some(_) => key,
-        None => std::path::absolute(file).map_or(key, |path| path.to_string_lossy().into_owned()),
+    match is_file_key(&key) {
+        true => std::path::absolute(file).map_or(key, |path| path.to_string_lossy().into_owned()),
+        false => key,
     }
 }
 
 fn describe_version(file: String, admitted: &AdmittedPlugin, approved: &[LockEntry]) -> PinnedVersion {
     let surface = admitted.entry.facade.surface();
     let digest = format!("sha256:{}", admitted.facts.digest);
-    let is_upstream = upstream_name(&file).is_some();
+    let is_file = is_file_key(&file);
     // Of other files, too: then the surface may change although its own file does not.
     let refers = admitted.workflow_file.as_ref().is_some_and(|bundle| bundle.has_references);
     // The same file has the same surface, even if another release of Loggia would describe it otherwise.
-    let mut known =
-        approved.iter().filter(|entry| !is_upstream && !refers && entry.version.artifact == digest);
+    let mut known = approved.iter().filter(|entry| is_file && !refers && entry.version.artifact == digest);
     let surface_digest =
         known.next().map_or_else(|| surface_digest(surface), |entry| entry.version.surface.clone());
     PinnedVersion {
         name: admitted.entry.surface().name.clone(),
         file,
-        artifact: if is_upstream { surface_digest.clone() } else { digest },
+        artifact: if is_file { digest } else { surface_digest.clone() },
         surface: surface_digest,
         policy: admitted.facts.policy.map(|digest| format!("sha256:{digest}")),
         skill: admitted.entry.skill.as_deref().map(skill_digest),

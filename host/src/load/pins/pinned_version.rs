@@ -5,7 +5,7 @@ use std::path::Path;
 use loggia_sandbox::ArtifactDigest;
 use serde::{Deserialize, Serialize};
 
-use crate::load::plugin_files::{file_stem, upstream_name};
+use crate::load::facade_kind::{file_stem, is_file_key};
 
 /// Beginning of the names of guards in the lock, as of their tables in the settings. No facade has such a name.
 pub const GUARDS: &str = "guards.";
@@ -67,7 +67,7 @@ impl PinnedVersion {
 pub(super) fn version_key(file: &str) -> String {
     let path = Path::new(file);
     match path.file_name().and_then(|name| name.to_str()) {
-        Some(name) if upstream_name(file).is_none() => {
+        Some(name) if is_file_key(file) => {
             path.with_file_name(file_stem(name)).to_string_lossy().into_owned()
         }
         _ => file.to_owned(),

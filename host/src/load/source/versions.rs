@@ -7,9 +7,9 @@ use loggia_sandbox::ArtifactDigest;
 use loggia_text::printable;
 
 use crate::load::{
+    facade_kind::is_file_key,
     offer::{FacadeOffer, NewerVersion, OfferedVersion, PinOutcome},
     pins::PinKeeper,
-    plugin_files::upstream_name,
 };
 
 /// The last loaded versions, by file or key. Empty unless the audit trail is on.
@@ -101,8 +101,9 @@ impl AuditedVersions {
 /// Logs that a version serves.
 fn log_loaded(file: &str, OfferedVersion { entry, workflow_file, facts, .. }: &OfferedVersion) {
     let (name, actions) = (&entry.surface().name, entry.surface().actions.len());
-    if upstream_name(file).is_some() {
-        tracing::info!(file, facade = name, actions, "loaded (upstream)");
+    if !is_file_key(file) {
+        let table = file.split('.').next().unwrap_or(file);
+        tracing::info!(file, facade = name, actions, "loaded ({table})");
         return;
     }
     let (digest, took) = (facts.digest.to_string(), facts.took.as_millis());

@@ -12,7 +12,7 @@ use loggia_schema::ConsentSource;
 
 pub use self::model::{
     ActionRule, ChangedLimit, ExfiltrationWarning, ExplainedAction, ExplainedGuard, GrantedRight,
-    MissingGrant, PolicyExplanation, PolicySubject, ReachedFacade, SubjectOrigin,
+    MissingGrant, PolicyExplanation, PolicySubject, ReachedFacade,
 };
 
 /// Explains which guards look at the calls of a facade.
@@ -112,7 +112,7 @@ fn exfiltration_warning(
     for (reached, worst, by) in std::iter::once(own).chain(others) {
         reads.extend(grants::reads(reached.policy).into_iter().map(|what| format!("{what}{by}")));
         sends.extend(grants::sends(reached.policy, worst).into_iter().map(|what| format!("{what}{by}")));
-        sends.extend(reached.origin.sends().map(|what| format!("{what}{by}")));
+        sends.extend(reached.kind.right().map(|right| format!("{}{by}", right.sends)));
     }
     (!reads.is_empty() && !sends.is_empty()).then_some(ExfiltrationWarning { reads, sends })
 }

@@ -4,6 +4,8 @@ use loggia_facade::{Effect, Surface};
 use loggia_policy::{grants, model::Policy};
 use serde::Serialize;
 
+use crate::load::FacadeKind;
+
 /// A facade with its policy.
 pub struct PolicySubject<'a> {
     /// Facade name.
@@ -12,39 +14,8 @@ pub struct PolicySubject<'a> {
     pub policy: &'a Policy,
     /// Surface without denied actions; `None` if there is only a policy.
     pub surface: Option<&'a Surface>,
-    /// What runs it, which gives it rights beyond its policy.
-    pub origin: SubjectOrigin,
-}
-
-/// What runs a facade.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SubjectOrigin {
-    /// The sandbox, or the workflow engine: only the policy gives rights.
-    Plugin,
-    /// Another MCP server.
-    Upstream,
-    /// The description of an API.
-    Api,
-}
-
-impl SubjectOrigin {
-    /// Returns a right beyond the policy: its key, and a text that follows "may".
-    fn right(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Plugin => None,
-            Self::Upstream => Some(("upstream", "do whatever its server can: an upstream is not sandboxed")),
-            Self::Api => Some(("api", "send requests to the servers of its description")),
-        }
-    }
-
-    /// Returns where data can be sent beyond the policy.
-    pub fn sends(self) -> Option<&'static str> {
-        match self {
-            Self::Plugin => None,
-            Self::Upstream => Some("the upstream server"),
-            Self::Api => Some("the servers of the API"),
-        }
-    }
+    /// Its kind, which may give it rights beyond its policy.
+    pub kind: FacadeKind,
 }
 
 impl PolicySubject<'_> {
@@ -193,7 +164,7 @@ pub struct ReachedAction {
 
 /// Explains the grants of a policy, as far as actions up to this effect can use them.
 pub fn explain_rights(subject: &PolicySubject<'_>, worst: Effect) -> Vec<GrantedRight> {
-    let beyond = subject.origin.right().map(|(key, text)| (key, text.to_owned()));
+    let beyond = subject.kind.right().map(|right| (right.key, right.text.to_owned()));
     let explained = beyond.into_iter().chain(grants::explain(subject.policy, worst));
     explained.map(|(grant, says)| GrantedRight { grant, says }).collect()
 }

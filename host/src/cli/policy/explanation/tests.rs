@@ -6,7 +6,10 @@ use loggia_facade::{Action, Effect, Object, Surface, Want};
 use loggia_policy::PolicySetting;
 
 use super::*;
-use crate::cli::policy::render::{OutputStyle, render_text};
+use crate::{
+    cli::policy::render::{OutputStyle, render_text},
+    load::{FacadeKind, FileKind},
+};
 
 /// A facade with these actions and requested grants.
 pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, bool)]) -> Surface {
@@ -59,10 +62,12 @@ fn explained(plugins: &[(Surface, &str)]) -> PolicyExplanation {
         name: &surface.name,
         policy,
         surface: Some(surface),
-        origin: SubjectOrigin::Plugin,
+        kind: COMPONENT,
     });
     explain(&subjects.collect::<Vec<_>>()).unwrap()
 }
+
+const COMPONENT: FacadeKind = FacadeKind::File(FileKind::Component);
 
 const ALL: [(&str, Effect); 3] =
     [("list", Effect::Read), ("add", Effect::Write), ("delete", Effect::Destructive)];
@@ -229,8 +234,7 @@ fn grants_are_explained_as_far_as_usable() {
 #[test]
 fn a_policy_is_explained_without_its_plugin() {
     let policy = policy(&format!("[grants]\n{DIR}\n[actions]\ndeny = [\"purge\"]\nconfirm = [\"delete\"]"));
-    let subject =
-        PolicySubject { name: "notes", policy: &policy, surface: None, origin: SubjectOrigin::Plugin };
+    let subject = PolicySubject { name: "notes", policy: &policy, surface: None, kind: COMPONENT };
     insta::assert_snapshot!(render_text(&explain(&[subject]).unwrap(), OutputStyle::Plain));
     assert_eq!(explain(&[]), None);
 }
@@ -264,17 +268,12 @@ fn an_upstream_is_not_sandboxed() {
     let reading = policy(
         "[grants]\ndirs = [{ path = \"/srv\", at = \"/srv\", access = \"read\" }]\ninvoke = [\"server:*\"]",
     );
-    let (plain, origin) = (Policy::default(), SubjectOrigin::Upstream);
-    let upstream = || PolicySubject { name: "server", policy: &plain, surface: Some(&server), origin };
+    let (plain, kind) = (Policy::default(), FacadeKind::Upstream);
+    let upstream = || PolicySubject { name: "server", policy: &plain, surface: Some(&server), kind };
     let own = explain(&[upstream()]).unwrap();
     assert_eq!(own.may[0].grant, "upstream");
     assert_eq!(own.warning, None);
-    let reader = PolicySubject {
-        name: "notes",
-        policy: &reading,
-        surface: Some(&notes),
-        origin: SubjectOrigin::Plugin,
-    };
+    let reader = PolicySubject { name: "notes", policy: &reading, surface: Some(&notes), kind: COMPONENT };
     let warning = explain(&[reader, upstream()]).unwrap().warning.unwrap();
     assert_eq!(warning.sends, ["the upstream server, by calling server"]);
 }

@@ -7,7 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use crate::load::plugin_files::{FacadeKind, FileStamp, PluginFiles};
+use crate::load::{
+    facade_kind::FileKind,
+    plugin_files::{FileStamp, PluginFiles},
+};
 
 /// Looks up a single plugin, with the policy beside it.
 ///
@@ -17,18 +20,18 @@ use crate::load::plugin_files::{FacadeKind, FileStamp, PluginFiles};
 pub fn find_plugin(path: &Path) -> io::Result<PluginFiles> {
     let mut found = PluginFiles::from_path(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if found.kind == FacadeKind::Workflows {
+    if found.kind == FileKind::Workflows {
         found.workflows = workflow_stamps(scan_folder(folder)?.values());
     }
     Ok(found)
 }
 
 fn workflow_stamps<'a>(found: impl Iterator<Item = &'a PluginFiles>) -> Arc<[(PathBuf, FileStamp)]> {
-    let of_workflows = found.filter(|found| found.kind == FacadeKind::Workflows);
+    let of_workflows = found.filter(|found| found.kind == FileKind::Workflows);
     of_workflows.map(|found| (found.path.clone(), found.stamp())).collect()
 }
 
-/// Lists the plugins in a folder by file name. Ignores all but `.wasm`, `.workflow.yaml` and `.toml`.
+/// Lists the plugins in a folder by file name. Ignores files that define none, and are no policies.
 ///
 /// # Errors
 ///
@@ -37,7 +40,7 @@ pub fn scan_folder(folder: &Path) -> io::Result<BTreeMap<String, PluginFiles>> {
     let mut plugins = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
-        let Some(file) = name.to_str().filter(|name| FacadeKind::from_file_name(name).is_some()) else {
+        let Some(file) = name.to_str().filter(|name| FileKind::from_file_name(name).is_some()) else {
             continue;
         };
         // A file may vanish between listing and lookup.
@@ -46,7 +49,7 @@ pub fn scan_folder(folder: &Path) -> io::Result<BTreeMap<String, PluginFiles>> {
         }
     }
     let all = workflow_stamps(plugins.values());
-    for found in plugins.values_mut().filter(|found| found.kind == FacadeKind::Workflows) {
+    for found in plugins.values_mut().filter(|found| found.kind == FileKind::Workflows) {
         found.workflows = Arc::clone(&all);
     }
     Ok(plugins)

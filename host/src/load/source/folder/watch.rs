@@ -15,7 +15,7 @@ use notify::{
 };
 use tokio::{sync::Notify, time::Instant};
 
-use crate::load::plugin_files::{FacadeKind, file_stem};
+use crate::load::facade_kind::{FileKind, file_stem};
 
 /// A file is settled when no write to it was reported for this long. A close or a rename settles it at once.
 const SETTLE_TIME: Duration = Duration::from_millis(250);
@@ -151,8 +151,7 @@ impl WatchScope {
             return EventSubject::Elsewhere;
         }
         let name = path.file_name().and_then(|name| name.to_str());
-        let plugin =
-            name.filter(|name| FacadeKind::from_file_name(name).is_some() || name.ends_with(".toml"));
+        let plugin = name.filter(|name| FileKind::from_file_name(name).is_some() || name.ends_with(".toml"));
         plugin.map_or(EventSubject::Other, EventSubject::Plugin)
     }
 }

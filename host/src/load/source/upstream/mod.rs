@@ -23,10 +23,10 @@ pub use self::settings::to_specs;
 use super::event::SourceEvent;
 use crate::load::{
     admit::FacadeStates,
+    facade_kind::upstream_key,
     load_status::LoadStatus,
     offer::{FacadeOffer, OfferMap},
     pins::PinKeeper,
-    plugin_files::upstream_key,
 };
 
 /// Interval of looking for changed policies.
