@@ -48,6 +48,8 @@ pub struct KindRight {
     pub text: &'static str,
     /// Where data can be sent by it.
     pub sends: &'static str,
+    /// Grant that it makes unnecessary.
+    pub includes: Option<&'static str>,
 }
 
 /// A policy has a grant that a facade of this kind cannot use.
@@ -101,6 +103,7 @@ impl FacadeKind {
                     key: "api",
                     text: "send requests to the servers of its description",
                     sends: "the servers of the API",
+                    includes: Some("http"),
                 }),
             },
             Self::Upstream => KindTraits {
@@ -113,6 +116,7 @@ impl FacadeKind {
                     key: "upstream",
                     text: "do whatever its server can: an upstream is not sandboxed",
                     sends: "the upstream server",
+                    includes: None,
                 }),
             },
         }

@@ -7,7 +7,12 @@ pub mod tests;
 
 use loggia_facade::Effect;
 use loggia_gate::guard::{GuardRoster, GuardRule};
-use loggia_policy::{grants, grants::wanted, limits::LIMITS, model::Policy};
+use loggia_policy::{
+    grants,
+    grants::{WantedGrant, wanted},
+    limits::LIMITS,
+    model::Policy,
+};
 use loggia_schema::ConsentSource;
 
 pub use self::model::{
@@ -81,9 +86,13 @@ fn changed_limits(policy: &Policy) -> Vec<ChangedLimit> {
 
 fn missing_grants(subject: &PolicySubject<'_>) -> Vec<MissingGrant> {
     let wants = subject.surface.map_or(&[][..], |surface| &surface.wants);
+    let included = subject.kind.right().and_then(|right| right.includes);
+    let is_met = |asked: &WantedGrant<'_>| {
+        asked.is_granted(subject.policy) || included == Some(asked.grant.key().name)
+    };
     let lacking = wants.iter().filter_map(|want| {
         let asked = wanted(&want.grant);
-        let granted = asked.is_some_and(|asked| asked.is_granted(subject.policy));
+        let granted = asked.as_ref().is_some_and(is_met);
         (!granted).then(|| MissingGrant {
             grant: want.grant.clone(),
             reason: want.reason.clone(),

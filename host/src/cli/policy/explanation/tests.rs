@@ -277,3 +277,16 @@ fn an_upstream_is_not_sandboxed() {
     let warning = explain(&[reader, upstream()]).unwrap().warning.unwrap();
     assert_eq!(warning.sends, ["the upstream server, by calling server"]);
 }
+
+#[test]
+fn an_api_needs_no_grant_of_its_own_server() {
+    let wants =
+        &[("http: https://api.example.com", "its server", false), ("secrets: TOKEN", "credential", false)];
+    let (shop, plain) = (surface("shop", &ALL, wants), Policy::default());
+    let lacks = |kind| {
+        let subject = PolicySubject { name: "shop", policy: &plain, surface: Some(&shop), kind };
+        explain(&[subject]).unwrap().lacks.into_iter().map(|lack| lack.grant).collect::<Vec<_>>()
+    };
+    assert_eq!(lacks(FacadeKind::File(FileKind::Api)), ["secrets: TOKEN"]);
+    assert_eq!(lacks(COMPONENT), ["http: https://api.example.com", "secrets: TOKEN"]);
+}
