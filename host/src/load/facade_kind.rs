@@ -2,6 +2,9 @@
 
 use loggia_policy::{grants::GRANTS, model::Policy};
 
+/// Beginning of the tables of upstreams.
+const UPSTREAM: &str = "upstream.";
+
 /// Kind of facade that a file of the folder defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
@@ -107,7 +110,7 @@ impl FacadeKind {
                 }),
             },
             Self::Upstream => KindTraits {
-                names: &["upstream."],
+                names: &[UPSTREAM],
                 grants: Some(UsableGrants {
                     keys: &["invoke", "elicit"],
                     otherwise: "an upstream cannot use: it runs outside of the sandbox",
@@ -158,7 +161,7 @@ pub fn file_stem(file: &str) -> &str {
 
 /// Returns the key of an upstream's offer: its table in the settings.
 pub fn upstream_key(name: &str) -> String {
-    format!("upstream.{name}")
+    format!("{UPSTREAM}{name}")
 }
 
 /// Returns true if an offer with this key is a file of the folder, and not a table of the settings.

@@ -119,6 +119,24 @@ impl Compound<'_> {
 /// Names of the structures by which `RawValue` and numbers of any length pass their text to `serde_json`.
 const RAW: [&str; 2] = ["$serde_json::private::RawValue", "$serde_json::private::Number"];
 
+/// Methods for scalars, which `serde_json` writes.
+macro_rules! scalars {
+    ($($method:ident $scalar:ty),*) => {$(
+        fn $method(self, value: $scalar) -> Result<(), Error> {
+            self.write_scalar(&value)
+        }
+    )*};
+}
+
+/// Methods for integers that are written as wider ones, which keeps guests small.
+macro_rules! widened {
+    ($wide:ident: $($method:ident $integer:ty),*) => {$(
+        fn $method(self, value: $integer) -> Result<(), Error> {
+            self.$wide(value.into())
+        }
+    )*};
+}
+
 impl<'w> Serializer for &'w mut JsonWriter {
     type Ok = ();
     type Error = Error;
@@ -130,57 +148,10 @@ impl<'w> Serializer for &'w mut JsonWriter {
     type SerializeStruct = Compound<'w>;
     type SerializeStructVariant = Compound<'w>;
 
-    fn serialize_bool(self, value: bool) -> Result<(), Error> {
-        self.write_scalar(&value)
-    }
-
-    fn serialize_i8(self, value: i8) -> Result<(), Error> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_i16(self, value: i16) -> Result<(), Error> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_i32(self, value: i32) -> Result<(), Error> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_i64(self, value: i64) -> Result<(), Error> {
-        self.write_scalar(&value)
-    }
-
-    fn serialize_i128(self, value: i128) -> Result<(), Error> {
-        self.write_scalar(&value)
-    }
-
-    fn serialize_u8(self, value: u8) -> Result<(), Error> {
-        self.serialize_u64(value.into())
-    }
-
-    fn serialize_u16(self, value: u16) -> Result<(), Error> {
-        self.serialize_u64(value.into())
-    }
-
-    fn serialize_u32(self, value: u32) -> Result<(), Error> {
-        self.serialize_u64(value.into())
-    }
-
-    fn serialize_u64(self, value: u64) -> Result<(), Error> {
-        self.write_scalar(&value)
-    }
-
-    fn serialize_u128(self, value: u128) -> Result<(), Error> {
-        self.write_scalar(&value)
-    }
-
-    fn serialize_f32(self, value: f32) -> Result<(), Error> {
-        self.write_scalar(&value)
-    }
-
-    fn serialize_f64(self, value: f64) -> Result<(), Error> {
-        self.write_scalar(&value)
-    }
+    scalars!(serialize_bool bool, serialize_i64 i64, serialize_i128 i128, serialize_u64 u64, serialize_u128 u128);
+    scalars!(serialize_f32 f32, serialize_f64 f64);
+    widened!(serialize_i64: serialize_i8 i8, serialize_i16 i16, serialize_i32 i32);
+    widened!(serialize_u64: serialize_u8 u8, serialize_u16 u16, serialize_u32 u32);
 
     fn serialize_char(self, value: char) -> Result<(), Error> {
         self.serialize_str(value.encode_utf8(&mut [0; 4]))

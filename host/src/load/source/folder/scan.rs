@@ -31,7 +31,7 @@ fn workflow_stamps<'a>(found: impl Iterator<Item = &'a PluginFiles>) -> Arc<[(Pa
     of_workflows.map(|found| (found.path.clone(), found.stamp())).collect()
 }
 
-/// Lists the plugins in a folder by file name. Ignores files that define none, and are no policies.
+/// Lists the plugins in a folder by file name. Ignores all other files; policies are found beside their plugins.
 ///
 /// # Errors
 ///
