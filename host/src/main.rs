@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use loggia::{cli, serve::memory};
+use loggia::cli;
+use loggia_serve::memory;
 
 fn main() -> ExitCode {
     memory::limit_arenas();

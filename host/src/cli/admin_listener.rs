@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use loggia_policy::settings::{Admin, Settings};
-use loggia_server::auth::Authenticator;
-use tokio_util::sync::CancellationToken;
-
-use super::term;
-use crate::serve::{
+use loggia_serve::{
     PluginHost,
     admin::{self, ApprovalAdmin, OperatorApis, RefusalMeter},
     page::OperatorPage,
 };
+use loggia_server::auth::Authenticator;
+use tokio_util::sync::CancellationToken;
+
+use super::term;
 
 /// Serves the admin endpoints until the process ends. Not ready once `stop` is cancelled.
 pub(super) async fn start_admin(

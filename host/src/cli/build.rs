@@ -8,15 +8,14 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
+use loggia_builder::{
+    self, BuildError, BuildPurpose, BuildResults, BuiltPlugin, PluginSource, granted, workflows,
+};
+use loggia_load::FileKind;
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 
 use super::{common::LoadOptions, exit, loaded::load_path, term};
-use crate::{
-    build,
-    build::{BuildError, BuildPurpose, BuildResults, BuiltPlugin, PluginSource, granted, workflows},
-    load::FileKind,
-    telemetry::logs,
-};
 
 /// Build plugin sources to .wasm files.
 ///
@@ -48,12 +47,12 @@ impl BuildCommand {
         logs::start_plain(Level::Warn);
         ensure!(self.path.exists(), "there is no {}", self.path.display());
         let workflows = workflows::find_workflows(&self.path);
-        let sources = match build::find_sources(&self.path) {
+        let sources = match loggia_builder::find_sources(&self.path) {
             Err(BuildError::Nothing(_)) if !workflows.is_empty() => Vec::new(),
             found => found?,
         };
         if sources.iter().any(PluginSource::is_crate) {
-            build::ensure_target()?;
+            loggia_builder::ensure_target()?;
         }
         let failed = || format!("failed to create {}", self.out.display());
         fs::create_dir_all(&self.out).with_context(failed)?;
@@ -62,7 +61,7 @@ impl BuildCommand {
         sources.iter().for_each(|source| create_granted(source, &folder));
         let mut built = BTreeSet::new();
         let due: Vec<&PluginSource> = sources.iter().collect();
-        let BuildResults { failed, .. } = build::build_sources(
+        let BuildResults { failed, .. } = loggia_builder::build_sources(
             &due,
             &self.out,
             BuildPurpose::Serve,

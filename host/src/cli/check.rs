@@ -6,9 +6,11 @@ use loggia_gate::{
     catalog::{HIDDEN_REASON, ToolList, UNSERVED_REASON},
     guard::GuardRule,
 };
+use loggia_load::{FacadeKind, FileKind};
 use loggia_policy::clients::client_table;
 use loggia_policy::settings::Level;
 use loggia_schema::{lint, lint_parameters};
+use loggia_telemetry::logs;
 use loggia_text::printable;
 use serde_json::{Value, json};
 
@@ -19,10 +21,6 @@ use super::{
     loaded::{LoadedGuard, LoadedPlugin, catalog_slots, load_with_guards, report_no_plugins},
     publishing::PublishOptions,
     term,
-};
-use crate::{
-    load::{FacadeKind, FileKind},
-    telemetry::logs,
 };
 
 /// Load plugins without serving them, and report problems.

@@ -1,6 +1,6 @@
 //! Shared by commands: options of those that load plugins, usage errors, the runtime.
 
-use std::{collections::BTreeMap, path::PathBuf, thread::available_parallelism, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, thread::available_parallelism};
 
 use anyhow::ensure;
 use clap::{
@@ -12,6 +12,8 @@ use loggia_gate::{
     flow::CallerQuotas,
     schedule::InlinePolicy,
 };
+use loggia_load::{SourceSettings, places, to_guard_specs};
+use loggia_login::caller_vault::to_login_clients;
 use loggia_policy::{
     model::ceilings::{STACK_CEILING, STACK_FLOOR},
     settings::{PinMode, Settings},
@@ -20,6 +22,7 @@ use loggia_sandbox::{
     CallProbes, EngineOptions,
     engine::{INSTANCES, STACK},
 };
+use loggia_serve::HostOptions;
 use loggia_server::auth;
 use loggia_text::units;
 use tokio::runtime::{Builder, Runtime};
@@ -28,15 +31,6 @@ use super::{
     database::{password_file, to_database},
     settings,
 };
-use crate::{
-    caller_vault::to_login_clients,
-    load::{to_guard_specs, to_specs},
-    places,
-    serve::HostOptions,
-};
-
-/// Time for which a server's first tool list waits for upstreams.
-const UPSTREAM_GRACE: Duration = Duration::from_secs(5);
 
 /// A command line error that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +102,7 @@ pub enum Threads {
 }
 
 impl LoadOptions {
-    /// Builds the options of a host, with the upstreams and the folders of the settings file, if one is given.
+    /// Builds the options of a host, with the sources and the folders of the settings file, if one is given.
     ///
     /// # Errors
     ///
@@ -117,7 +111,7 @@ impl LoadOptions {
         let Some(file) = &self.config else { return self.host_options_with(None, None) };
         let settings = settings::read_and_check(file)?;
         Ok(HostOptions {
-            upstreams: to_specs(&settings.upstream),
+            sources: SourceSettings::new(&settings),
             guards: to_guard_specs(&settings.guards),
             logins: to_login_clients(&settings.login),
             settings: Some(file.clone()),
@@ -197,9 +191,8 @@ impl LoadOptions {
             logins: BTreeMap::new(),
             services: None,
             approvals: None,
-            upstreams: Vec::new(),
             guards: Vec::new(),
-            upstream_grace: UPSTREAM_GRACE,
+            sources: SourceSettings::default(),
             settings: None,
             audit: None,
             keys: None,

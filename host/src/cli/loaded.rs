@@ -7,20 +7,18 @@ use loggia_gate::{
     catalog::{CatalogEntry, CatalogSlot},
     guard::{GuardRule, GuardState},
 };
+use loggia_load::{
+    AdmissionFacts, BlockedWorkflow, ConfiguredSources, FacadeKind, FacadeOffer, FileKind, OfferMap,
+    PluginFiles,
+    assemble::{LoadCompleteness, assemble, file_claims},
+    find_plugin,
+    names::NameOwners,
+    policy_stem, scan_folder,
+};
+use loggia_serve::{HostOptions, PluginHost};
 use loggia_text::printable;
 
 use super::{common::io_runtime, exit, term};
-use crate::{
-    load::{
-        AdmissionFacts, BlockedWorkflow, FacadeKind, FacadeOffer, FileKind, OfferMap, PluginFiles,
-        UpstreamSource,
-        assemble::{LoadCompleteness, assemble, file_claims},
-        find_plugin,
-        names::NameOwners,
-        policy_stem, scan_folder,
-    },
-    serve::{HostOptions, PluginHost},
-};
 
 /// A plugin file and the result of loading it.
 pub struct LoadedPlugin {
@@ -38,7 +36,7 @@ pub struct LoadedGuard {
     pub is_ready: bool,
 }
 
-/// Loads a file, or all files of a folder, and the upstreams of the settings, as a server would. Empty if there is no
+/// Loads a file, or all files of a folder, and the sources of the settings, as a server would. Empty if there is no
 /// plugin.
 pub fn load_path(path: &Path, options: &HostOptions) -> anyhow::Result<Vec<LoadedPlugin>> {
     Ok(load_with_guards(path, options)?.0)
@@ -50,15 +48,15 @@ pub fn load_with_guards(
     options: &HostOptions,
 ) -> anyhow::Result<(Vec<LoadedPlugin>, Vec<LoadedGuard>)> {
     let files = find_files(path)?;
-    if files.is_empty() && options.upstreams.is_empty() {
+    if files.is_empty() && options.sources.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
     let host = PluginHost::new(options)?;
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
     Ok(io_runtime()?.block_on(async {
-        let mut upstreams = host.start_upstreams(folder);
-        let plugins = admit_all(&host, files, &mut upstreams).await;
-        upstreams.stop().await;
+        let mut sources = host.start_sources(folder);
+        let plugins = admit_all(&host, files, &mut sources).await;
+        sources.stop().await;
         host.load_guards().await;
         let posts = host.gate.guards().map_or(&[][..], |roster| roster.posts());
         let guards = posts.iter().map(|post| LoadedGuard {
@@ -69,30 +67,30 @@ pub fn load_with_guards(
     }))
 }
 
-/// Loads all files of a folder into a host, and the upstreams, which run until the returned source is dropped.
+/// Loads all files of a folder into a host, and the sources of the settings, which run until the returned ones are dropped.
 pub async fn load_folder(
     host: &PluginHost,
     folder: &Path,
-) -> anyhow::Result<(Vec<LoadedPlugin>, UpstreamSource)> {
+) -> anyhow::Result<(Vec<LoadedPlugin>, ConfiguredSources)> {
     let files = find_files(folder)?;
     host.load_guards().await;
-    let mut upstreams = host.start_upstreams(folder);
-    let plugins = admit_all(host, files, &mut upstreams).await;
-    Ok((plugins, upstreams))
+    let mut sources = host.start_sources(folder);
+    let plugins = admit_all(host, files, &mut sources).await;
+    Ok((plugins, sources))
 }
 
-/// Loads these files into a host without upstreams.
+/// Loads these files into a host without settings.
 pub async fn load_files(host: &PluginHost, files: BTreeMap<String, PluginFiles>) -> Vec<LoadedPlugin> {
-    let mut upstreams = host.start_upstreams(Path::new(""));
-    let plugins = admit_all(host, files, &mut upstreams).await;
-    upstreams.stop().await;
+    let mut sources = host.start_sources(Path::new(""));
+    let plugins = admit_all(host, files, &mut sources).await;
+    sources.stop().await;
     plugins
 }
 
 async fn admit_all(
     host: &PluginHost,
     files: BTreeMap<String, PluginFiles>,
-    upstreams: &mut UpstreamSource,
+    sources: &mut ConfiguredSources,
 ) -> Vec<LoadedPlugin> {
     let mut offers: BTreeMap<String, FacadeOffer> = BTreeMap::new();
     for (file, found) in files.into_iter().filter(|(_, found)| !host.admitter.is_guard(&found.path)) {
@@ -103,9 +101,9 @@ async fn admit_all(
         }
         offers.insert(file, offer);
     }
-    upstreams.settle().await;
+    sources.settle().await;
     let mut map: OfferMap<'_> = offers.iter_mut().map(|(file, offer)| (file.as_str(), offer)).collect();
-    map.append(&mut upstreams.offers_mut());
+    map.append(&mut sources.offers_mut());
     // The name record is only read: inspecting a plugin must not claim its name.
     let owners = NameOwners::assign(file_claims(&map), &NameOwners::default(), &host.admitter.names());
     let mut assembly = assemble(&mut map, &owners, &BTreeMap::new(), LoadCompleteness::Complete);

@@ -50,11 +50,12 @@ mod working_dir;
 use std::{process::ExitCode, time::Duration};
 
 use clap::{CommandFactory, Parser, Subcommand};
+use loggia_load::compiler::COMPILE;
 use loggia_policy::model::CompileLimits;
 use loggia_sandbox::{AddressSpace, BacktraceDetail, CodeTarget, compile};
+use loggia_telemetry::logs;
 
 use self::common::{MissingError, UsageError};
-use crate::{load::compiler::COMPILE, telemetry::logs};
 
 /// A folder of WebAssembly plugins, served to AI agents as MCP tools.
 ///

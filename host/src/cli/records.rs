@@ -12,11 +12,11 @@ use loggia_gate::{
     journal::{Journal, JournalFuture, RetentionLimits, StoredRun},
 };
 use loggia_journal::SqliteJournal;
+use loggia_load::places;
 use loggia_policy::settings::Settings;
 use loggia_postgres::{DatabaseAccess, DatabaseOptions, JournalOptions, PostgresJournal};
 
 use super::{common::env_default, database::to_database, exit, settings, term};
-use crate::places;
 
 /// Where runs and approvals are recorded.
 #[derive(clap::Args)]

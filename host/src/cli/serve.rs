@@ -11,12 +11,19 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
+use loggia_cases::recording::{CallTapes, RecordingFolder};
 use loggia_gate::{
     access::{CallOrigin, CallerRights},
     flow::CallerQuotas,
 };
+use loggia_load::{SourceSettings, to_guard_specs};
+use loggia_login::{LoginReturns, ReturnPlace, caller_vault::to_login_clients, listener_url};
 use loggia_policy::settings::{Admin, Format, Http, PerCaller, PinMode, Revision, Settings, Span};
 use loggia_sandbox::EngineOptions;
+use loggia_serve::{
+    HostOptions, PluginHost, StoreObserver, approvals::ApprovalOptions, rates::share_rates,
+    revocations::RevocationFollower, signals, start_telemetry, starts::to_services,
+};
 use loggia_server::{
     ENDPOINT_PATH, auth,
     auth::{Authenticator, TokenReloader},
@@ -26,8 +33,12 @@ use loggia_server::{
     mcp::{McpHandler, ServedEndpoint},
     stdio,
 };
+use loggia_telemetry::{
+    logs,
+    otlp::{OtlpExporter, OtlpOptions},
+    trail,
+};
 use loggia_text::{printable, units};
-use loggia_upstream::TransportSpec;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -37,21 +48,6 @@ use super::{
     database::{password_file, to_database},
     publishing::{PublishOptions, PublishPlan},
     settings, term,
-};
-use crate::{
-    caller_vault::to_login_clients,
-    load::{to_guard_specs, to_specs},
-    login::{LoginReturns, ReturnPlace, listener_url},
-    recording::{CallTapes, RecordingFolder},
-    serve::{
-        HostOptions, PluginHost, StoreObserver, approvals::ApprovalOptions, rates::share_rates,
-        revocations::RevocationFollower, signals, start_telemetry, starts::to_services,
-    },
-    telemetry::{
-        logs,
-        otlp::{OtlpExporter, OtlpOptions},
-        trail,
-    },
 };
 
 /// Serve a folder of plugins to an MCP client.
@@ -216,8 +212,7 @@ impl ServeCommand {
     /// Starts the runtime that serves clients. With one client and upstreams' children, it has one thread: their messages are
     /// short, and a second thread is mostly woken for nothing. Plugins' long results gain from a second one.
     fn start_io(&self, settings: &Settings, options: &HostOptions) -> std::io::Result<Runtime> {
-        let has_children =
-            options.upstreams.iter().any(|spec| matches!(spec.transport, TransportSpec::Stdio(_)));
+        let has_children = options.sources.has_children();
         // With `--threads same`, it also runs the calls.
         let is_single = settings.http.is_none() && has_children && self.common.threads != Threads::Same;
         if is_single { io_runtime() } else { shared_io_runtime() }
@@ -263,7 +258,7 @@ impl ServeCommand {
             journal: true,
             database: to_database(&settings.state),
             database_password: password_file(&settings.state),
-            upstreams: to_specs(&settings.upstream),
+            sources: SourceSettings::new(settings),
             guards: to_guard_specs(&settings.guards),
             logins: to_login_clients(&settings.login),
             services: Some(to_services(&settings.service)),
@@ -442,7 +437,7 @@ pub async fn serve_http(
         shared_rates: share_rates(host.seal_secret(), to_database(&settings.state).as_ref()).await,
         leaving: shutdown,
         drain: settings.drain.0,
-        release_memory: crate::serve::memory::trim,
+        release_memory: loggia_serve::memory::trim,
     };
     http::serve(serving, listener, stop).await?;
     Ok(())

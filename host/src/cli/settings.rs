@@ -9,6 +9,8 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use loggia_gate::call::TARGET as AUDIT;
+use loggia_load::places;
+use loggia_login::listener_url;
 use loggia_policy::settings::{Http, PinMode, Settings, SettingsError, SettingsReading};
 use loggia_postgres::DatabaseAccess;
 use loggia_sandbox::ArtifactDigest;
@@ -16,7 +18,6 @@ use loggia_server::{CARD_SUFFIX, ENDPOINT_PATH, auth, auth::Authenticator};
 use loggia_text::units::format_bytes;
 
 use super::database::to_database;
-use crate::{login::listener_url, places};
 
 /// Maximum size of a settings file.
 const MAX_BYTES: u64 = 1 << 20;

@@ -2,11 +2,10 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
+use loggia_telemetry::logs;
 use loggia_text::{printable_json, printable_text};
 use serde_json::Value;
 use tracing::Level;
-
-use crate::telemetry::logs;
 
 /// Whether stdout is a terminal.
 pub fn stdout_is_terminal() -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::CrateSource;
+use crate::{host_crates, source::CrateSource};
 
 /// A re-export leads to another at most this often.
 const HOPS: usize = 12;
@@ -31,9 +31,9 @@ pub struct Edge {
 }
 
 impl SourceGraph {
-    /// A graph of these crates, each in its folder.
-    pub fn of(folders: &[&str]) -> Self {
-        let crates = folders.iter().map(|folder| CrateSource::of(folder));
+    /// A graph of the host's crates.
+    pub fn of_host() -> Self {
+        let crates = host_crates().into_iter().map(|folder| CrateSource::of(&folder));
         Self { crates: crates.map(|krate| (krate.name.clone(), krate)).collect() }
     }
 

@@ -16,30 +16,24 @@ pub mod source;
 
 use std::path::{Path, PathBuf};
 
-/// The folders of the host's crates.
-pub const HOST: &[&str] = &[
-    "host",
-    "host/api",
-    "host/audit",
-    "host/egress",
-    "host/facade",
-    "host/gate",
-    "host/journal",
-    "host/policy",
-    "host/postgres",
-    "host/sandbox",
-    "host/schema",
-    "host/server",
-    "host/state",
-    "host/system",
-    "host/text",
-    "host/upstream",
-    "host/workflow",
-];
-
 /// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the workspace")
+}
+
+/// The folders of the host's crates: `host`, and each below it that has a manifest.
+///
+/// # Panics
+///
+/// If the folder cannot be read.
+pub fn host_crates() -> Vec<String> {
+    let entries = std::fs::read_dir(root().join("host")).expect("a readable folder");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    let folders = names.map(|name| format!("host/{name}")).chain(["host".to_owned()]);
+    let mut crates: Vec<_> =
+        folders.filter(|folder| root().join(folder).join("Cargo.toml").is_file()).collect();
+    crates.sort();
+    crates
 }
 
 /// Every Rust file below these folders, with its path from the root and its text.

@@ -4,7 +4,6 @@
 use std::env;
 
 use loggia_rules::{
-    HOST,
     graph::{SourceGraph, cycles},
     names,
 };
@@ -17,7 +16,7 @@ fn main() {
             println!("{line}");
         }
     };
-    let graph = SourceGraph::of(HOST);
+    let graph = SourceGraph::of_host();
     for krate in graph.crates() {
         for room in SourceGraph::rooms(krate) {
             let edges = graph.edges(krate, &room);

@@ -3,18 +3,16 @@
 use std::process::ExitCode;
 
 use loggia_gate::approval::{ApprovalDecision, ApprovalState, DecisionOutcome, StoredApproval};
+use loggia_serve::approvals::now_ms;
 use loggia_text::printable;
 use serde_json::Value;
 
 use super::show::{load, report_missing};
-use crate::{
-    cli::{
-        common::UsageError,
-        exit,
-        records::{RunRecords, own_name},
-        term,
-    },
-    serve::approvals::now_ms,
+use crate::cli::{
+    common::UsageError,
+    exit,
+    records::{RunRecords, own_name},
+    term,
 };
 
 /// Approve a call, or answer the question of a workflow.

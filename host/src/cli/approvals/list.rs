@@ -3,12 +3,10 @@
 use std::process::ExitCode;
 
 use loggia_gate::approval::{ApprovalState, StoredApproval};
+use loggia_serve::approvals::{format_time, now_ms, render_approval};
 use loggia_text::{printable, shorten};
 
-use crate::{
-    cli::{columns, records::RunRecords, term},
-    serve::approvals::{format_time, now_ms, render_approval},
-};
+use crate::cli::{columns, records::RunRecords, term};
 
 /// List approvals, the open ones first.
 #[derive(clap::Args, Default)]

@@ -14,9 +14,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 
 use super::records::{RecordPlace, RunRecords};
-use crate::telemetry::logs;
 
 /// List, show, approve or deny calls that wait for a person.
 ///

@@ -3,11 +3,9 @@
 use std::process::ExitCode;
 
 use loggia_gate::approval::StoredApproval;
+use loggia_serve::approvals::{now_ms, render_approval};
 
-use crate::{
-    cli::{exit, records::RunRecords, term},
-    serve::approvals::{now_ms, render_approval},
-};
+use crate::cli::{exit, records::RunRecords, term};
 
 /// Show an approval as JSON: who asks for what, with which arguments, and the decision.
 ///

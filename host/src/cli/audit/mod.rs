@@ -15,9 +15,9 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 
 use super::{common::UsageError, records::RecordPlace};
-use crate::telemetry::logs;
 
 /// Verify, query or follow the audit trail.
 ///

@@ -8,11 +8,13 @@
 mod prompt;
 mod replies;
 
-use std::{collections::BTreeSet, path::PathBuf, process::ExitCode, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
 
 use loggia_facade::{Block, Input, Object, Request};
 use loggia_gate::{call::CANNOT_ASK, run::CallEvent};
 use loggia_policy::settings::Level;
+use loggia_serve::{HostOptions, PluginHost};
+use loggia_telemetry::logs;
 use loggia_text::{printable, printable_text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -22,10 +24,6 @@ use super::{
     common::{LoadOptions, UsageError, io_runtime},
     exit, term,
     working_dir::terminal_origin,
-};
-use crate::{
-    serve::{HostOptions, PluginHost},
-    telemetry::logs,
 };
 
 /// Make one call and print its result as JSON.
@@ -63,9 +61,8 @@ impl CallCommand {
         let mut replies = QuestionReplies::parse(&self.answers, term::is_interactive())?;
         let folder = self.common.plugin_folder(self.plugins)?;
         let runtime = io_runtime()?;
-        // A person is more patient than a client: upstreams answer or fail within their own timeouts.
-        let options =
-            HostOptions { upstream_grace: Duration::from_secs(3600), ..self.common.host_options()? };
+        let options = self.common.host_options()?;
+        let options = HostOptions { sources: options.sources.patient(), ..options };
         let host = PluginHost::new(&options)?;
         let can_ask = replies.can_answer();
         let envelope = runtime.block_on(async {

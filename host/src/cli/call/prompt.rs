@@ -4,13 +4,11 @@ use std::borrow::Cow;
 
 use loggia_facade::{Answer, Object, Question, QuestionKind};
 use loggia_schema::QuestionForm;
+use loggia_serve::form_fields::{FieldKind, FormField, agree, form_fields};
 use loggia_text::printable;
 use serde_json::Value;
 
-use crate::{
-    cli::term,
-    form_fields::{FieldKind, FormField, agree, form_fields},
-};
+use crate::cli::term;
 
 /// Asks the person. The end of the input cancels.
 pub(super) fn prompt_answer(question: &Question) -> Answer {

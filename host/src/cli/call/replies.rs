@@ -3,15 +3,13 @@
 use std::collections::VecDeque;
 
 use loggia_facade::{Answer, Object, Question};
+use loggia_serve::form_fields::agree;
 use loggia_text::printable;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use super::prompt::prompt_answer;
-use crate::{
-    cli::{common::UsageError, term},
-    form_fields::agree,
-};
+use crate::cli::{common::UsageError, term};
 
 /// A reply of the command line.
 #[derive(Debug, Clone, PartialEq)]

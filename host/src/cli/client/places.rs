@@ -3,9 +3,9 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use anyhow::Context;
+use loggia_load::places;
 
 use super::facts::{ClientRow, PathBase, SystemPath};
-use crate::places;
 
 /// Whose configuration is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

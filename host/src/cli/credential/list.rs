@@ -4,13 +4,11 @@ use std::process::ExitCode;
 
 use chrono::{DateTime, SecondsFormat};
 use loggia_credentials::{ListedCredential, VaultError};
+use loggia_login::caller_vault::CallerVault;
 use loggia_text::printable;
 use serde_json::{Value, json};
 
-use crate::{
-    caller_vault::CallerVault,
-    cli::{columns, exit, term},
-};
+use crate::cli::{columns, exit, term};
 
 /// List who has credentials for which facades. Shows no values.
 #[derive(clap::Args)]

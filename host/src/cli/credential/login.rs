@@ -8,15 +8,12 @@ use std::{
 
 use anyhow::{Context, bail};
 use loggia_credentials::oauth::{IssuedToken, LoginAttempt, OAuthClient, RedirectAnswer};
+use loggia_login::{caller_vault::CallerVault, loopback};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use url::Url;
 
 use super::caller::CallerOption;
-use crate::{
-    caller_vault::CallerVault,
-    cli::{common::io_runtime, term},
-    login::loopback,
-};
+use crate::cli::{common::io_runtime, term};
 
 /// Time for a person to log in.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);

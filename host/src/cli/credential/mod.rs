@@ -17,16 +17,13 @@ mod set;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
+use loggia_load::{open_folder, places};
+use loggia_login::caller_vault::{CallerVault, to_login_clients};
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 
 use super::common::{UsageError, env_default};
-use crate::{
-    caller_vault::{CallerVault, to_login_clients},
-    cli::{database::to_database, settings},
-    load::open_folder,
-    places,
-    telemetry::logs,
-};
+use crate::cli::{database::to_database, settings};
 
 /// Store, list or remove the credentials of callers.
 ///

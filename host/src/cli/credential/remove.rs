@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
+use loggia_login::caller_vault::CallerVault;
+
 use super::caller::CallerOption;
-use crate::{
-    caller_vault::CallerVault,
-    cli::{exit, term},
-};
+use crate::cli::{exit, term};
 
 /// Remove the credential of a caller. It stays valid at the server that issued it.
 #[derive(clap::Args)]

@@ -6,9 +6,10 @@ use std::{
 };
 
 use anyhow::Context;
+use loggia_login::caller_vault::CallerVault;
 
 use super::caller::CallerOption;
-use crate::{caller_vault::CallerVault, cli::term};
+use crate::cli::term;
 
 /// Bytes of a credential that are read, at most: more than may be stored.
 const MAX_BYTES: u64 = 16 << 10;

@@ -8,9 +8,8 @@ use std::{
 };
 
 use loggia_facade::trace::{SpanKind, SpanRecord, SpanValue, TraceContext, names};
+use loggia_telemetry::span_source::SpanSink;
 use loggia_text::units::{format_bytes, format_duration};
-
-use crate::telemetry::span_source::SpanSink;
 
 /// Share of a limit from which it is mentioned.
 const NEAR: f64 = 0.8;

@@ -20,9 +20,13 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use loggia_builder::{BuildError, PluginSource};
 use loggia_gate::catalog::NoticeMap;
+use loggia_load::{LoadStatusReport, file_stem};
 use loggia_policy::settings::{Http, Level, Publish, Settings};
+use loggia_serve::{HostOptions, PluginHost, approvals::ApprovalOptions};
 use loggia_server::ENDPOINT_PATH;
+use loggia_telemetry::{logs, span_source::SystemRecorder};
 
 use self::{
     call_lines::CallLines,
@@ -35,13 +39,6 @@ use super::{
     publishing::{PublishOptions, PublishPlan},
     serve::{HttpEndpoint, serve_http},
     term,
-};
-use crate::{
-    build,
-    build::{BuildError, PluginSource},
-    load::{LoadStatusReport, file_stem},
-    serve::{HostOptions, PluginHost, approvals::ApprovalOptions},
-    telemetry::{logs, span_source::SystemRecorder},
 };
 
 /// Build plugin sources, serve them over HTTP, rebuild and reload on save.
@@ -144,7 +141,9 @@ impl DevCommand {
 /// save.
 fn find_or_explain(path: &Path) -> anyhow::Result<()> {
     match find_sources(path) {
-        Ok((sources, _)) if sources.iter().any(PluginSource::is_crate) => Ok(build::ensure_target()?),
+        Ok((sources, _)) if sources.iter().any(PluginSource::is_crate) => {
+            Ok(loggia_builder::ensure_target()?)
+        }
         Err(error @ (BuildError::Nothing(_) | BuildError::Tool(..))) => Err(error.into()),
         _ => Ok(()),
     }

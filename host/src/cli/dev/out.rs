@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use crate::build::{
+use loggia_builder::{
     self, BuildError, BuildFailure, BuildPurpose, BuildResults, BuiltPlugin, InputSurvey, PlacedFile,
     PluginSource, granted, workflows,
 };
@@ -104,7 +104,7 @@ impl BuildOutput {
                     tracing::info!("created {}, granted by a policy", path.display());
                 }
             }
-            build::place_policy(source, &self.plugins)?;
+            loggia_builder::place_policy(source, &self.plugins)?;
         }
         // Before the build, so that a save during it leads to another one.
         let begun = SystemTime::now();
@@ -119,7 +119,7 @@ impl BuildOutput {
             "building {} …",
             due.iter().map(|source| &*source.name).collect::<Vec<_>>().join(", ")
         );
-        let result = build::build_sources(
+        let result = loggia_builder::build_sources(
             &due,
             &self.plugins,
             BuildPurpose::Debug,
@@ -165,7 +165,7 @@ impl BuildOutput {
 /// If there are none, or a manifest is invalid.
 pub fn find_sources(path: &Path) -> Result<(Vec<PluginSource>, Vec<PathBuf>), BuildError> {
     let workflows = workflows::find_workflows(path);
-    match build::find_sources(path) {
+    match loggia_builder::find_sources(path) {
         Err(BuildError::Nothing(_)) if !workflows.is_empty() => Ok((Vec::new(), workflows)),
         found => Ok((found?, workflows)),
     }

@@ -7,12 +7,10 @@ use std::{
     time::Duration,
 };
 
+use loggia_builder::is_input_path;
 use notify::Event;
 
-use crate::{
-    build::is_input_path,
-    cli::followed_files::{FollowedPaths, FollowingWatcher, is_write},
-};
+use crate::cli::followed_files::{FollowedPaths, FollowingWatcher, is_write};
 
 /// Editors save in several steps; one build covers them all.
 const SETTLE_TIME: Duration = Duration::from_millis(150);

@@ -6,17 +6,15 @@ use anyhow::{Context, bail};
 use chrono::{DateTime, SecondsFormat, Utc};
 use loggia_policy::settings::Level;
 use loggia_postgres::{DatabaseAccess, HostSummary, list_hosts};
+use loggia_telemetry::logs;
 use loggia_text::printable;
 use serde_json::{Value, json};
 
-use crate::{
-    cli::{
-        columns,
-        common::{UsageError, io_runtime},
-        database::to_database,
-        exit, settings, term,
-    },
-    telemetry::logs,
+use crate::cli::{
+    columns,
+    common::{UsageError, io_runtime},
+    database::to_database,
+    exit, settings, term,
 };
 
 /// List the servers that share the database of a settings file, the oldest first.

@@ -19,6 +19,7 @@ use std::{
 
 use anyhow::bail;
 use loggia_api::ImportOptions;
+use loggia_cases::case_schema;
 use loggia_text::printable;
 
 use self::{
@@ -28,7 +29,6 @@ use self::{
     sketch::{ApiSketch, sketch_api},
 };
 use super::{common::UsageError, import::read_api, plugin_name::plugin_name, term};
-use crate::cases::case_schema;
 
 /// Create the sources of a new plugin.
 ///

@@ -5,14 +5,12 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::ensure;
 use loggia_oci::ArtifactReference;
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 
 use super::{fetch::find_trusted, install::InstallPlace, origins::PluginOrigins, trust::read_rules};
-use crate::{
-    cli::{
-        common::{LoadOptions, io_runtime},
-        term,
-    },
-    telemetry::logs,
+use crate::cli::{
+    common::{LoadOptions, io_runtime},
+    term,
 };
 
 /// Add a plugin from an OCI registry to the plugin folder.

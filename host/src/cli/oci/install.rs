@@ -6,7 +6,9 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use loggia_load::FileKind;
 use loggia_oci::PulledArtifact;
+use loggia_serve::HostOptions;
 use loggia_text::printable;
 
 use super::{
@@ -14,11 +16,7 @@ use super::{
     origins::{PluginOrigin, PluginOrigins},
     trial::load_alone,
 };
-use crate::{
-    cli::{loaded::LoadedPlugin, replace_file::put_file, term},
-    load::FileKind,
-    serve::HostOptions,
-};
+use crate::cli::{loaded::LoadedPlugin, replace_file::put_file, term};
 
 /// Where a component goes.
 pub struct InstallPlace {

@@ -5,14 +5,12 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use anyhow::{Context, anyhow, ensure};
 use loggia_oci::{ArtifactLayout, ArtifactReference, PackedArtifact, RegistryClient, SigningKey};
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 
 use super::trial::load_alone;
-use crate::{
-    cli::{
-        common::{LoadOptions, UsageError, io_runtime},
-        term,
-    },
-    telemetry::logs,
+use crate::cli::{
+    common::{LoadOptions, UsageError, io_runtime},
+    term,
 };
 
 /// Push a plugin to an OCI registry, and print its reference with the digest.

@@ -3,11 +3,9 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
+use loggia_serve::HostOptions;
 
-use crate::{
-    cli::loaded::{LoadedPlugin, load_path},
-    serve::HostOptions,
-};
+use crate::cli::loaded::{LoadedPlugin, load_path};
 
 /// A component that does not load.
 #[derive(Debug, thiserror::Error)]
@@ -33,13 +31,7 @@ pub fn load_alone(
         fs::copy(policy, copy).with_context(|| format!("failed to read {}", policy.display()))?;
     }
     // Names and stores in use are those of the real folder: this copy must not be a second owner.
-    let options = HostOptions {
-        state: folder.path().join("state"),
-        upstreams: Vec::new(),
-        guards: Vec::new(),
-        database: None,
-        ..options.clone()
-    };
+    let options = HostOptions { state: folder.path().join("state"), ..options.clone().isolated() };
     let Some(plugin) = load_path(&path, &options)?.pop() else { bail!("the component was not loaded") };
     match plugin.refusal() {
         Some(why) => Err(LoadRefusal(format!("{file} {why}")).into()),

@@ -3,8 +3,11 @@
 use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
 
 use anyhow::bail;
+use loggia_load::file_stem;
 use loggia_oci::{RegistryClient, TrustRule};
 use loggia_policy::settings::Level;
+use loggia_serve::HostOptions;
+use loggia_telemetry::logs;
 use loggia_text::printable;
 
 use super::{
@@ -13,14 +16,9 @@ use super::{
     origins::{PluginOrigin, PluginOrigins},
     trust::read_rules,
 };
-use crate::{
-    cli::{
-        common::{LoadOptions, MissingError, io_runtime},
-        exit, term,
-    },
-    load::file_stem,
-    serve::HostOptions,
-    telemetry::logs,
+use crate::cli::{
+    common::{LoadOptions, MissingError, io_runtime},
+    exit, term,
 };
 
 /// Replace plugins that came from a registry by what their tags name now.

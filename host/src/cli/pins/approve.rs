@@ -6,21 +6,19 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use loggia_load::pins::{LockDocument, PinReport, PinnedVersion, VersionLock};
 use loggia_policy::settings::{Level, PinMode};
+use loggia_serve::{HostOptions, PluginHost};
+use loggia_telemetry::logs;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     diff,
     records::{VersionReference, decide_now, open_lock_in, read_lock, report_nothing, unusable},
 };
-use crate::{
-    cli::{
-        common::{LoadOptions, UsageError, io_runtime},
-        term,
-    },
-    load::pins::{LockDocument, PinReport, PinnedVersion, VersionLock},
-    serve::{HostOptions, PluginHost},
-    telemetry::logs,
+use crate::cli::{
+    common::{LoadOptions, UsageError, io_runtime},
+    term,
 };
 
 /// Approve versions of plugins that wait.

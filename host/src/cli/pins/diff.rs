@@ -2,15 +2,12 @@
 
 use std::process::ExitCode;
 
+use loggia_load::pins::{LockDocument, PendingVersion, VersionLock};
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 
 use super::records::{VersionReference, open_lock, read_lock, report_nothing};
-use crate::{
-    cli::records::RecordPlace,
-    cli::term,
-    load::pins::{LockDocument, PendingVersion, VersionLock},
-    telemetry::logs,
-};
+use crate::{cli::records::RecordPlace, cli::term};
 
 /// Show how a version that waits differs from the approved one.
 ///

@@ -2,16 +2,14 @@
 
 use std::process::ExitCode;
 
+use loggia_load::pins::{LockDocument, PendingVersion};
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 use loggia_text::printable;
 use serde_json::json;
 
 use super::records::{open_lock, read_lock};
-use crate::{
-    cli::{columns, records::RecordPlace, term},
-    load::pins::{LockDocument, PendingVersion},
-    telemetry::logs,
-};
+use crate::cli::{columns, records::RecordPlace, term};
 
 /// List versions of plugins that wait for approval.
 ///

@@ -3,21 +3,19 @@
 use std::{path::Path, process::ExitCode};
 
 use anyhow::{Context, bail};
+use loggia_load::{
+    open_folder,
+    pins::{LockDocument, LockError, OperatorDecision, PendingVersion, VersionLock, format_now},
+};
 use loggia_postgres::DatabaseOptions;
 use loggia_text::printable;
 
-use crate::{
-    cli::{
-        common::{MissingError, UsageError},
-        database::to_database,
-        exit,
-        records::{RecordPlace, own_name},
-        term,
-    },
-    load::{
-        open_folder,
-        pins::{LockDocument, LockError, OperatorDecision, PendingVersion, VersionLock, format_now},
-    },
+use crate::cli::{
+    common::{MissingError, UsageError},
+    database::to_database,
+    exit,
+    records::{RecordPlace, own_name},
+    term,
 };
 
 /// Opens the lock of a place. `None` if there is no such state folder: it is not created.

@@ -4,12 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::ensure;
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 
 use super::records::{VersionReference, decide_now, open_lock, report_nothing, unusable};
-use crate::{
-    cli::{common::UsageError, records::RecordPlace, term},
-    telemetry::logs,
-};
+use crate::cli::{common::UsageError, records::RecordPlace, term};
 
 /// Reject versions that wait for approval.
 ///

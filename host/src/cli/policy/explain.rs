@@ -7,8 +7,10 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
+use loggia_load::{FacadeKind, FileKind, file_stem, places, to_roster};
 use loggia_policy::{model::Policy, settings::Level};
 use loggia_schema::nearest;
+use loggia_telemetry::logs;
 use loggia_text::printable;
 
 use super::{
@@ -16,16 +18,11 @@ use super::{
     render,
     render::OutputStyle,
 };
-use crate::{
-    cli::{
-        common::LoadOptions,
-        exit,
-        loaded::{LoadedPlugin, load_path},
-        term,
-    },
-    load::{FacadeKind, FileKind, file_stem, to_roster},
-    places,
-    telemetry::logs,
+use crate::cli::{
+    common::LoadOptions,
+    exit,
+    loaded::{LoadedPlugin, load_path},
+    term,
 };
 
 /// Explain what a plugin may do, itself and by calling others.

@@ -7,20 +7,18 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail};
+use loggia_builder::{BuildError, BuildPurpose, PluginSource};
+use loggia_load::find_plugin;
 use loggia_policy::settings::Level;
+use loggia_serve::PluginHost;
 use loggia_system::file::{FileReaders, temporary_in};
+use loggia_telemetry::logs;
 use loggia_text::printable;
 
 use super::draft::draft_policy;
-use crate::{
-    build::{self, BuildError, BuildPurpose, PluginSource},
-    cli::{
-        common::{LoadOptions, UsageError, io_runtime},
-        exit, term,
-    },
-    load::find_plugin,
-    serve::PluginHost,
-    telemetry::logs,
+use crate::cli::{
+    common::{LoadOptions, UsageError, io_runtime},
+    exit, term,
 };
 
 /// Create a policy that lists what a plugin requests, with its reasons, all commented out.
@@ -99,7 +97,7 @@ impl InitCommand {
 
 /// Finds the only plugin whose sources are in a folder.
 fn find_source(folder: &Path) -> anyhow::Result<PluginSource> {
-    let mut sources = build::find_sources(folder)?;
+    let mut sources = loggia_builder::find_sources(folder)?;
     match (sources.pop(), sources.is_empty()) {
         (Some(source), true) => Ok(source),
         (last, _) => {
@@ -116,10 +114,12 @@ fn find_source(folder: &Path) -> anyhow::Result<PluginSource> {
 /// Builds a plugin into a folder; returns its file.
 fn build_alone(source: &PluginSource, out: &Path) -> anyhow::Result<PathBuf> {
     if source.is_crate() {
-        build::ensure_target()?;
+        loggia_builder::ensure_target()?;
     }
     let mut file = None;
-    build::build_sources(&[source], out, BuildPurpose::Serve, |built| file = Some(built.file.clone()))?;
+    loggia_builder::build_sources(&[source], out, BuildPurpose::Serve, |built| {
+        file = Some(built.file.clone())
+    })?;
     Ok(file.ok_or_else(|| BuildError::Compile(vec![source.name.clone()]))?)
 }
 

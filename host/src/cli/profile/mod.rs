@@ -24,6 +24,8 @@ use loggia_gate::{
 };
 use loggia_policy::settings::Level;
 use loggia_sandbox::{BacktraceDetail, CallProbes, EngineOptions};
+use loggia_serve::{HostOptions, PluginHost};
+use loggia_telemetry::logs;
 use loggia_text::printable;
 use tokio_util::sync::CancellationToken;
 
@@ -36,10 +38,6 @@ use super::{
     common::{LoadOptions, MissingError, io_runtime},
     exit, term,
     working_dir::terminal_origin,
-};
-use crate::{
-    serve::{HostOptions, PluginHost},
-    telemetry::logs,
 };
 
 /// Time for which calls are repeated, at most.
@@ -97,7 +95,7 @@ impl ProfileCommand {
         let options = HostOptions {
             engine: EngineOptions { backtraces: BacktraceDetail::Stacks, ..options.engine },
             probes: CallProbes { stacks: Some(Arc::clone(&collector) as _), ..options.probes },
-            upstream_grace: Duration::from_secs(3600),
+            sources: options.sources.patient(),
             ..options
         };
         let runtime = io_runtime()?;

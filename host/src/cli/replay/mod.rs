@@ -11,6 +11,7 @@ mod seed;
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, anyhow};
+use loggia_cases::recording::{CallRecording, CallTapes, EndedTape, compare_recordings, describe_end};
 use loggia_facade::{Detail, Input, Request};
 use loggia_gate::{
     access::{CallOrigin, Caller, CallerKeys},
@@ -18,6 +19,8 @@ use loggia_gate::{
     run::CallEvent,
 };
 use loggia_policy::settings::Level;
+use loggia_serve::{HostOptions, PluginHost, form_fields::agree};
+use loggia_telemetry::logs;
 use loggia_text::{mention, printable};
 use serde_json::json;
 
@@ -27,12 +30,6 @@ use super::{
     exit,
     loaded::{LoadedPlugin, catalog_slots, find_files, load_files},
     term,
-};
-use crate::{
-    form_fields::agree,
-    recording::{CallRecording, CallTapes, EndedTape, compare_recordings, describe_end},
-    serve::{HostOptions, PluginHost},
-    telemetry::logs,
 };
 
 /// Run a recorded call again, against the plugin as it is now, and print what differs.
@@ -73,10 +70,7 @@ impl ReplayCommand {
         let options = HostOptions {
             state: state.path().join("state"),
             tapes: Some(Arc::new(CallTapes::new(Arc::clone(&plan) as _))),
-            upstreams: Vec::new(),
-            guards: Vec::new(),
-            database: None,
-            ..self.common.host_options()?.with_lines()
+            ..self.common.host_options()?.with_lines().isolated()
         };
         let runtime = io_runtime()?;
         let host = PluginHost::new(&options)?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::recording::{CallRecording, EndedTape, TapeEnd, TapePlan, TapeStart};
+use loggia_cases::recording::{CallRecording, EndedTape, TapeEnd, TapePlan, TapeStart};
 
 /// The first call is played, whatever its policy says. Calls that it makes are answered from its recording, so there are no others.
 #[derive(Debug)]

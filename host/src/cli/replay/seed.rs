@@ -1,9 +1,8 @@
 //! The state that a recorded call found.
 
 use anyhow::Context;
+use loggia_cases::recording::{CallRecording, SpaceName};
 use loggia_state::{COMMIT_CHANGES, ChangeCondition, ChangeOperation, StateChange, StateFolder, StateSpace};
-
-use crate::recording::{CallRecording, SpaceName};
 
 /// Quota of what is prepared: that of the policy applies to the plugin alone.
 const QUOTA: u64 = 1 << 30;

@@ -3,13 +3,11 @@
 use std::process::ExitCode;
 
 use loggia_gate::journal::{RunSummary, StoredRun};
+use loggia_serve::approvals::format_time;
 use loggia_text::printable;
 use serde_json::{Value, json};
 
-use crate::{
-    cli::{columns, records::RunRecords, term},
-    serve::approvals::format_time,
-};
+use crate::cli::{columns, records::RunRecords, term};
 
 /// List recorded runs, the newest first.
 ///

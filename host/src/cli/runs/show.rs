@@ -3,13 +3,11 @@
 use std::process::ExitCode;
 
 use loggia_gate::journal::{RunSummary, own_entries};
+use loggia_serve::approvals::format_time;
 use loggia_workflow::facade::{StepSummary, summarize_steps};
 use serde_json::{Value, json};
 
-use crate::{
-    cli::{records::RunRecords, term},
-    serve::approvals::format_time,
-};
+use crate::cli::{records::RunRecords, term};
 
 /// Show a run: its caller, parameters, steps, trace and result, as JSON.
 ///

@@ -17,11 +17,12 @@ mod transfer;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
+use loggia_load::places;
 use loggia_policy::settings::{Level, StateStorage};
+use loggia_telemetry::logs;
 
 use self::stores::StorePlace;
 use super::{common::env_default, database::to_database, settings};
-use crate::{places, telemetry::logs};
 
 /// List, export, import, clear or migrate plugins' state.
 ///

@@ -3,13 +3,11 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use data_encoding::HEXLOWER;
+use loggia_load::open_folder;
 use loggia_postgres::{DatabaseAccess, DatabaseOptions};
 use loggia_state::{StateError, StateFolder, StateSpace, StateStore};
 
-use crate::{
-    cli::{exit, term},
-    load::open_folder,
-};
+use crate::cli::{exit, term};
 
 /// Where stores are kept.
 pub struct StorePlace {

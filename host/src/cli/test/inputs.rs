@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use crate::build::{InputDigest, InputSurvey, OutsideInputs, PluginSource, digest_folder};
+use loggia_builder::{InputDigest, InputSurvey, OutsideInputs, PluginSource, digest_folder};
 
 /// The files of a watched folder, and those elsewhere from which its plugins were built.
 pub struct RunInputs {
@@ -96,7 +96,7 @@ impl RunInputs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::find_sources;
+    use loggia_builder::find_sources;
 
     #[test]
     fn a_save_changes_what_a_run_was_given_and_its_own_output_does_not() {

@@ -7,13 +7,10 @@ use std::{
 };
 
 use anyhow::Context;
+use loggia_builder::{BuildError, BuildPurpose, BuildResults, PluginSource, granted};
+use loggia_cases::{CaseFile, CaseProblem, parse_case_file};
+use loggia_load::{FileKind, file_stem, scan_folder};
 use loggia_schema::nearest;
-
-use crate::{
-    build::{self, BuildError, BuildPurpose, BuildResults, PluginSource, granted},
-    cases::{CaseFile, CaseProblem, parse_case_file},
-    load::{FileKind, file_stem, scan_folder},
-};
 
 /// Bytes of a cases file, at most: those of any YAML that we read.
 const BYTES: u64 = loggia_workflow::yaml::BYTES as u64;
@@ -91,7 +88,7 @@ fn locate_in(folder: &Path) -> anyhow::Result<LocatedCases> {
         .map(|(file, found)| (file_stem(&file).to_owned(), PluginPlace::File(found.path)))
         .collect();
     let mut found = find_case_files(folder);
-    let sources = match build::find_sources(folder) {
+    let sources = match loggia_builder::find_sources(folder) {
         Ok(sources) => sources,
         Err(BuildError::Nothing(_)) => Vec::new(),
         Err(error) => return Err(error.into()),
@@ -231,7 +228,7 @@ impl LocatedCases {
             return Ok(BuiltPlugins { files: built, outside: BTreeMap::new() });
         }
         if sources.iter().any(PluginSource::is_crate) {
-            build::ensure_target()?;
+            loggia_builder::ensure_target()?;
         }
         fs::create_dir_all(out).with_context(|| format!("failed to create {}", out.display()))?;
         for source in &sources {
@@ -244,7 +241,7 @@ impl LocatedCases {
         }
         let due: Vec<&PluginSource> = sources.iter().collect();
         let BuildResults { failed, outside } =
-            build::build_sources(&due, out, BuildPurpose::Debug, |plugin| {
+            loggia_builder::build_sources(&due, out, BuildPurpose::Debug, |plugin| {
                 built.insert(plugin.name.clone(), plugin.file.clone());
             })?;
         if !failed.is_empty() {

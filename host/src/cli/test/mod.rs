@@ -25,7 +25,9 @@ use std::{
 };
 
 use anyhow::Context;
+use loggia_cases::{CaseProblem, FileReport, RunTotals, case_schema};
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -38,11 +40,6 @@ use self::{
 use super::{
     common::{LoadOptions, io_runtime},
     exit, term,
-};
-use crate::{
-    cases::{CaseProblem, FileReport, RunTotals, case_schema},
-    serve::HostOptions,
-    telemetry::logs,
 };
 
 /// Run the cases of plugins in the sandbox.
@@ -151,12 +148,7 @@ impl TestCommand {
     /// Runs all cases. `inputs` learns what they were given.
     fn run_once(&self, runtime: &Runtime, mut inputs: Option<&mut RunInputs>) -> anyhow::Result<ExitCode> {
         let runner = CaseRunner {
-            options: HostOptions {
-                upstreams: Vec::new(),
-                guards: Vec::new(),
-                database: None,
-                ..self.common.host_options()?.with_lines()
-            },
+            options: self.common.host_options()?.with_lines().isolated(),
             record: self.record,
             update: self.update,
             filter: self.filter.clone(),

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
+use loggia_cases::{CaseProblem, CaseReport, FileReport, RunTotals};
 use loggia_text::printable_text;
-
-use crate::cases::{CaseProblem, CaseReport, FileReport, RunTotals};
 
 const GREEN: &str = "\x1b[32m";
 const RED: &str = "\x1b[1;31m";

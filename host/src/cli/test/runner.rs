@@ -9,6 +9,10 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use loggia_cases::{
+    CaseFile, CaseProblem, CaseReport, CaseTapes, CassetteFile, FileReport, HttpSource, PersonReply,
+    TapeMode, TestCase, compare, merge_policy, to_slug,
+};
 use loggia_facade::{Answer, Envelope, Input, Question, Request};
 use loggia_gate::{
     access::{CallOrigin, Caller, CallerKeys},
@@ -16,22 +20,16 @@ use loggia_gate::{
     run::CallEvent,
     tokens::measure_tools,
 };
+use loggia_load::{PluginFiles, StoredFiles, StoredPolicy, find_plugin};
 use loggia_policy::clients::client_table;
 use loggia_sandbox::CallProbes;
+use loggia_serve::{HostOptions, PluginHost};
 use loggia_state::StateSpace;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::{snapshots::SnapshotFolder, store::CaseStore};
-use crate::{
-    cases::{
-        CaseFile, CaseProblem, CaseReport, CaseTapes, CassetteFile, FileReport, HttpSource, PersonReply,
-        TapeMode, TestCase, compare, merge_policy, to_slug,
-    },
-    cli::loaded::{LoadedPlugin, catalog_slots, load_files},
-    load::{PluginFiles, StoredFiles, StoredPolicy, find_plugin},
-    serve::{HostOptions, PluginHost},
-};
+use crate::cli::loaded::{LoadedPlugin, catalog_slots, load_files};
 
 /// Bytes of a policy, at most.
 const POLICY_BYTES: u64 = 1 << 20;
@@ -253,7 +251,7 @@ impl RunningFile<'_> {
     fn stores<'s>(
         &'s self,
         case: &'s TestCase,
-    ) -> impl Iterator<Item = (&'s CaseStore, &'s crate::cases::ExpectedStore)> {
+    ) -> impl Iterator<Item = (&'s CaseStore, &'s loggia_cases::ExpectedStore)> {
         let both = [(&self.store, &case.state), (&self.own_store, &case.own_state)];
         both.into_iter().filter_map(|(store, expected)| Some((store.as_ref()?, expected)))
     }

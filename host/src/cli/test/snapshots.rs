@@ -7,10 +7,11 @@ use std::{
 };
 
 use anyhow::Context;
+use loggia_cases::CaseProblem;
 use loggia_system::file::{FileReaders, temporary_in};
 use serde_json::Value;
 
-use crate::{cases::CaseProblem, cli::line_diff::unified_diff};
+use crate::cli::line_diff::unified_diff;
 
 /// Lines around a change that are shown.
 const CONTEXT: usize = 1;

@@ -5,22 +5,19 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::{Context, bail};
 use chrono::{DateTime, SecondsFormat, Utc};
 use data_encoding::HEXLOWER;
+use loggia_load::{open_folder, places};
 use loggia_policy::settings::{Level, Settings, credential::SHA256};
+use loggia_serve::revocation_record::{RevocationRecord, RevokedCredential, TokenRevocation};
 use loggia_server::auth::token;
+use loggia_telemetry::logs;
 use loggia_text::printable;
 use serde_json::json;
 
-use crate::{
-    cli::{
-        columns,
-        common::{UsageError, env_default},
-        database::to_database,
-        settings, term,
-    },
-    load::open_folder,
-    places,
-    revocations::{RevocationRecord, RevokedCredential, TokenRevocation},
-    telemetry::logs,
+use crate::cli::{
+    columns,
+    common::{UsageError, env_default},
+    database::to_database,
+    settings, term,
 };
 
 /// Where revocations are recorded.

@@ -25,6 +25,7 @@ use loggia_policy::{
     settings::Level,
 };
 use loggia_schema::PublishedTool;
+use loggia_telemetry::logs;
 use loggia_text::printable;
 
 use super::{
@@ -36,7 +37,6 @@ use super::{
     publishing::PublishOptions,
     term,
 };
-use crate::telemetry::logs;
 
 /// Count the tokens of the tool list, in every form.
 ///

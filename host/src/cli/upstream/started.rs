@@ -7,13 +7,11 @@ use std::{
 
 use anyhow::Context;
 use futures_util::future::join_all;
+use loggia_load::to_specs;
 use loggia_upstream::{UpstreamEvent, UpstreamFacade, UpstreamRuntimes, UpstreamServer, UpstreamSpec};
 use tokio::runtime::Handle;
 
-use crate::{
-    cli::{common::io_runtime, settings},
-    load::to_specs,
-};
+use crate::cli::{common::io_runtime, settings};
 
 /// The settings file in which upstreams are defined.
 #[derive(clap::Args)]

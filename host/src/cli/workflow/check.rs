@@ -4,17 +4,15 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::ensure;
 use loggia_gate::catalog::CatalogSnapshot;
+use loggia_load::file_stem;
 use loggia_policy::settings::Level;
+use loggia_telemetry::logs;
 use loggia_text::printable;
 use loggia_workflow::{FileProblem, bind};
 use serde_json::{Value, json};
 
 use super::files::{self, CheckedFile};
-use crate::{
-    cli::{common::LoadOptions, exit, loaded, term},
-    load::file_stem,
-    telemetry::logs,
-};
+use crate::cli::{common::LoadOptions, exit, loaded, term};
 
 /// Report all problems of workflow files, and differences from ToolHive.
 ///

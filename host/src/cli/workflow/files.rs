@@ -9,13 +9,12 @@ use std::{
 };
 
 use anyhow::Context;
+use loggia_load::{AdmitError, FileKind, admit_workflows, find_plugin};
 use loggia_workflow::{
     FileProblem, FileProblems, WorkflowFile,
     definition::{FileExamination, examine, link},
     yaml,
 };
-
-use crate::load::{AdmitError, FileKind, admit_workflows, find_plugin};
 
 /// A workflow file with its findings.
 pub struct CheckedFile {

@@ -14,24 +14,21 @@ use loggia_gate::{
     catalog::{CatalogEntry, CatalogSlot},
     run::CallEvent,
 };
+use loggia_load::{AdmittedPlugin, ConfiguredSources, find_plugin};
 use loggia_policy::settings::Level;
 use loggia_schema::nearest;
+use loggia_serve::PluginHost;
+use loggia_telemetry::logs;
 use loggia_text::printable;
 use loggia_workflow::{Workflow, engine::DryRun};
 use serde_json::Value;
 
 use super::{form::TerminalForm, plan::render_plan, steps::StepProgress};
-use crate::{
-    cli::{
-        call::parse_params,
-        common::{LoadOptions, UsageError, io_runtime},
-        exit, loaded, term,
-        working_dir::terminal_origin,
-    },
-    load::UpstreamSource,
-    load::{AdmittedPlugin, find_plugin},
-    serve::PluginHost,
-    telemetry::logs,
+use crate::cli::{
+    call::parse_params,
+    common::{LoadOptions, UsageError, io_runtime},
+    exit, loaded, term,
+    working_dir::terminal_origin,
 };
 
 /// Run a workflow and print its result as JSON.
@@ -93,7 +90,7 @@ impl RunCommand {
         let host = PluginHost::new(&self.common.host_options()?)?;
         let runtime = io_runtime()?;
         let prepared = runtime.block_on(self.prepare(&host, &folder))?;
-        let PreparedRun { progress, request, upstreams } = match prepared {
+        let PreparedRun { progress, request, sources } = match prepared {
             Ok(prepared) => prepared,
             Err(RunRefusal { exit_code, message }) => {
                 term::print_error(&anyhow!("{}", printable(&message)));
@@ -104,7 +101,7 @@ impl RunCommand {
         let origin = terminal_origin().with_elicitation(can_ask).with_links(TerminalForm::can_ask());
         let exec = host.gate.start(origin, request);
         let envelope = runtime.block_on(follow(exec, answers, &progress));
-        runtime.block_on(upstreams.stop());
+        runtime.block_on(sources.stop());
         progress.close();
         runtime.shutdown_background();
         let json = envelope.into_parts().0;
@@ -129,7 +126,7 @@ impl RunCommand {
         folder: &Path,
     ) -> anyhow::Result<Result<PreparedRun, RunRefusal>> {
         let refused = |message: String| Ok(Err(RunRefusal { exit_code: exit::REFUSED, message }));
-        let (plugins, upstreams) = loaded::load_folder(host, folder).await?;
+        let (plugins, sources) = loaded::load_folder(host, folder).await?;
         let mut slots = loaded::catalog_slots(&plugins);
         let found =
             find_plugin(&self.file).with_context(|| format!("failed to read {}", self.file.display()))?;
@@ -177,7 +174,7 @@ impl RunCommand {
         arguments.insert("params".into(), params.into());
         let input = Input::Arguments(arguments);
         let request = Request::new(facade, input);
-        Ok(Ok(PreparedRun { progress, request, upstreams }))
+        Ok(Ok(PreparedRun { progress, request, sources }))
     }
 }
 
@@ -186,7 +183,7 @@ struct PreparedRun {
     progress: Arc<StepProgress>,
     request: Request,
     /// They run until the workflow has ended.
-    upstreams: UpstreamSource,
+    sources: ConfiguredSources,
 }
 
 /// Reason for which a run cannot start.

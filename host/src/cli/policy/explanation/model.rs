@@ -1,10 +1,9 @@
 //! The data of a policy explanation.
 
 use loggia_facade::{Effect, Surface};
+use loggia_load::FacadeKind;
 use loggia_policy::{grants, model::Policy};
 use serde::Serialize;
-
-use crate::load::FacadeKind;
 
 /// A facade with its policy.
 pub struct PolicySubject<'a> {

@@ -3,13 +3,11 @@
 use std::{path::Path, sync::Arc};
 
 use loggia_facade::{Action, Effect, Object, Surface, Want};
+use loggia_load::{FacadeKind, FileKind};
 use loggia_policy::PolicySetting;
 
 use super::*;
-use crate::{
-    cli::policy::render::{OutputStyle, render_text},
-    load::{FacadeKind, FileKind},
-};
+use crate::cli::policy::render::{OutputStyle, render_text};
 
 /// A facade with these actions and requested grants.
 pub fn surface(name: &str, actions: &[(&str, Effect)], wants: &[(&str, &str, bool)]) -> Surface {
