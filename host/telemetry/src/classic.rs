@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn families_are_named_after_their_samples() {
-        let page = "# HELP loggia_builder The version.\n# TYPE loggia_builder info\nloggia_build_info{version=\"1\"} 1\n\
+        let page = "# HELP loggia_build The version.\n# TYPE loggia_build info\nloggia_build_info{version=\"1\"} 1\n\
                     # HELP calls Calls.\n# TYPE calls counter\ncalls_total{tool=\"a b\"} 5\n\
                     # HELP open Open.\n# TYPE open gauge\n# UNIT open x\nopen 2\n\
                     # HELP took Took.\n# TYPE took histogram\ntook_bucket{le=\"+Inf\"} 1\ntook_sum 0.5\ntook_count 1\n# EOF\n";

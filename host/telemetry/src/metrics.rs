@@ -82,7 +82,7 @@ impl Collector for MetricsSnapshot {
 impl MetricsSnapshot {
     /// Writes all families.
     pub(super) fn write_to(&self, page: &mut impl MetricSink) -> fmt::Result {
-        page.info("loggia_builder", "Version of the server", [("version", env!("CARGO_PKG_VERSION"))])?;
+        page.info("loggia_build", "Version of the server", [("version", env!("CARGO_PKG_VERSION"))])?;
         page.gauge("loggia_ready", "1 while the server is ready for clients", u64::from(self.ready))?;
         self.calls(page)?;
         self.facades(page)?;

@@ -276,7 +276,7 @@ impl Write for TextWriter<'_> {
 pub fn render_announcement(level: Level, message: &str) -> String {
     let mut fields = EventFields::default();
     fields.message = fields.capture(|text| text.write_str(message));
-    render_json(&format_time(SystemTime::now()), level, env!("CARGO_PKG_NAME"), &fields)
+    render_json(&format_time(SystemTime::now()), level, "loggia", &fields)
 }
 
 pub(super) fn format_time(time: SystemTime) -> String {

@@ -16,7 +16,7 @@ const fn name(prometheus: &'static str, otlp: &'static str, unit: &'static str) 
 
 /// All metrics.
 pub(super) const METRICS: &[MetricName] = &[
-    name("loggia_builder", "loggia.build", "1"),
+    name("loggia_build", "loggia.build", "1"),
     name("loggia_ready", "loggia.ready", "1"),
     name("loggia_calls", "loggia.calls", "{call}"),
     name("loggia_call_duration_seconds", "loggia.call.duration", "s"),
