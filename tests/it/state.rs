@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Client, Era, Folder, Raw, eventually};
+use loggia_tests::{Client, Era, Folder, Raw, eventually, rounds};
 use serde_json::json;
 
 fn folder() -> Folder {
@@ -72,11 +72,10 @@ async fn concurrent_changes_of_a_key_lose_nothing() -> Result<()> {
 
 #[tokio::test]
 async fn acknowledged_writes_survive_a_kill() -> Result<()> {
-    const KILLS: u64 = 100;
     let folder = folder();
     let chance = RandomState::new();
     let (mut acknowledged, mut moments) = (0, BTreeSet::new());
-    for kill in 0..KILLS {
+    for kill in 0..rounds(100) {
         let mut host = Raw::start(folder.path()).await?;
         let before = acknowledged;
         let mut within = Duration::from_millis(60);

@@ -47,6 +47,12 @@ use tokio::{
 /// Longer than anything takes on a busy machine; a test that fails takes this long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Rounds of a test that repeats what depends on the moment: a quarter of `all`, so that each commit is tested in minutes. With
+/// `LOGGIA_ROUNDS=all`, as `tests/release/run` sets it, all of them.
+pub fn rounds(all: usize) -> usize {
+    if std::env::var_os("LOGGIA_ROUNDS").is_some_and(|rounds| rounds == "all") { all } else { all / 4 }
+}
+
 /// A guest of `tests/fixtures`, by name.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("LOGGIA_GUESTS")).join(format!("examples/{name}.wasm"))

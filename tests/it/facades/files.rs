@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use loggia_tests::{Client, Era, Folder, Raw, binary, cache, plugin};
+use loggia_tests::{Client, Era, Folder, Raw, binary, cache, plugin, rounds};
 use serde_json::{Value, json};
 
 /// Compiles once before all tests: a host's first call waits only a few seconds for compilation, which is too short on
@@ -337,7 +337,7 @@ async fn lasts(stage: &Stage, host: &mut Raw) -> Result<Duration> {
 
 #[tokio::test]
 async fn a_killed_commit_is_atomic() -> Result<()> {
-    const KILLS: usize = 200;
+    let kills = rounds(200);
     let (folder, directories) = granted();
     let stage = Stage { folder, directories };
     let mut host = stage.host().await?;
@@ -346,8 +346,8 @@ async fn a_killed_commit_is_atomic() -> Result<()> {
     let (mut before, mut after, mut settled) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let mut longest = 0;
     // On a busy machine it takes some more until each end was seen.
-    for kill in 0..3 * KILLS {
-        if kill >= KILLS && after.len() == 2 && settled.contains_key("finished") {
+    for kill in 0..3 * kills {
+        if kill >= kills && after.len() == 2 && settled.contains_key("finished") {
             break;
         }
         // A commit's duration may change over time.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, HttpHost, Raw};
+use loggia_tests::{Client, Era, Folder, HttpHost, Raw, rounds};
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 use serde_json::json;
 
@@ -83,7 +83,7 @@ async fn a_pipe_holds_no_thread() -> Result<()> {
 /// H79.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_replaced_by_a_pipe_blocks_nothing() -> Result<()> {
-    const OPENED: usize = 20_000;
+    let all = rounds(20_000);
     let folder = granted("trespasses", &[("data", "read")], "[limits]\ncpu = \"30s\"\nwall = \"60s\"\n");
     with_pipe(&folder)?;
     let (file, pipe) = (folder.beside("data").join("file"), folder.beside("data").join("pipe"));
@@ -98,7 +98,7 @@ async fn a_file_replaced_by_a_pipe_blocks_nothing() -> Result<()> {
     };
     let read = async || -> Result<usize> {
         let mut opened = 0;
-        while opened < OPENED {
+        while opened < all {
             let arguments = json!({"action": "reread", "at": "/data", "paths": ["file"], "n": 2000});
             // A thread waiting for the pipe's other end would use up the call's time.
             let told = client.envelope("trespasses", arguments).await?;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use loggia_tests::{Client, Era, Folder, eventually, lingers::go};
+use loggia_tests::{Client, Era, Folder, eventually, lingers::go, rounds};
 use serde_json::{Value, json};
 
 /// Content that only granted readers may see.
@@ -257,7 +257,7 @@ async fn no_path_escapes_its_directory() -> Result<()> {
 /// H20.
 #[tokio::test(flavor = "multi_thread")]
 async fn replacing_a_path_during_open_escapes_nothing() -> Result<()> {
-    const TURNS: usize = 10_000;
+    let turns = rounds(10_000);
     let folder = granted("trespasses", &[("data", "read")], "[limits]\ncpu = \"30s\"\n");
     let (data, outside) = (folder.beside("data"), folder.beside("outside"));
     fs::write(outside.join("secret"), CANARY)?;
@@ -301,7 +301,7 @@ async fn replacing_a_path_during_open_escapes_nothing() -> Result<()> {
         let read = tokio::task::block_in_place(|| {
             runtime.block_on(async {
                 let all = |seen: &BTreeMap<String, usize>| seen.values().sum::<usize>();
-                while (turned.load(Ordering::Relaxed) < TURNS || all(&seen) < TURNS)
+                while (turned.load(Ordering::Relaxed) < turns || all(&seen) < turns)
                     && !exchanging.is_finished()
                 {
                     read(&mut seen).await?;
