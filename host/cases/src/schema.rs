@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    keys::{CaseKey, FILE_KEYS, KeyValue},
+    keys::{CaseKey, CaseValue, FILE_KEYS},
     policy::SECTIONS,
 };
 
@@ -36,29 +36,29 @@ fn object(keys: &[CaseKey]) -> Value {
     schema
 }
 
-fn value(value: &KeyValue) -> Value {
+fn value(value: &CaseValue) -> Value {
     match value {
         // A blank text is refused.
-        KeyValue::Text => json!({"type": "string", "pattern": "\\S"}),
-        KeyValue::Flag => json!({"type": "boolean"}),
-        KeyValue::Yes => json!({"const": true}),
-        KeyValue::Count => json!({"type": "integer", "minimum": 1}),
-        KeyValue::Texts => json!({"type": "array", "items": {"type": "string", "pattern": "\\S"}}),
-        KeyValue::Any => json!({}),
-        KeyValue::Members => json!({"type": "object"}),
-        KeyValue::MembersOrYes => json!({"anyOf": [{"type": "object"}, {"const": true}]}),
-        KeyValue::Arguments => {
+        CaseValue::Text => json!({"type": "string", "pattern": "\\S"}),
+        CaseValue::Flag => json!({"type": "boolean"}),
+        CaseValue::Yes => json!({"const": true}),
+        CaseValue::Count => json!({"type": "integer", "minimum": 1}),
+        CaseValue::Texts => json!({"type": "array", "items": {"type": "string", "pattern": "\\S"}}),
+        CaseValue::Any => json!({}),
+        CaseValue::Members => json!({"type": "object"}),
+        CaseValue::MembersOrYes => json!({"anyOf": [{"type": "object"}, {"const": true}]}),
+        CaseValue::Arguments => {
             json!({"type": "object", "anyOf": [{"required": ["action"]}, {"required": ["cmd"]}]})
         }
-        KeyValue::Policy => {
+        CaseValue::Policy => {
             let sections = SECTIONS.iter().map(|name| ((*name).to_owned(), json!({"type": "object"})));
             let grants = loggia_policy::grants::names().map(|name| (name.to_owned(), json!({})));
             let properties: Map<String, Value> = sections.chain(grants).collect();
             json!({"type": "object", "properties": properties, "additionalProperties": false})
         }
-        KeyValue::Object(keys) => object(keys),
-        KeyValue::List(keys) => json!({"type": "array", "minItems": 1, "items": object(keys)}),
-        KeyValue::Replies(keys) => {
+        CaseValue::Object(keys) => object(keys),
+        CaseValue::List(keys) => json!({"type": "array", "minItems": 1, "items": object(keys)}),
+        CaseValue::Replies(keys) => {
             let mut reply = object(keys);
             let answers = keys.iter().skip(1).map(|key| json!({"required": [key.name]}));
             reply["oneOf"] = answers.collect::<Vec<_>>().into();
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_published_schema_is_current() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cases.schema.json");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cases.schema.json");
         let text = format!("{:#}\n", case_schema());
         if std::env::var_os("LOGGIA_WRITE").is_some() {
             fs::write(&path, &text).unwrap();
@@ -134,7 +134,7 @@ mod tests {
                     key.name
                 );
                 match &key.value {
-                    KeyValue::Object(keys) | KeyValue::List(keys) | KeyValue::Replies(keys) => {
+                    CaseValue::Object(keys) | CaseValue::List(keys) | CaseValue::Replies(keys) => {
                         check(guide, keys)
                     }
                     _ => {}

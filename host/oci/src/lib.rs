@@ -32,5 +32,5 @@ pub use error::RegistryError;
 pub use layout::{ArtifactLayout, ComponentLayer, LayoutError, PackedArtifact};
 pub use reference::{ArtifactReference, ReferenceError};
 pub use registry::{PulledArtifact, RegistryClient, ResolvedArtifact};
-pub use signature::{KeyError, SigningKey, VerifyingKey};
+pub use signature::{SignatureKeyError, SigningKey, VerifyingKey};
 pub use trust::{RepositoryPattern, RequiredSignature, TrustRule, required_signature};

@@ -30,7 +30,7 @@ const P256_HEAD: [u8; 26] = [
 
 /// Why a key cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KeyError {
+pub enum SignatureKeyError {
     /// It is not PEM, or of another kind.
     #[error("is no public key in PEM, as `cosign public-key` prints it")]
     Public,
@@ -70,10 +70,10 @@ impl VerifyingKey {
     /// # Errors
     ///
     /// If it is none, or not on P-256.
-    pub fn from_pem(pem: &[u8]) -> Result<Self, KeyError> {
-        let key = SubjectPublicKeyInfoDer::from_pem_slice(pem).map_err(|_| KeyError::Public)?;
+    pub fn from_pem(pem: &[u8]) -> Result<Self, SignatureKeyError> {
+        let key = SubjectPublicKeyInfoDer::from_pem_slice(pem).map_err(|_| SignatureKeyError::Public)?;
         let point = key.strip_prefix(&P256_HEAD).filter(|point| point.len() == 65 && point[0] == 4);
-        point.map(|point| Self(point.to_vec())).ok_or(KeyError::Algorithm)
+        point.map(|point| Self(point.to_vec())).ok_or(SignatureKeyError::Algorithm)
     }
 
     fn verifies(&self, document: &[u8], signature: &[u8]) -> bool {
@@ -90,12 +90,12 @@ impl SigningKey {
     /// # Errors
     ///
     /// If it is none, encrypted, or not on P-256.
-    pub fn from_pem(pem: &[u8]) -> Result<Self, KeyError> {
-        let key = PrivatePkcs8KeyDer::from_pem_slice(pem).map_err(|_| KeyError::Private)?;
+    pub fn from_pem(pem: &[u8]) -> Result<Self, SignatureKeyError> {
+        let key = PrivatePkcs8KeyDer::from_pem_slice(pem).map_err(|_| SignatureKeyError::Private)?;
         let key = key.secret_pkcs8_der();
         EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, key, &SystemRandom::new())
             .map(Self)
-            .map_err(|_| KeyError::Algorithm)
+            .map_err(|_| SignatureKeyError::Algorithm)
     }
 
     fn sign(&self, document: &[u8]) -> Option<String> {
@@ -295,13 +295,13 @@ pub(crate) mod tests {
     #[test]
     fn other_keys_are_refused_with_a_reason() {
         let (private, public) = key_pair();
-        assert_eq!(VerifyingKey::from_pem(private.as_bytes()), Err(KeyError::Public));
-        assert_eq!(VerifyingKey::from_pem(b"key"), Err(KeyError::Public));
+        assert_eq!(VerifyingKey::from_pem(private.as_bytes()), Err(SignatureKeyError::Public));
+        assert_eq!(VerifyingKey::from_pem(b"key"), Err(SignatureKeyError::Public));
         let rsa =
             b"-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAJ==\n-----END PUBLIC KEY-----\n";
         assert!(VerifyingKey::from_pem(rsa).is_err());
-        assert_eq!(SigningKey::from_pem(public.as_bytes()).err(), Some(KeyError::Private));
+        assert_eq!(SigningKey::from_pem(public.as_bytes()).err(), Some(SignatureKeyError::Private));
         let cosign = b"-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED SIGSTORE PRIVATE KEY-----\n";
-        assert_eq!(SigningKey::from_pem(cosign).err(), Some(KeyError::Private));
+        assert_eq!(SigningKey::from_pem(cosign).err(), Some(SignatureKeyError::Private));
     }
 }
