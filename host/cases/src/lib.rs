@@ -1,4 +1,5 @@
-//! Cases files: calls of a plugin with what they are expected to answer. Data and decisions; `cli/test` runs them.
+//! Cases files: calls of a plugin with what they are expected to answer. Data and decisions; `cli/test` runs them. And recordings:
+//! calls with what they received from outside, which `cli/replay` runs again.
 //!
 //! | file | concept |
 //! |---|---|
@@ -13,7 +14,7 @@
 //! | `taped.rs` | recorded requests and responses, without credentials |
 //! | `cassette.rs` | a file of them |
 //! | `tape.rs` | answers requests from cassettes, or records them |
-//! | `recording/` | calls with what they received, run again |
+//! | `recording/` | recordings, and the facades that make or play them |
 //! | `report.rs` | results of files and cases |
 
 mod case_file;
@@ -30,7 +31,7 @@ mod schema;
 mod tape;
 mod taped;
 
-pub use self::tape::CaseTape;
+pub(crate) use self::tape::CaseTape;
 pub use self::{
     case_file::{
         CaseFile, CaseLimits, ExpectedEnvelope, ExpectedStore, HttpSource, PersonReply, TestCase, to_slug,

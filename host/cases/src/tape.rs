@@ -40,7 +40,7 @@ pub struct CaseTapes(Mutex<Option<Arc<CaseTape>>>);
 
 /// Requests of one call.
 #[derive(Debug)]
-pub struct CaseTape {
+pub(crate) struct CaseTape {
     mode: TapeMode,
     /// Locked for a moment by each request, never across an await.
     state: Mutex<TapeState>,
@@ -70,13 +70,13 @@ impl CaseTapes {
 
 impl CaseTape {
     /// Creates a tape that plays these exchanges, or records others.
-    pub fn new(mode: TapeMode, cassette: CassetteFile) -> Self {
+    pub(crate) fn new(mode: TapeMode, cassette: CassetteFile) -> Self {
         let state = TapeState { left: cassette.into_exchanges(), ..TapeState::default() };
         Self { mode, state: Mutex::new(state) }
     }
 
     /// Ends the tape.
-    pub fn end(&self) -> TapeReport {
+    pub(crate) fn end(&self) -> TapeReport {
         let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
         TapeReport { unrecorded: state.unrecorded, recorded: CassetteFile::new(state.recorded) }
     }

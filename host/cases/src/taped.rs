@@ -66,7 +66,7 @@ impl RecordedBody {
     }
 
     /// Takes bytes, without what looks like a credential.
-    pub fn new(bytes: &[u8]) -> Self {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok("") => Self::Empty,
             Ok(text) => {
@@ -83,7 +83,7 @@ impl RecordedBody {
     }
 
     /// Shows them as JSON.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match self {
             Self::Empty => "".into(),
             Self::Json(json) => json.clone(),

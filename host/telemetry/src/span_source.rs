@@ -42,7 +42,7 @@ impl<S: SpanSink> SpanRecorder for SystemRecorder<S> {
 }
 
 /// Returns random bytes, which are not all zero.
-pub fn random_id<const N: usize>() -> [u8; N] {
+pub(crate) fn random_id<const N: usize>() -> [u8; N] {
     let mut id = [0; N];
     // The system has random bytes: nothing of the host works without. An id of zeroes would be invalid.
     let _ = getrandom::fill(&mut id);
@@ -50,7 +50,7 @@ pub fn random_id<const N: usize>() -> [u8; N] {
 }
 
 /// Converts a time to nanoseconds since 1970.
-pub fn nanoseconds(time: SystemTime) -> u64 {
+pub(crate) fn nanoseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
