@@ -61,11 +61,7 @@ impl SourceSettings {
 }
 
 /// The sources of the settings, as one.
-pub struct ConfiguredSources {
-    sources: Vec<Box<dyn OfferSource>>,
-    /// Sources whose initial offers are not complete.
-    incomplete: usize,
-}
+pub struct ConfiguredSources(Vec<Box<dyn OfferSource>>);
 
 impl ConfiguredSources {
     /// Starts all sources on these runtimes. Their policies are in `folder`, by name. Offers that take longer than the grace time are
@@ -81,48 +77,42 @@ impl ConfiguredSources {
         let grace = settings.grace;
         let upstreams =
             UpstreamSource::start(upstreams, folder, runtimes, load_status, (states, pins), grace);
-        let sources: Vec<Box<dyn OfferSource>> = vec![Box::new(upstreams)];
-        Self { incomplete: sources.len(), sources }
+        Self(vec![Box::new(upstreams)])
+    }
+
+    /// Counts the sources, each of which reports `Complete` once.
+    pub fn count(&self) -> usize {
+        self.0.len()
     }
 
     /// Iterates over all offers by key.
     pub fn offers(&self) -> impl Iterator<Item = (&str, &FacadeOffer)> {
-        self.sources.iter().flat_map(|source| source.offers())
+        self.0.iter().flat_map(|source| source.offers())
     }
 
     /// Returns all offers for assembly.
     pub fn offers_mut(&mut self) -> OfferMap<'_> {
-        self.sources.iter_mut().flat_map(|source| source.offers_mut()).collect()
+        self.0.iter_mut().flat_map(|source| source.offers_mut()).collect()
     }
 
     /// Decides again about versions that wait, since the lock was changed; returns whether an offer changed.
     pub fn settle_pins(&mut self) -> bool {
         // All of them, whichever changed.
-        self.sources.iter_mut().filter_map(|source| source.settle_pins().then_some(())).count() > 0
+        self.0.iter_mut().filter_map(|source| source.settle_pins().then_some(())).count() > 0
     }
 
-    /// Waits for the next event of any source. Reports `Complete` once all sources have. Cancel-safe. Requires a
-    /// multi-threaded runtime.
+    /// Waits for the next event of any source. Cancel-safe. Requires a multi-threaded runtime.
     pub async fn next_event(&mut self) -> SourceEvent {
-        loop {
-            let event = select_all(self.sources.iter_mut().map(|source| source.next_event())).await.0;
-            if event == SourceEvent::Complete {
-                self.incomplete = self.incomplete.saturating_sub(1);
-                if self.incomplete > 0 {
-                    continue;
-                }
-            }
-            return event;
-        }
+        select_all(self.0.iter_mut().map(|source| source.next_event())).await.0
     }
 
     /// Waits until each offer has a version or an error, for commands that load once.
     pub async fn settle(&mut self) {
-        join_all(self.sources.iter_mut().map(|source| source.settle())).await;
+        join_all(self.0.iter_mut().map(|source| source.settle())).await;
     }
 
     /// Ends all connections.
     pub async fn stop(self) {
-        join_all(self.sources.into_iter().map(OfferSource::stop)).await;
+        join_all(self.0.into_iter().map(OfferSource::stop)).await;
     }
 }

@@ -16,7 +16,7 @@ pub struct SourceSet {
 impl SourceSet {
     /// Combines sources.
     pub fn new(folder: FolderSource, configured: ConfiguredSources) -> Self {
-        Self { folder, configured, incomplete: 2 }
+        Self { incomplete: 1 + configured.count(), folder, configured }
     }
 
     /// Path of the plugin folder.
@@ -66,7 +66,7 @@ impl SourceSet {
         }
     }
 
-    /// Cancels all admissions and ends all upstreams.
+    /// Cancels all admissions and ends all connections.
     pub async fn stop(self) {
         tokio::join!(self.folder.stop(), self.configured.stop());
     }
