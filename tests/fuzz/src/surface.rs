@@ -77,6 +77,7 @@ pub fn terms(of: &Value) -> ActionPolicy {
         deny: texts(of, "deny"),
         confirm: texts(of, "confirm"),
         batch: flag(of, "batch"),
-        unmet: Vec::new(),
+        record: texts(of, "record"),
+        ..ActionPolicy::default()
     }
 }
