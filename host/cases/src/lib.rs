@@ -1,5 +1,5 @@
-//! Cases files: calls of a plugin with what they are expected to answer. Data and decisions; `cli/test` runs them. And recordings:
-//! calls with what they received from outside, which `cli/replay` runs again.
+//! Cases files: calls of a plugin with what they are expected to answer. Data and decisions; `loggia-workbench` runs them. And
+//! recordings: calls with what they received from outside, which `loggia replay` runs again.
 //!
 //! | file | concept |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `parse.rs` | YAML to the data |
 //! | `schema.rs` | JSON Schema of a file |
 //! | `compare.rs` | pure: a value against what is expected |
+//! | `line_diff.rs` | pure: changes of a text, by lines |
 //! | `policy.rs` | pure: a policy with the overrides of a file |
 //! | `taped.rs` | recorded requests and responses, without credentials |
 //! | `cassette.rs` | a file of them |
@@ -22,6 +23,7 @@ mod cassette;
 mod compare;
 mod fields;
 mod keys;
+mod line_diff;
 mod parse;
 mod policy;
 mod problem;
@@ -38,6 +40,7 @@ pub use self::{
     },
     cassette::CassetteFile,
     compare::compare,
+    line_diff::unified_diff,
     parse::parse_case_file,
     policy::{PolicyMergeError, merge_policy},
     problem::CaseProblem,

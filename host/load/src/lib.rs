@@ -25,6 +25,7 @@
 //! | `generation.rs` | what a host serves, as one value | `offer` |
 //! | `agreement.rs` | agreement with other hosts on when it is served | |
 //! | `assemble.rs` | pure: decides what is served | `offer` |
+//! | `explain/` | pure: what a plugin may do, and drafts of policies | `facade_kind` |
 //! | `source/` | sources of offers | `admit`, `offer` |
 //! | `loader.rs` | keeps the catalog up to date | all |
 
@@ -32,6 +33,7 @@ pub mod admit;
 mod agreement;
 pub mod assemble;
 pub mod compiler;
+pub mod explain;
 mod facade_kind;
 mod fence;
 mod file_stamp;

@@ -19,6 +19,7 @@
 //! | `starts/` | workflows that start by themselves |
 //! | `state_observer.rs` | the state of plugins, for subscriptions to resources |
 //! | `memory.rs` | settings of the allocator |
+//! | `io_runtime.rs` | threads that serve clients |
 //! | `runtimes.rs` | threads of calls |
 //! | `vitals/` | resource usage, logged on SIGUSR1 |
 
@@ -27,6 +28,7 @@ pub mod approvals;
 mod fleet;
 pub mod form_fields;
 mod host;
+mod io_runtime;
 pub mod memory;
 mod metrics_source;
 pub mod page;
@@ -43,5 +45,6 @@ mod stores;
 pub mod vitals;
 
 pub use host::{HostOptions, PluginHost, StartError};
+pub use io_runtime::{io_runtime, shared_io_runtime};
 pub use metrics_source::start_telemetry;
 pub use state_observer::StoreObserver;

@@ -14,8 +14,9 @@ use loggia_builder::{
 use loggia_load::FileKind;
 use loggia_policy::settings::Level;
 use loggia_telemetry::logs;
+use loggia_workbench::loaded::load_path;
 
-use super::{common::LoadOptions, exit, loaded::load_path, term};
+use super::{common::LoadOptions, exit, term};
 
 /// Build plugin sources to .wasm files.
 ///

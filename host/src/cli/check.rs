@@ -12,13 +12,13 @@ use loggia_policy::settings::Level;
 use loggia_schema::{lint, lint_parameters};
 use loggia_telemetry::logs;
 use loggia_text::printable;
+use loggia_workbench::loaded::{LoadedGuard, LoadedPlugin, catalog_slots, load_with_guards};
 use serde_json::{Value, json};
 
 use super::{
     columns,
-    common::LoadOptions,
+    common::{LoadOptions, report_no_plugins},
     exit,
-    loaded::{LoadedGuard, LoadedPlugin, catalog_slots, load_with_guards, report_no_plugins},
     publishing::PublishOptions,
     term,
 };

@@ -1,6 +1,11 @@
-//! Shared by commands: options of those that load plugins, usage errors, the runtime.
+//! Shared by commands: options of those that load plugins, usage errors, what they report alike.
 
-use std::{collections::BTreeMap, path::PathBuf, thread::available_parallelism};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    thread::available_parallelism,
+};
 
 use anyhow::ensure;
 use clap::{
@@ -12,7 +17,7 @@ use loggia_gate::{
     flow::CallerQuotas,
     schedule::InlinePolicy,
 };
-use loggia_load::{SourceSettings, places, to_guard_specs};
+use loggia_load::{FileKind, SourceSettings, places, to_guard_specs};
 use loggia_login::caller_vault::to_login_clients;
 use loggia_policy::{
     model::ceilings::{STACK_CEILING, STACK_FLOOR},
@@ -23,13 +28,13 @@ use loggia_sandbox::{
     engine::{INSTANCES, STACK},
 };
 use loggia_serve::HostOptions;
+pub use loggia_serve::{io_runtime, shared_io_runtime};
 use loggia_server::auth;
 use loggia_text::units;
-use tokio::runtime::{Builder, Runtime};
 
 use super::{
     database::{password_file, to_database},
-    settings,
+    exit, settings, term,
 };
 
 /// A command line error that clap cannot detect.
@@ -214,16 +219,10 @@ impl LoadOptions {
     }
 }
 
-/// Creates the runtime that serves one client, with one thread: a message then wakes no other one to wait in its place.
-pub fn io_runtime() -> std::io::Result<Runtime> {
-    build_io_runtime(1)
-}
-
-/// Creates the runtime that serves many clients, or one with long messages.
-pub fn shared_io_runtime() -> std::io::Result<Runtime> {
-    build_io_runtime(available_parallelism().map_or(1, usize::from))
-}
-
-fn build_io_runtime(threads: usize) -> std::io::Result<Runtime> {
-    Builder::new_multi_thread().thread_name("loggia-io").worker_threads(threads).enable_all().build()
+/// Reports that there is no plugin; returns the exit code.
+pub fn report_no_plugins(path: &Path) -> ExitCode {
+    let suffixes: Vec<&str> =
+        FileKind::ALL.iter().filter_map(|kind| kind.suffixes().first().copied()).collect();
+    term::note(&format!("no plugins: there is no {} file in {}", suffixes.join(" or "), path.display()));
+    ExitCode::from(exit::NOTHING)
 }

@@ -6,18 +6,17 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use loggia_clients::{
+    ClientRow, ConfigScope, EditFault, FileSyntax, ServerTarget, SystemFolders, TokenOrigin, put_entry,
+    read_config, render_entry, render_snippet,
+};
 use loggia_server::ENDPOINT_PATH;
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::{
     change::{ConfigChange, read_file},
-    edit::{EditFault, put_entry, read_config},
-    entry::{ServerTarget, TokenOrigin, render_entry},
-    facts::{ClientRow, FileSyntax},
     options::{ClientName, EntryOptions},
-    places::{ConfigScope, SystemFolders},
-    snippet::render_snippet,
 };
 use crate::cli::{common::UsageError, exit, settings, term};
 

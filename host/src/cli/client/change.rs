@@ -7,9 +7,10 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use loggia_cases::unified_diff;
 use loggia_text::{printable_text, redact};
 
-use crate::cli::{line_diff::unified_diff, replace_file::replace_file, settings, term};
+use crate::cli::{replace_file::replace_file, settings, term};
 
 /// Lines around a change that are shown: few, since others' entries may hold credentials.
 const CONTEXT: usize = 1;

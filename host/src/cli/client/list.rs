@@ -2,17 +2,10 @@
 
 use std::process::ExitCode;
 
+use loggia_clients::{CLIENTS, ClientRow, ConfigScope, EntryKind, SystemFolders, read_config};
 use serde_json::{Value, json};
 
-use super::{
-    change::read_file,
-    edit::read_config,
-    facts::ClientRow,
-    options::EntryOptions,
-    places::{ConfigScope, SystemFolders},
-    reading::EntryKind,
-    table::CLIENTS,
-};
+use super::{change::read_file, options::EntryOptions};
 use crate::cli::{columns, term};
 
 /// List MCP clients, with their configuration files and Loggia's entries in them.

@@ -1,11 +1,7 @@
 //! Options of several commands.
 
 use clap::builder::PossibleValuesParser;
-
-use super::{
-    facts::ClientRow,
-    table::{CLIENTS, find_client},
-};
+use loggia_clients::{CLIENTS, ClientRow, find_client};
 
 /// The client that a command is about.
 #[derive(clap::Args)]

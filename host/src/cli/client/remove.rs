@@ -3,13 +3,12 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use loggia_clients::{ConfigScope, SystemFolders, remove_entry};
 
 use super::{
     add::find_entry,
     change::{ConfigChange, read_file},
-    edit::remove_entry,
     options::{ClientName, EntryOptions},
-    places::{ConfigScope, SystemFolders},
 };
 use crate::cli::{common::UsageError, exit, term};
 

@@ -11,9 +11,10 @@ use anyhow::{Context, anyhow, bail, ensure};
 use loggia_api::{ApiDescription, ImportOptions, ImportedApi, import_openapi};
 use loggia_system::file::{FileReaders, temporary_in};
 use loggia_text::{printable, units::format_bytes};
+use loggia_workbench::scaffold::plugin_name;
 
 use super::fetch::fetch;
-use crate::cli::{common::io_runtime, plugin_name::plugin_name, term};
+use crate::cli::{common::io_runtime, term};
 
 /// Maximum size of a document.
 pub const MAX_BYTES: usize = 32 << 20;

@@ -10,13 +10,14 @@ use loggia_load::FileKind;
 use loggia_oci::PulledArtifact;
 use loggia_serve::HostOptions;
 use loggia_text::printable;
+use loggia_workbench::loaded::LoadedPlugin;
 
 use super::{
     fetch::TrustedArtifact,
     origins::{PluginOrigin, PluginOrigins},
     trial::load_alone,
 };
-use crate::cli::{loaded::LoadedPlugin, replace_file::put_file, term};
+use crate::cli::{replace_file::put_file, term};
 
 /// Where a component goes.
 pub struct InstallPlace {

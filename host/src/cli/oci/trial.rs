@@ -4,8 +4,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
 use loggia_serve::HostOptions;
-
-use crate::cli::loaded::{LoadedPlugin, load_path};
+use loggia_workbench::loaded::{LoadedPlugin, load_path};
 
 /// A component that does not load.
 #[derive(Debug, thiserror::Error)]

@@ -7,23 +7,18 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
-use loggia_load::{FacadeKind, FileKind, file_stem, places, to_roster};
+use loggia_load::{
+    FacadeKind, FileKind,
+    explain::{OutputStyle, PolicyExplanation, PolicySubject, explain, explain_guards, render_text},
+    file_stem, places, to_roster,
+};
 use loggia_policy::{model::Policy, settings::Level};
 use loggia_schema::nearest;
 use loggia_telemetry::logs;
 use loggia_text::printable;
+use loggia_workbench::loaded::{LoadedPlugin, load_path};
 
-use super::{
-    explanation::{PolicyExplanation, PolicySubject, explain, explain_guards},
-    render,
-    render::OutputStyle,
-};
-use crate::cli::{
-    common::LoadOptions,
-    exit,
-    loaded::{LoadedPlugin, load_path},
-    term,
-};
+use crate::cli::{common::LoadOptions, exit, term};
 
 /// Explain what a plugin may do, itself and by calling others.
 ///
@@ -106,7 +101,7 @@ impl ExplainCommand {
             term::print(&serde_json::to_string_pretty(&explanation)?);
         } else {
             let colours = term::stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            term::print(&render::render_text(
+            term::print(&render_text(
                 &explanation,
                 if colours { OutputStyle::Coloured } else { OutputStyle::Plain },
             ));

@@ -8,14 +8,13 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 use loggia_builder::{BuildError, BuildPurpose, PluginSource};
-use loggia_load::find_plugin;
+use loggia_load::{explain::draft_policy, find_plugin};
 use loggia_policy::settings::Level;
 use loggia_serve::PluginHost;
 use loggia_system::file::{FileReaders, temporary_in};
 use loggia_telemetry::logs;
 use loggia_text::printable;
 
-use super::draft::draft_policy;
 use crate::cli::{
     common::{LoadOptions, UsageError, io_runtime},
     exit, term,

@@ -3,15 +3,10 @@
 //! | file | concept |
 //! |---|---|
 //! | `explain.rs` | explains what a plugin may do |
-//! | `explanation/` | pure: derives the explanation from policies and surfaces |
-//! | `render.rs` | renders an explanation as text |
-//! | `init.rs`, `draft.rs` | create a policy from the plugin's requests |
+//! | `init.rs` | creates a policy from the plugin's requests |
 
-mod draft;
 mod explain;
-mod explanation;
 mod init;
-mod render;
 
 use std::process::ExitCode;
 

@@ -27,13 +27,13 @@ use loggia_policy::{
 use loggia_schema::PublishedTool;
 use loggia_telemetry::logs;
 use loggia_text::printable;
+use loggia_workbench::loaded::{LoadedPlugin, catalog_slots, load_path};
 
 use super::{
     clients::known_client,
     columns,
-    common::LoadOptions,
+    common::{LoadOptions, report_no_plugins},
     exit,
-    loaded::{LoadedPlugin, catalog_slots, load_path, report_no_plugins},
     publishing::PublishOptions,
     term,
 };

@@ -8,11 +8,12 @@ use loggia_load::file_stem;
 use loggia_policy::settings::Level;
 use loggia_telemetry::logs;
 use loggia_text::printable;
+use loggia_workbench::loaded;
 use loggia_workflow::{FileProblem, bind};
 use serde_json::{Value, json};
 
 use super::files::{self, CheckedFile};
-use crate::cli::{common::LoadOptions, exit, loaded, term};
+use crate::cli::{common::LoadOptions, exit, term};
 
 /// Report all problems of workflow files, and differences from ToolHive.
 ///

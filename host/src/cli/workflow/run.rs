@@ -20,6 +20,7 @@ use loggia_schema::nearest;
 use loggia_serve::PluginHost;
 use loggia_telemetry::logs;
 use loggia_text::printable;
+use loggia_workbench::loaded;
 use loggia_workflow::{Workflow, engine::DryRun};
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ use super::{form::TerminalForm, plan::render_plan, steps::StepProgress};
 use crate::cli::{
     call::parse_params,
     common::{LoadOptions, UsageError, io_runtime},
-    exit, loaded, term,
+    exit, term,
     working_dir::terminal_origin,
 };
 

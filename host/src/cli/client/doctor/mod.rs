@@ -2,20 +2,18 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `finding.rs` | what was found |
-//! | `config_file.rs` | the entry, where the client looks for it |
-//! | `program.rs` | the program that the client starts |
-//! | `address.rs` | the address that it connects to |
-//! | `tools.rs` | the tools, and what the client does with them |
+//! | `served.rs` | what `loggia serve` would serve with the entry's arguments |
 
-mod address;
-mod config_file;
-mod finding;
-mod program;
-mod tools;
+mod served;
 
 use std::{process::ExitCode, time::Duration};
 
+use loggia_clients::{
+    AddressEntry, CLIENTS, ClientRow, ConfigScope, EntryKind, ProgramEntry, SystemFolders,
+    doctor::{
+        DoctorFinding, FindingLevel, check_address, check_command, check_file, check_tools, explain_answer,
+    },
+};
 use loggia_text::{printable, units};
 use loggia_upstream::{
     HttpSpec, ServerLook, StdioSpec, TransportSpec, UpstreamRuntimes, UpstreamSpec, look_at_endpoint,
@@ -24,13 +22,10 @@ use loggia_upstream::{
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use self::finding::{DoctorFinding, FindingLevel};
+use self::served::check_program;
 use super::{
-    facts::ClientRow,
+    change::read_file,
     options::{EntryOptions, client_names},
-    places::{ConfigScope, SystemFolders},
-    reading::{AddressEntry, EntryKind, ProgramEntry},
-    table::CLIENTS,
 };
 use crate::cli::{columns, common::io_runtime, exit, term};
 
@@ -109,7 +104,8 @@ impl DoctorCommand {
             ConfigScope::Project => folders.project_file(client)?,
         };
         let mut findings = Vec::new();
-        let found = config_file::check_file(client, &file, &self.entry.name, &folders.project, &mut findings);
+        let found =
+            check_file(client, &file, read_file(&file), &self.entry.name, &folders.project, &mut findings);
         let has_entry = found.is_some();
         if let Some(found) = found {
             findings.insert(0, DoctorFinding::fine(format!("`{}` is in {}", self.entry.name, found.place)));
@@ -122,7 +118,7 @@ impl DoctorCommand {
                     self.check_address(client, &address, runtime, &mut findings)
                 }
                 Some(EntryKind::Bridge { program, address }) => {
-                    program::check_command(&program, &mut findings);
+                    check_command(&program, &mut findings);
                     findings.push(DoctorFinding::note(
                         "the bridge was not started: its server was asked directly",
                     ));
@@ -140,7 +136,7 @@ impl DoctorCommand {
         runtime: &Runtime,
         findings: &mut Vec<DoctorFinding>,
     ) {
-        if !program::check_program(program, findings) {
+        if !check_program(program, findings) {
             return;
         }
         let spec = TransportSpec::Stdio(StdioSpec {
@@ -150,7 +146,7 @@ impl DoctorCommand {
             cwd: program.cwd.clone().map(Into::into),
         });
         match self.look(spec, runtime) {
-            Ok(look) => tools::check_tools(client, &self.entry.name, &look, findings),
+            Ok(look) => check_tools(client, &self.entry.name, &look, findings),
             Err(reason) => findings.push(DoctorFinding::problem(
                 format!("the server was started, and {reason}"),
                 format!("run the entry's command in a terminal, and read what it says: {}", line(program)),
@@ -165,7 +161,7 @@ impl DoctorCommand {
         runtime: &Runtime,
         findings: &mut Vec<DoctorFinding>,
     ) {
-        let Some(spec) = address::check_address(client, entry, findings) else { return };
+        let Some(spec) = check_address(client, entry, findings) else { return };
         match self.look(TransportSpec::Http(spec.clone()), runtime) {
             Ok(look) => {
                 let ours = env!("CARGO_PKG_VERSION");
@@ -173,7 +169,7 @@ impl DoctorCommand {
                     let text = format!("the server is loggia {}, and this one is {ours}", look.version);
                     findings.push(DoctorFinding::note(text));
                 }
-                tools::check_tools(client, &self.entry.name, &look, findings);
+                check_tools(client, &self.entry.name, &look, findings);
             }
             Err(reason) => findings.push(self.explain(client, &spec, &reason, runtime)),
         }
@@ -182,7 +178,7 @@ impl DoctorCommand {
     fn explain(&self, client: &ClientRow, spec: &HttpSpec, reason: &str, runtime: &Runtime) -> DoctorFinding {
         let asked = async { tokio::time::timeout(self.timeout, look_at_endpoint(spec)).await };
         match runtime.block_on(asked) {
-            Ok(answer) => address::explain(client, spec, answer, reason),
+            Ok(answer) => explain_answer(client, spec, answer, reason),
             Err(_) => DoctorFinding::problem(
                 format!("the server did not answer within {} s", self.timeout.as_secs()),
                 "check the address and the network",
