@@ -11,14 +11,14 @@ use crate::{
 /// A component that is linked, checked and ready to be instantiated.
 #[derive(Clone)]
 pub(crate) enum PluginPre {
-    V0_1(v0_1::PluginPre<GuestState>),
-    V0_2(v0_2::PluginPre<GuestState>),
+    V0_1(v0_1::LinkedPlugin),
+    V0_2(v0_2::LinkedPlugin),
 }
 
 /// An instance in its store.
 pub(crate) enum PluginInstance {
-    V0_1(v0_1::Plugin),
-    V0_2(v0_2::Plugin),
+    V0_1(v0_1::PluginExports),
+    V0_2(v0_2::PluginExports),
 }
 
 impl PluginPre {
@@ -27,8 +27,8 @@ impl PluginPre {
         store: &mut Store<GuestState>,
     ) -> wasmtime::Result<PluginInstance> {
         match self {
-            Self::V0_1(pre) => pre.instantiate_async(store).await.map(PluginInstance::V0_1),
-            Self::V0_2(pre) => pre.instantiate_async(store).await.map(PluginInstance::V0_2),
+            Self::V0_1(pre) => pre.instantiate(store).await.map(PluginInstance::V0_1),
+            Self::V0_2(pre) => pre.instantiate(store).await.map(PluginInstance::V0_2),
         }
     }
 }
@@ -37,8 +37,8 @@ impl PluginInstance {
     /// Calls `describe`.
     pub(crate) async fn describe(&self, store: &mut Store<GuestState>) -> wasmtime::Result<RawDescription> {
         match self {
-            Self::V0_1(plugin) => v0_1::describe(plugin, store).await,
-            Self::V0_2(plugin) => v0_2::describe(plugin, store).await,
+            Self::V0_1(plugin) => plugin.describe(store).await,
+            Self::V0_2(plugin) => plugin.describe(store).await,
         }
     }
 
@@ -49,8 +49,8 @@ impl PluginInstance {
         action: &str,
     ) -> wasmtime::Result<Result<RawSchema, RawFailure>> {
         match self {
-            Self::V0_1(plugin) => v0_1::schema(plugin, store, action).await,
-            Self::V0_2(plugin) => v0_2::schema(plugin, store, action).await,
+            Self::V0_1(plugin) => plugin.schema(store, action).await,
+            Self::V0_2(plugin) => plugin.schema(store, action).await,
         }
     }
 
@@ -61,8 +61,8 @@ impl PluginInstance {
         call: PluginCall<'_>,
     ) -> wasmtime::Result<Result<RawReply, RawFailure>> {
         match self {
-            Self::V0_1(plugin) => v0_1::dispatch(plugin, store, call).await,
-            Self::V0_2(plugin) => v0_2::dispatch(plugin, store, call).await,
+            Self::V0_1(plugin) => plugin.dispatch(store, call).await,
+            Self::V0_2(plugin) => plugin.dispatch(store, call).await,
         }
     }
 }

@@ -67,12 +67,12 @@ static PLUGIN_VERSIONS: [ContractVersion<PluginPre>; 2] = [
         number: "0.2.0",
         track: "0.2.",
         functions: &v0_2::FUNCTIONS,
-        bind: |linked| v0_2::PluginPre::new(linked).map(PluginPre::V0_2),
+        bind: |linked| v0_2::LinkedPlugin::new(linked).map(PluginPre::V0_2),
     },
     ContractVersion {
         number: "0.1.0",
         track: "0.1.",
         functions: &v0_1::FUNCTIONS,
-        bind: |linked| v0_1::PluginPre::new(linked).map(PluginPre::V0_1),
+        bind: |linked| v0_1::LinkedPlugin::new(linked).map(PluginPre::V0_1),
     },
 ];

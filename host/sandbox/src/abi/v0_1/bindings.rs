@@ -1,6 +1,6 @@
 //! Generated bindings of the world `plugin`.
 
-#[allow(missing_docs, clippy::all)]
+#[allow(dead_code, missing_docs, clippy::all, reason = "instances are called by `shared/instance.rs`")]
 mod generated {
     wasmtime::component::bindgen!({
         path: "wit/released/0.1.0",
@@ -14,7 +14,7 @@ mod generated {
     });
 }
 
-pub(crate) use generated::{
-    Plugin, PluginPre,
-    loggia::plugin::{host, state, types},
-};
+/// The exported interface.
+pub(super) const FACADE: &str = "loggia:plugin/facade@0.1.0";
+
+pub(crate) use generated::loggia::plugin::{host, state, types};

@@ -19,7 +19,6 @@ mod state;
 #[path = "../shared/to_guest.rs"]
 mod to_guest;
 
-pub(super) use bindings::{Plugin, PluginPre};
 pub(super) use exports::FUNCTIONS;
-pub(super) use instance::{describe, dispatch, schema};
+pub(super) use instance::{LinkedPlugin, PluginExports};
 pub(super) use link::link;

@@ -1,6 +1,6 @@
 //! Generated bindings of the world `plugin`.
 
-#[allow(missing_docs, clippy::all)]
+#[allow(dead_code, missing_docs, clippy::all, reason = "instances are called by `shared/instance.rs`")]
 mod generated {
     wasmtime::component::bindgen!({
         path: "wit",
@@ -14,10 +14,10 @@ mod generated {
     });
 }
 
-pub(crate) use generated::{
-    Plugin, PluginPre,
-    loggia::plugin::{host, state, types},
-};
+/// The exported interface.
+pub(super) const FACADE: &str = "loggia:plugin/facade@0.2.0";
+
+pub(crate) use generated::loggia::plugin::{host, state, types};
 
 /// Generated bindings of the world `guard`, which shares the interfaces of `plugin`.
 #[allow(missing_docs, clippy::all)]

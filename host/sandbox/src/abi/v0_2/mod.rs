@@ -20,8 +20,8 @@ mod state;
 #[path = "../shared/to_guest.rs"]
 mod to_guest;
 
-pub(super) use bindings::{GuardPre, Plugin, PluginPre};
+pub(super) use bindings::GuardPre;
 pub(super) use exports::FUNCTIONS;
 pub(super) use guard::{GUARD_FUNCTIONS, after, before};
-pub(super) use instance::{describe, dispatch, schema};
+pub(super) use instance::{LinkedPlugin, PluginExports};
 pub(super) use link::link;
