@@ -1,5 +1,47 @@
 //! Bytes of JSON strings that are not themselves: quotation marks, backslashes, control characters.
 
+/// What stands for a byte in a JSON string.
+#[derive(Clone, Copy)]
+pub(super) struct ByteForm {
+    /// ASCII, but for bytes of other characters. What follows its length is zero.
+    pub bytes: [u8; LONGEST_FORM],
+    /// From 1 to 6.
+    pub length: u8,
+}
+
+/// Room for the longest form, `\u0000`, in one word.
+pub(super) const LONGEST_FORM: usize = 8;
+
+/// The form of each byte, as `serde_json` writes it.
+pub(super) static FORMS: [ByteForm; 256] = {
+    let mut forms = [ByteForm { bytes: [0; LONGEST_FORM], length: 1 }; 256];
+    let mut byte = 0;
+    while byte < forms.len() {
+        forms[byte] = byte_form(byte as u8);
+        byte += 1;
+    }
+    forms
+};
+
+const fn byte_form(byte: u8) -> ByteForm {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let letter = match byte {
+        b'"' | b'\\' => byte,
+        0x08 => b'b',
+        b'\t' => b't',
+        b'\n' => b'n',
+        0x0c => b'f',
+        b'\r' => b'r',
+        ..0x20 => b'u',
+        _ => return ByteForm { bytes: [byte, 0, 0, 0, 0, 0, 0, 0], length: 1 },
+    };
+    if letter != b'u' {
+        return ByteForm { bytes: [b'\\', letter, 0, 0, 0, 0, 0, 0], length: 2 };
+    }
+    let (high, low) = (HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]);
+    ByteForm { bytes: [b'\\', letter, b'0', b'0', high, low, 0, 0], length: 6 }
+}
+
 /// Returns how many bytes at the beginning of a string's text stand for themselves. Looks at eight bytes at once.
 pub(super) fn plain_prefix(text: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 255;

@@ -1,11 +1,11 @@
 //! Writes JSON. Equal to what `serde_json` writes, but looks at eight bytes of a string at once: a long text is mostly
-//! characters that stand for themselves.
+//! characters that stand for themselves, or JSON.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::escape::plain_prefix;
+use super::escape::{FORMS, LONGEST_FORM, plain_prefix};
 use crate::Object;
 
 /// Appends a value.
@@ -55,32 +55,61 @@ pub fn write_string(out: &mut String, text: &str) {
     // A text of which one character in eight has an escape, such as JSON, is copied once.
     out.reserve(text.len() + text.len() / 8 + 2);
     out.push('"');
+    let mut room = None;
     let mut rest = text;
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at(rest.floor_char_boundary(PART));
+        rest = after;
+        if plain_prefix(part.as_bytes()) == part.len() {
+            out.push_str(part);
+        } else if part.is_ascii() {
+            out.push_str(escape_ascii(part, room.get_or_insert([0; ROOM])));
+        } else {
+            write_pieces(out, part);
+        }
+    }
+    out.push('"');
+}
+
+/// Bytes of a string that are escaped at once.
+const PART: usize = 256;
+/// Room for the longest forms of all bytes of a part, the last of which is written as a whole word.
+const ROOM: usize = PART * 6 + LONGEST_FORM;
+
+/// Escapes an ASCII text of at most [`PART`] bytes. JSON in a JSON string has an escape in every few bytes, so that to copy what lies
+/// between them takes longer than to look up each byte.
+fn escape_ascii<'a>(part: &str, room: &'a mut [u8; ROOM]) -> &'a str {
+    let mut end = 0;
+    let mut put = |bytes: &[u8; LONGEST_FORM], length: u8| {
+        if let Some(place) = room.get_mut(end..end + LONGEST_FORM) {
+            place.copy_from_slice(bytes);
+            end += usize::from(length);
+        }
+    };
+    let (words, last) = part.as_bytes().as_chunks();
+    for word in words {
+        if plain_prefix(word) == word.len() {
+            put(word, LONGEST_FORM as u8);
+        } else {
+            word.iter().map(|byte| &FORMS[usize::from(*byte)]).for_each(|form| put(&form.bytes, form.length));
+        }
+    }
+    last.iter().map(|byte| &FORMS[usize::from(*byte)]).for_each(|form| put(&form.bytes, form.length));
+    // ASCII is UTF-8.
+    str::from_utf8(&room[..end]).unwrap_or_default()
+}
+
+/// Appends what lies between two escapes at once.
+fn write_pieces(out: &mut String, mut rest: &str) {
     loop {
         // Special bytes are ASCII, so this is a boundary of characters.
         let (plain, special) = rest.split_at(plain_prefix(rest.as_bytes()));
         out.push_str(plain);
-        let Some(first) = special.chars().next() else { break };
-        match first {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            control => {
-                const DIGITS: [char; 16] =
-                    ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-                let code = control as usize;
-                out.push_str("\\u00");
-                out.push(DIGITS[code >> 4]);
-                out.push(DIGITS[code & 15]);
-            }
-        }
+        let Some(first) = special.bytes().next() else { return };
+        let form = FORMS[usize::from(first)];
+        out.extend(form.bytes[..usize::from(form.length)].iter().map(|byte| char::from(*byte)));
         rest = &special[1..];
     }
-    out.push('"');
 }
 
 #[cfg(test)]
@@ -103,6 +132,29 @@ mod tests {
             let mut written = String::new();
             write_value(&mut written, &value);
             assert_eq!(written, value.to_string());
+        }
+    }
+
+    #[test]
+    fn strings_are_written_alike_wherever_their_parts_end() {
+        let pieces = ["\"", "\\", "\n", "\u{1}", "\u{1f}", "a", "{\"id\": 1}", "é", "知", "🦀"];
+        for (first, second) in pieces.iter().flat_map(|one| pieces.iter().map(move |two| (one, two))) {
+            for filler in ["x", "é", "\\\""] {
+                for length in (0..12).chain(PART - 12..PART + 4).chain([2 * PART - 1, 2 * PART]) {
+                    let text = format!(
+                        "{}{first}{}{second}",
+                        filler.repeat(length / filler.len()),
+                        "y".repeat(length % 8)
+                    );
+                    let mut written = String::new();
+                    write_string(&mut written, &text);
+                    assert_eq!(
+                        written,
+                        serde_json::to_string(&text).unwrap(),
+                        "{first:?} {second:?} {length} of {filler:?}"
+                    );
+                }
+            }
         }
     }
 }
