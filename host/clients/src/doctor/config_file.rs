@@ -22,8 +22,8 @@ pub struct FoundEntry {
     pub kind: Option<EntryKind>,
 }
 
-/// Looks for an entry in a file, whose text was read. None, with the reason, if the client would find none. The `project` is the folder whose
-/// entries the user's file may hold.
+/// Looks for an entry in a file, whose text was read. None, with the reason, if the client would find none. The `project` is
+/// the folder whose entries the user's file may hold.
 pub fn check_file(
     client: &ClientRow,
     file: &Path,

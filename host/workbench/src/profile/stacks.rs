@@ -62,7 +62,7 @@ impl StackTree {
     }
 
     /// Adds samples of a stack, the innermost function first.
-    pub fn add(&mut self, stack: &[String], count: usize) {
+    pub(crate) fn add(&mut self, stack: &[String], count: usize) {
         let mut at = self;
         at.samples += count;
         for name in stack.iter().rev() {
@@ -79,12 +79,12 @@ impl StackTree {
     }
 
     /// Functions that it called, by name.
-    pub fn children(&self) -> impl Iterator<Item = &Self> {
+    pub(crate) fn children(&self) -> impl Iterator<Item = &Self> {
         self.children.values()
     }
 
     /// Calls in the longest stack.
-    pub fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.children().map(Self::depth).max().map_or(0, |depth| depth + 1)
     }
 
