@@ -14,6 +14,7 @@ use crate::{
     Facade, Value,
     bindings::loggia::plugin::types,
     call::Facts,
+    json_text,
     table::{self, Incoming},
 };
 
@@ -93,8 +94,8 @@ pub fn schema<F: Facade>(_: &F, action: &str) -> Result<ActionSchema, Failure> {
 
 /// Answers one call.
 pub fn dispatch<F: Facade>(facade: &F, call: Call) -> Result<Reply, Failure> {
-    let params = match serde_json::from_str(&call.params) {
-        Ok(Value::Object(params)) => params,
+    let params = match json_text::read_value(&call.params) {
+        Some(Value::Object(params)) => params,
         _ => return Err(to_failure(crate::Failure::invalid_params("`params` is not a JSON object"))),
     };
     let facts = Facts {

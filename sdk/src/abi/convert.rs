@@ -148,7 +148,7 @@ pub(crate) fn write(value: &Value) -> String {
 
 /// The host sends JSON; if it did not, the text itself would be more useful than an error.
 pub(crate) fn read(json: &str) -> Value {
-    serde_json::from_str(json).unwrap_or_else(|_| json.into())
+    json_text::read_value(json).unwrap_or_else(|| json.into())
 }
 
 pub(crate) fn millis(duration: Duration) -> u64 {

@@ -7,6 +7,7 @@ pub use crate::guard_bindings::exports::loggia::plugin::guarding::{
 use crate::{
     Object, Value,
     guard::{self, Guard, Outcome},
+    json_text,
 };
 
 /// Looks at a call.
@@ -24,7 +25,7 @@ pub fn guard_before<G: Guard>(guard: &G, call: GuardedCall) -> Verdict {
 ///
 /// If the host did not send JSON: then nothing passes.
 pub fn guard_after<G: Guard>(guard: &G, call: GuardedCall, outcome: String) -> Verdict {
-    let outcome = serde_json::from_str(&outcome).expect("the host sends JSON");
+    let outcome = json_text::read_value(&outcome).expect("the host sends JSON");
     match guard.after(&from_call(call), Outcome::from_json(outcome)) {
         Ok(guard::Verdict::Allow) => Verdict::Allow,
         Ok(guard::Verdict::Replace(outcome)) => Verdict::Replace(write(outcome.as_json())),

@@ -3,7 +3,7 @@
 //! Writing texts is most of what a guest does with a large result. `serde_json` copies what lies between two escapes, and a copy whose
 //! length is not constant is a call of the host. Here texts are copied in blocks of eight bytes, each of which is examined as one number.
 
-const BLOCK: usize = size_of::<u64>();
+pub(super) const BLOCK: usize = size_of::<u64>();
 /// The letters of the escapes from backspace to carriage return. The one in the middle has none of its own.
 const CONTROLS: &[u8; 6] = b"btnufr";
 const HEX: &[u8; 16] = b"0123456789abcdef";
@@ -39,10 +39,13 @@ pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
         if short == 0 {
             place[0] = byte;
             end += 1;
+        } else if short == b'u' {
+            let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
+            *place = [b'\\', b'u', b'0', b'0', high, low, 0, 0];
+            end += 6;
         } else {
-            let [high, low] = [byte >> 4, byte & 15].map(|digit| HEX[usize::from(digit)]);
-            *place = [b'\\', short, b'0', b'0', high, low, 0, 0];
-            end += if short == b'u' { 6 } else { 2 };
+            [place[0], place[1]] = [b'\\', short];
+            end += 2;
         }
     }
     out.truncate(end);
@@ -50,7 +53,7 @@ pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// The number of bytes before the first one that is a quotation mark, a backslash or below 0x20.
-fn plain_bytes(block: [u8; BLOCK]) -> usize {
+pub(super) fn plain_bytes(block: [u8; BLOCK]) -> usize {
     const fn each(byte: u8) -> u64 {
         u64::from_ne_bytes([byte; BLOCK])
     }
