@@ -1,8 +1,14 @@
 //! Instances that are made before the call that uses them.
 
-use anyhow::{Result, ensure};
-use loggia_tests::{Client, Era, Folder, Served};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use loggia_tests::{Client, Era, Folder, PATIENCE, Raw, Served, wire};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    time::timeout,
+};
 
 use crate::hostile::wat::{Guest, REPLY};
 
@@ -26,15 +32,14 @@ async fn call(client: &Client, guest: &Guest) -> Result<Value> {
     Ok(client.envelope(guest.name, json!({"action": "go"})).await?["data"].take())
 }
 
-#[tokio::test]
-async fn prepared_instances_are_fresh_and_limited() -> Result<()> {
-    // Its start takes half of the memory that it may have; its calls count themselves, and ask for more than the other half.
+/// A guest whose start takes half of the memory that it may have; its calls count themselves, and ask for more than the other half.
+fn counting(name: &'static str, start: &str) -> Guest {
     let refused = "(i32.eq (memory.grow (i32.const 600)) (i32.const -1))";
-    let guest = Guest {
-        name: "slow",
+    Guest {
+        name,
         fields: format!(
             "(global $calls (mut i32) (i32.const 48))
-            (func $start {SPIN} (drop (memory.grow (i32.const 500)))) (start $start)"
+            (func $start {start} (drop (memory.grow (i32.const 500)))) (start $start)"
         ),
         dispatch: format!(
             "(global.set $calls (i32.add (global.get $calls) (i32.const 1))) {} (if {refused} (then {}))",
@@ -42,7 +47,12 @@ async fn prepared_instances_are_fresh_and_limited() -> Result<()> {
             write(2, "(i32.const 45)")
         ),
         ..Guest::default()
-    };
+    }
+}
+
+#[tokio::test]
+async fn prepared_instances_are_fresh_and_limited() -> Result<()> {
+    let guest = counting("slow", SPIN);
     let folder = Folder::with(&[]);
     guest.put(&folder);
     let served = Served::start(&folder, |_| {}).await?;
@@ -54,6 +64,45 @@ async fn prepared_instances_are_fresh_and_limited() -> Result<()> {
         ensure!(calls < 100, "no instance was prepared");
     }
     client.end().await
+}
+
+#[tokio::test]
+async fn quick_instances_are_prepared_for_a_client_on_stdio() -> Result<()> {
+    let (guest, traps) =
+        (counting("quick", ""), Guest { dispatch: "unreachable".to_owned(), ..counting("traps", "") });
+    let folder = Folder::with(&[]);
+    guest.put(&folder);
+    traps.put(&folder);
+    let mut raw = Raw::start_with(folder.path(), |command| {
+        command.args(["--admin", "127.0.0.1:0"]).stderr(Stdio::piped());
+    })
+    .await?;
+    let mut log = BufReader::new(raw.child.stderr.take().context("stderr")?).lines();
+    let admin = timeout(PATIENCE, log.next_line()).await??.context("no address")?;
+    let admin = admin.strip_prefix("admin on http://").context("no address")?.to_owned();
+    tokio::spawn(async move { while let Ok(Some(_)) = log.next_line().await {} });
+    let mut calls = 0;
+    loop {
+        for guest in [&guest, &guest, &traps] {
+            calls += 1;
+            raw.call(calls, guest.name, &json!({"action": "go"})).await?;
+        }
+        for _ in 0..3 {
+            let result = &raw.answer().await?["result"]["structuredContent"];
+            ensure!(result["data"] == "1-ne" || result["ok"] == false, "{result}");
+        }
+        let page = wire::send(&admin, format!("GET /metrics HTTP/1.1\r\nHost: {admin}\r\n\r\n").as_bytes())
+            .await?
+            .body;
+        let figure = |guest| {
+            page.lines().find_map(|line| line.strip_prefix(&*prepared(guest))?.trim().parse::<f64>().ok())
+        };
+        if figure(&guest).is_some_and(|count| count >= 3.0) && figure(&traps).is_none() {
+            break;
+        }
+        ensure!(calls < 300, "no instance was prepared: {page}");
+    }
+    raw.finish().await.map(drop)
 }
 
 #[tokio::test]

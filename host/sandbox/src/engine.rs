@@ -19,16 +19,20 @@ use wasmtime::{
 
 use crate::{
     EngineError, abi,
+    after_response::AfterResponse,
     guest::GuestState,
     proposals,
     shelf::PreparedShelf,
     ticker::{EpochTicker, RunningGuard},
 };
 
-/// Instances that can live at once: 64 running and 64 parked, which are the gate's own limits, 8 that wait for calls, and a few that load.
+/// Instances that can live at once: 64 running and 64 parked, which are the gate's own limits, 12 that wait for calls, and a few that load
+/// or have answered.
 pub const INSTANCES: u32 = 160;
 /// Of this many instances, one may wait for a call.
 const PREPARED_SHARE: usize = 20;
+/// Of this many instances, one that is made quickly may wait for a call.
+const QUICK_SHARE: usize = 40;
 
 /// Default stack of guest code, in bytes. Not a policy's to change: wasmtime has one limit for all code that an engine
 /// runs.
@@ -46,11 +50,19 @@ pub struct EngineOptions {
     pub instances: u32,
     /// What backtraces of traps name.
     pub backtraces: BacktraceDetail,
+    /// Whether responses are sent before what their calls leave behind is dropped, and before the next instance is made if that is
+    /// quick. For one client: with many, that keeps the requests of others waiting, and takes more time in all.
+    pub answers_first: bool,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { stack: STACK, instances: INSTANCES, backtraces: BacktraceDetail::Functions }
+        Self {
+            stack: STACK,
+            instances: INSTANCES,
+            backtraces: BacktraceDetail::Functions,
+            answers_first: false,
+        }
     }
 }
 
@@ -98,8 +110,11 @@ pub(crate) struct EngineState {
     pub handles: usize,
     /// Bytes of stack of guest code.
     pub stack: usize,
-    /// Instances that wait for calls.
+    /// Instances that wait for calls: those that take long to make, and the others.
     pub prepared: PreparedShelf,
+    pub quick: PreparedShelf,
+    /// Who may leave work until a response was sent.
+    pub after_response: AfterResponse,
 }
 
 impl SandboxEngine {
@@ -110,7 +125,7 @@ impl SandboxEngine {
     ///
     /// If neither is possible.
     pub fn new(options: EngineOptions) -> Result<Self, EngineError> {
-        let EngineOptions { stack, instances, backtraces } = options;
+        let EngineOptions { stack, instances, backtraces, answers_first } = options;
         let purpose = EngineUse::Run { stack: stack.clamp(1, STACK_CEILING), instances };
         let create = |space| {
             let target = CodeTarget { space, backtraces };
@@ -125,8 +140,18 @@ impl SandboxEngine {
         abi::link(&mut linker).map_err(|e| EngineError(format!("{e:#}")))?;
         let ticker = EpochTicker::start(engine.weak()).map_err(|e| EngineError(e.to_string()))?;
         let hash = compatibility(&engine);
-        let prepared = PreparedShelf::new(instances as usize / PREPARED_SHARE);
-        let state = EngineState { engine, linker, ticker, hash, target, handles: handles(), stack, prepared };
+        let state = EngineState {
+            engine,
+            linker,
+            ticker,
+            hash,
+            target,
+            handles: handles(),
+            stack,
+            prepared: PreparedShelf::new(instances as usize / PREPARED_SHARE),
+            quick: PreparedShelf::new(if answers_first { instances as usize / QUICK_SHARE } else { 0 }),
+            after_response: AfterResponse::new(answers_first),
+        };
         Ok(Self { state: Arc::new(state) })
     }
 

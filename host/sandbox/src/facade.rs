@@ -102,12 +102,12 @@ impl WasmFacade {
     }
 
     /// Answers a call, within a span of its own.
-    async fn answer(&self, call: Call) -> Result<Reply, Stop> {
+    async fn answer(self: &Arc<Self>, call: Call) -> Result<Reply, Stop> {
         let parent = call.session.span();
         let mut span = parent.begin(SpanKind::Internal, || names::sandbox_span(&self.name));
         let outcome = self.run_guest(call, &mut span).await;
         span.finish_call(&outcome);
-        if self.preparer.is_enabled()
+        if self.preparer.is_slow()
             && let Ok(component) = self.component.get().await
         {
             self.preparer.prepare_next(component, &self.limits, &self.usage);
@@ -115,7 +115,7 @@ impl WasmFacade {
         outcome
     }
 
-    async fn run_guest(&self, call: Call, span: &mut ActiveSpan) -> Result<Reply, Stop> {
+    async fn run_guest(self: &Arc<Self>, call: Call, span: &mut ActiveSpan) -> Result<Reply, Stop> {
         // The gate resolves names against this surface, so the action is there; without one nothing is allowed.
         let action = self.surface.action(&call.action);
         let effect = action.map_or(Effect::Read, |action| action.effect);
@@ -170,7 +170,7 @@ impl WasmFacade {
         if size > self.limits.result {
             return Err(context.output_size_fault(size).into());
         }
-        match answer {
+        let outcome = match answer {
             Ok(reply) => match reply.parse() {
                 Ok(mut reply) => {
                     store.data().capabilities.explain_reply(&mut reply);
@@ -187,7 +187,22 @@ impl WasmFacade {
                 }
                 Err(error) => context.bad_output_fault(error).into(),
             }),
-        }
+        };
+        self.release(store);
+        outcome
+    }
+
+    /// Drops the store of a call; where responses come first, after the response, and then makes the next instance if that is quick.
+    fn release(self: &Arc<Self>, mut store: wasmtime::Store<GuestState>) {
+        let Some(permit) = self.component.engine().state.after_response.permit() else { return };
+        store.data_mut().leave_call();
+        let facade = Arc::clone(self);
+        permit.spawn(async move {
+            drop(store);
+            if let Ok(component) = facade.component.get().await {
+                facade.preparer.prepare_quickly(component, &facade.limits, &facade.usage).await;
+            }
+        });
     }
 
     /// Replaces the plugin's built-in name in a next call by the operator's, which the plugin does not know.

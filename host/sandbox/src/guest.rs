@@ -40,6 +40,14 @@ impl GuestState {
         self
     }
 
+    /// Ends what belongs to the call. Only memory is left.
+    pub(crate) fn leave_call(&mut self) {
+        self.capabilities = CallCapabilities::default();
+        self.table = ResourceTable::new();
+        self.log.leave_call();
+        self.running = None;
+    }
+
     /// Ends the call's log: adds an exceeded limit that the operator may want to raise and what was dropped. Returns the end
     /// of stderr.
     pub(crate) fn finish_log(&self) -> String {

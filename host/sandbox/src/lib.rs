@@ -20,7 +20,8 @@
 //! | [`guard`] | a component as a guard: a fresh instance for every look |
 //! | `space` | spaces of a plugin's state |
 //! | `store`, `guest` | a store for one call, and its data |
-//! | `prepared`, `shelf` | instances of large guests, made before the call that uses them |
+//! | `prepared`, `shelf` | instances that are made before the call that uses them |
+//! | `after_response` | work that can wait until a response was sent |
 //! | `meter`, `ticker` | CPU time of a call; the epochs by which guests yield |
 //! | `call_log` | the log of a call, and the rate at which a plugin may log |
 //! | `usage` | resources that a facade's calls have used |
@@ -42,6 +43,7 @@
 #![warn(unreachable_pub)]
 
 mod abi;
+mod after_response;
 pub mod artifact;
 pub mod cache;
 mod call_log;

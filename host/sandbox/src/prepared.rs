@@ -1,7 +1,8 @@
 //! Instances that are made before the call that uses them, each for one call: those of large guests take longer to make than many
 //! calls to run.
 //!
-//! The next one is made once a call has ended, so that it takes nothing from that call.
+//! The next one is made once a call has ended, so that it takes nothing from that call: on another thread if that takes long, and
+//! otherwise on the same one, if its responses are sent first.
 //!
 //! Nothing tells one from an instance that its call makes: it is discarded if its start called an import, so that neither the
 //! caller, the time nor anything else of the host has reached it.
@@ -31,14 +32,16 @@ const SLOW: Duration = Duration::from_micros(200);
 const SLOW_INSTANCES: u8 = 3;
 /// Time that a call waits for an instance that is being made: longer than making one takes, unless the machine is busy.
 const PATIENCE: Duration = Duration::from_millis(10);
+/// State of a facade whose instances are made quickly.
+const QUICK: u8 = u8::MAX - 1;
 /// State of a facade whose instances are not prepared.
 const NEVER: u8 = u8::MAX;
 
-/// Prepares the instances of one facade, if they take long to make.
+/// Prepares the instances of one facade.
 pub(crate) struct InstancePreparer {
     engine: SandboxEngine,
     facade: u64,
-    /// Slow instances so far, at most [`SLOW_INSTANCES`], or [`NEVER`], which is final.
+    /// Slow instances so far, at most [`SLOW_INSTANCES`], or [`QUICK`], or [`NEVER`], which is final.
     slow: AtomicU8,
 }
 
@@ -62,8 +65,11 @@ impl InstancePreparer {
     /// Takes note of the time that an instance took, and of whether its start called an import: then no other may be made ahead, since
     /// the start may tell whether it was.
     pub(crate) fn note(&self, took: Duration, has_entered_host: bool) {
-        if took < SLOW || has_entered_host {
+        if has_entered_host {
             self.disable();
+        } else if took < SLOW {
+            let state = if self.engine.state.quick.is_usable() { QUICK } else { NEVER };
+            self.slow.store(state, Ordering::Relaxed);
         } else {
             let count = |slow: u8| (slow < SLOW_INSTANCES).then(|| slow + 1);
             // Several calls may be measured at once.
@@ -71,18 +77,38 @@ impl InstancePreparer {
         }
     }
 
-    /// Whether instances are prepared.
-    pub(crate) fn is_enabled(&self) -> bool {
+    /// Whether instances are made on another thread.
+    pub(crate) fn is_slow(&self) -> bool {
         self.slow.load(Ordering::Relaxed) == SLOW_INSTANCES
     }
 
-    /// Returns the instance that was prepared; waits briefly for one that is being made.
+    /// Returns the instance that was prepared; waits briefly for one that is being made on another thread.
     pub(crate) async fn take(&self) -> Option<PreparedInstance> {
-        if !self.is_enabled() {
-            return None;
+        match self.slow.load(Ordering::Relaxed) {
+            SLOW_INSTANCES => {
+                let made = self.engine.state.prepared.take(self.facade)?;
+                timeout(PATIENCE, made).await.ok()?.ok()
+            }
+            QUICK => self.engine.state.quick.take(self.facade)?.try_recv().ok(),
+            _ => None,
         }
-        let made = self.engine.state.prepared.take(self.facade)?;
-        timeout(PATIENCE, made).await.ok()?.ok()
+    }
+
+    /// Makes an instance for the next call if that is quick.
+    pub(crate) async fn prepare_quickly(
+        &self,
+        component: &PluginComponent,
+        limits: &PluginLimits,
+        usage: &Arc<UsageCounters>,
+    ) {
+        if self.slow.load(Ordering::Relaxed) == QUICK
+            && let Some((made, place)) = self.engine.state.quick.put(self.facade)
+        {
+            if let Some(instance) = self.make(component, limits, usage).await {
+                drop(made.send(instance));
+            }
+            drop(place);
+        }
     }
 
     /// Makes an instance for the next call, on another thread.
@@ -96,7 +122,8 @@ impl InstancePreparer {
         let preparer = Arc::clone(self);
         let (component, limits, usage) = (component.clone(), limits.clone(), Arc::clone(usage));
         tokio::task::spawn_blocking(move || {
-            if let Some(instance) = preparer.make(&component, &limits, &usage) {
+            let making = preparer.make(&component, &limits, &usage);
+            if let Some(instance) = Handle::current().block_on(making) {
                 // It was evicted meanwhile if it cannot be sent.
                 drop(made.send(instance));
             }
@@ -105,7 +132,7 @@ impl InstancePreparer {
     }
 
     /// Makes an instance. `None` if it cannot be made, or its start called an import.
-    fn make(
+    async fn make(
         &self,
         component: &PluginComponent,
         limits: &PluginLimits,
@@ -115,8 +142,7 @@ impl InstancePreparer {
         let _cpu = usage.count_cpu(&meter);
         let mut store = new_store(&self.engine, limits, Arc::clone(&meter), StorePurpose::Prepare);
         let future = Box::pin(component.pre.instantiate(&mut store));
-        let making = timeout(limits.wall, MeteredFuture { meter, future });
-        let made = Handle::current().block_on(making);
+        let made = timeout(limits.wall, MeteredFuture { meter, future }).await;
         let guest = store.data_mut();
         if guest.has_entered_host {
             self.disable();
@@ -130,5 +156,6 @@ impl InstancePreparer {
 impl Drop for InstancePreparer {
     fn drop(&mut self) {
         drop(self.engine.state.prepared.take(self.facade));
+        drop(self.engine.state.quick.take(self.facade));
     }
 }

@@ -268,6 +268,7 @@ impl ServeCommand {
             keys: auth::key_file(settings.auth()),
             engine: EngineOptions {
                 stack: self.common.wasm_stack.unwrap_or(settings.wasm_stack.bytes()),
+                answers_first: settings.http.is_none(),
                 ..usual.engine
             },
             pin: settings::pin_mode(settings),

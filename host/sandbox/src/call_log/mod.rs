@@ -162,6 +162,13 @@ impl CallLog {
     }
 }
 
+impl CallLog {
+    /// Leaves the call: what comes later is not logged.
+    pub(crate) fn leave_call(&self) {
+        self.0.lock().session = None;
+    }
+}
+
 impl LogState {
     /// True if nothing waits to be logged and nothing was kept of stderr: `finish` has nothing to do.
     fn is_settled(&self) -> bool {
