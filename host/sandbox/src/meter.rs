@@ -1,8 +1,12 @@
 //! Charges a call the CPU time that it takes: of the thread that polls its guest, host calls included, and of the threads
 //! on which the host works for it (files, state). Not wall time: a machine that is busy elsewhere must not use up a plugin's
 //! budget.
+//!
+//! The CPU clock of a thread is a system call, so a short poll is charged what it lasts. A longer one is charged no more than what its
+//! thread has computed since the clock was read last, before the poll: what lies between is the host's own work, some microseconds.
 
 use std::{
+    cell::Cell,
     future::Future,
     pin::Pin,
     sync::{
@@ -10,34 +14,62 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use loggia_system::thread::cpu_time;
 use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn_blocking};
 
+/// A poll of this length is charged what it lasts, while the last reading of its thread's CPU clock is no older than [`MAX_AGE`].
+const SHORT: u64 = 50_000;
+/// Age of a reading, in nanoseconds, at which the next poll takes another, however short it is.
+const MAX_AGE: Duration = Duration::from_millis(1);
+
+thread_local! {
+    /// The last reading of this thread's CPU clock, in nanoseconds, at the end of a poll, and when that was.
+    static READING: Cell<Option<(u64, Instant)>> = const { Cell::new(None) };
+}
+
 /// CPU time of one call.
 ///
 /// Shared by the future that polls the guest, the callback of the guest's epochs, and work on other threads. Each number
-/// stands for itself, so the order of loads and stores does not matter. `began` is written only by the polling thread, and
-/// read only by it: the epoch callback runs inside the poll.
+/// stands for itself, so the order of loads and stores does not matter. `began` and `earlier` are written only by the polling
+/// thread, and read only by it: the epoch callback runs inside the poll.
 pub(crate) struct CpuMeter {
+    created: Instant,
     /// Nanoseconds of completed polls and of completed work on other threads.
     spent: AtomicU64,
-    /// CPU clock of the polling thread at the start of the current poll.
+    /// Start of the current poll, in nanoseconds since `created`.
     began: AtomicU64,
+    /// CPU clock of the polling thread at some time before the current poll. Polls within it take readings of their own.
+    earlier: AtomicU64,
     budget: u64,
 }
 
 impl CpuMeter {
     pub(crate) fn new(budget: Duration) -> Arc<Self> {
         let budget = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
-        Arc::new(Self { spent: AtomicU64::new(0), began: AtomicU64::new(0), budget })
+        let [spent, began, earlier] = [0; 3].map(AtomicU64::new);
+        Arc::new(Self { created: Instant::now(), spent, began, earlier, budget })
     }
 
     /// Returns, from within a poll, its nanoseconds so far.
     pub(crate) fn slice(&self) -> u64 {
-        cpu_time().saturating_sub(self.began.load(Ordering::Relaxed))
+        self.charge(self.lasts(Instant::now()), cpu_time())
+    }
+
+    /// Returns for how many nanoseconds the current poll has lasted.
+    fn lasts(&self, now: Instant) -> u64 {
+        self.since_created(now).saturating_sub(self.began.load(Ordering::Relaxed))
+    }
+
+    fn since_created(&self, now: Instant) -> u64 {
+        u64::try_from(now.saturating_duration_since(self.created).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the nanoseconds that the current poll can have computed, by the CPU clock of its thread: never less than it has.
+    fn charge(&self, lasts: u64, clock: u64) -> u64 {
+        lasts.min(clock.saturating_sub(self.earlier.load(Ordering::Relaxed)))
     }
 
     /// Tests, from within a poll, whether the budget is used up.
@@ -66,12 +98,28 @@ impl CpuMeter {
     }
 
     fn begin(&self) {
-        self.began.store(cpu_time(), Ordering::Relaxed);
+        let now = Instant::now();
+        let (earlier, _) = READING.get().unwrap_or_else(|| {
+            let reading = (cpu_time(), now);
+            READING.set(Some(reading));
+            reading
+        });
+        self.began.store(self.since_created(now), Ordering::Relaxed);
+        self.earlier.store(earlier, Ordering::Relaxed);
     }
 
     /// Ends a poll; true while the budget lasts.
     fn end(&self) -> bool {
-        let slice = self.slice();
+        let now = Instant::now();
+        let lasts = self.lasts(now);
+        let is_fresh = READING.get().is_some_and(|(_, read)| now.saturating_duration_since(read) < MAX_AGE);
+        let slice = if lasts < SHORT && is_fresh {
+            lasts
+        } else {
+            let clock = cpu_time();
+            READING.set(Some((clock, now)));
+            self.charge(lasts, clock)
+        };
         self.spent.fetch_add(slice, Ordering::Relaxed).saturating_add(slice) <= self.budget
     }
 }
@@ -101,18 +149,66 @@ impl<F: Future> Future for MeteredFuture<F> {
 
 #[cfg(test)]
 mod tests {
+    use std::{future::ready, thread::sleep};
+
     use super::*;
+
+    const LONG: u64 = 40_000_000;
+
+    /// Whether this is at least that long, by clocks of which one may be adjusted.
+    fn reaches(nanos: u64, least: u64) -> bool {
+        nanos >= least - least / 100
+    }
+
+    fn compute(nanos: u64) {
+        let began = cpu_time();
+        while cpu_time() - began < nanos {}
+    }
+
+    /// Polls work as that of a guest; returns what it is charged.
+    async fn charged(work: impl Future<Output = ()>) -> u64 {
+        let meter = CpuMeter::new(Duration::from_secs(60));
+        let future = Box::pin(work);
+        assert!((MeteredFuture { meter: Arc::clone(&meter), future }).await.is_ok());
+        meter.spent()
+    }
+
+    #[tokio::test]
+    async fn a_poll_is_charged_what_it_computes_not_what_it_lasts() {
+        charged(async {}).await;
+        let waits = charged(async { sleep(Duration::from_nanos(LONG)) }).await;
+        assert!(waits < LONG / 2, "{waits}");
+        let computes = charged(async { compute(LONG) }).await;
+        assert!(reaches(computes, LONG), "{computes}");
+    }
+
+    #[tokio::test]
+    async fn polls_within_a_poll_take_nothing_from_it() {
+        let outer = charged(async {
+            compute(LONG / 2);
+            assert!(reaches(charged(async { compute(LONG / 4) }).await, LONG / 4));
+            compute(LONG / 4);
+        });
+        let outer = outer.await;
+        assert!(reaches(outer, LONG), "{outer}");
+    }
+
+    #[tokio::test]
+    async fn short_polls_are_charged_too() {
+        let mut all = 0;
+        for _ in 0..1000 {
+            all += charged(async { compute(SHORT / 5) }).await;
+        }
+        assert!(reaches(all, 1000 * SHORT / 5), "{all}");
+        assert!(charged(ready(())).await < LONG);
+    }
 
     #[tokio::test]
     async fn work_on_another_thread_is_charged_by_its_cpu_time() {
         let meter = CpuMeter::new(Duration::from_millis(20));
         meter.run_blocking(|| std::thread::sleep(Duration::from_millis(40))).await;
         assert!(!meter.is_spent(), "waiting is free: {}", meter.spent());
-        let computes = || {
-            let began = cpu_time();
-            while cpu_time() - began < 40_000_000 {}
-        };
-        meter.run_blocking(computes).await;
-        assert!(meter.is_spent() && meter.spent() >= 40_000_000, "{}", meter.spent());
+        meter.run_blocking(|| compute(LONG)).await;
+        assert!(meter.is_spent() && meter.spent() >= LONG, "{}", meter.spent());
     }
 }
