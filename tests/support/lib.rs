@@ -140,9 +140,11 @@ impl Folder {
         std::fs::rename(&beside, self.path().join(format!("{name}.wasm"))).expect("renamed");
     }
 
-    /// Writes a policy or any other file.
+    /// Writes a policy or any other file, atomically: an empty policy is a valid one, which grants nothing.
     pub fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path().join(name), text).expect("written");
+        let beside = self.0.path().join("written");
+        std::fs::write(&beside, text).expect("written");
+        std::fs::rename(&beside, self.path().join(name)).expect("renamed");
     }
 
     /// Removes a file.
