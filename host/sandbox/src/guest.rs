@@ -40,7 +40,7 @@ impl GuestState {
         self
     }
 
-    /// Ends what belongs to the call. Only memory is left.
+    /// Ends what belongs to the call and reaches outside: files, requests, the session. What is left is memory.
     pub(crate) fn leave_call(&mut self) {
         self.capabilities = CallCapabilities::default();
         self.table = ResourceTable::new();

@@ -3,7 +3,8 @@
 //! budget.
 //!
 //! The CPU clock of a thread is a system call, so a short poll is charged what it lasts. A longer one is charged no more than what its
-//! thread has computed since the clock was read last, before the poll: what lies between is the host's own work, some microseconds.
+//! thread has computed since the clock was read last, before the poll: what lies between is at most [`MAX_AGE`] of the host's own work. Where
+//! the clock advances in steps, it is read at the begin and the end of each poll, and what it has advanced is charged: steps even out over polls.
 
 use std::{
     cell::Cell,
@@ -17,16 +18,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use loggia_system::thread::cpu_time;
+use loggia_system::thread::{HAS_EXACT_CPU_TIME, cpu_time};
 use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn_blocking};
 
-/// A poll of this length is charged what it lasts, while the last reading of its thread's CPU clock is no older than [`MAX_AGE`].
+/// Nanoseconds below which a poll is charged what it lasts, while the last reading of its thread's CPU clock is no older than
+/// [`MAX_AGE`].
 const SHORT: u64 = 50_000;
-/// Age of a reading, in nanoseconds, at which the next poll takes another, however short it is.
+/// Age at which a reading is replaced.
 const MAX_AGE: Duration = Duration::from_millis(1);
 
 thread_local! {
-    /// The last reading of this thread's CPU clock, in nanoseconds, at the end of a poll, and when that was.
+    /// The last reading of this thread's CPU clock, in nanoseconds, and when that was.
     static READING: Cell<Option<(u64, Instant)>> = const { Cell::new(None) };
 }
 
@@ -67,9 +69,11 @@ impl CpuMeter {
         u64::try_from(now.saturating_duration_since(self.created).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the nanoseconds that the current poll can have computed, by the CPU clock of its thread: never less than it has.
+    /// Returns the nanoseconds that the current poll can have computed, by the CPU clock of its thread: never less than it has, if the
+    /// clock is exact.
     fn charge(&self, lasts: u64, clock: u64) -> u64 {
-        lasts.min(clock.saturating_sub(self.earlier.load(Ordering::Relaxed)))
+        let computed = clock.saturating_sub(self.earlier.load(Ordering::Relaxed));
+        if HAS_EXACT_CPU_TIME { computed.min(lasts) } else { computed }
     }
 
     /// Tests, from within a poll, whether the budget is used up.
@@ -99,11 +103,7 @@ impl CpuMeter {
 
     fn begin(&self) {
         let now = Instant::now();
-        let (earlier, _) = READING.get().unwrap_or_else(|| {
-            let reading = (cpu_time(), now);
-            READING.set(Some(reading));
-            reading
-        });
+        let (earlier, _) = fresh_reading(now).unwrap_or_else(|| take_reading(now));
         self.began.store(self.since_created(now), Ordering::Relaxed);
         self.earlier.store(earlier, Ordering::Relaxed);
     }
@@ -112,16 +112,26 @@ impl CpuMeter {
     fn end(&self) -> bool {
         let now = Instant::now();
         let lasts = self.lasts(now);
-        let is_fresh = READING.get().is_some_and(|(_, read)| now.saturating_duration_since(read) < MAX_AGE);
-        let slice = if lasts < SHORT && is_fresh {
+        let slice = if lasts < SHORT && fresh_reading(now).is_some() {
             lasts
         } else {
-            let clock = cpu_time();
-            READING.set(Some((clock, now)));
-            self.charge(lasts, clock)
+            self.charge(lasts, take_reading(now).0)
         };
         self.spent.fetch_add(slice, Ordering::Relaxed).saturating_add(slice) <= self.budget
     }
+}
+
+/// Returns the last reading of this thread's CPU clock, unless it is too old.
+fn fresh_reading(now: Instant) -> Option<(u64, Instant)> {
+    let is_fresh = |(_, read): &(u64, Instant)| now.saturating_duration_since(*read) < MAX_AGE;
+    READING.get().filter(is_fresh).filter(|_| HAS_EXACT_CPU_TIME)
+}
+
+/// Reads this thread's CPU clock.
+fn take_reading(now: Instant) -> (u64, Instant) {
+    let reading = (cpu_time(), now);
+    READING.set(Some(reading));
+    reading
 }
 
 /// The budget was used up outside the guest's own code, where no trap reports it.

@@ -66,15 +66,12 @@ impl InstancePreparer {
     /// the start may tell whether it was.
     pub(crate) fn note(&self, took: Duration, has_entered_host: bool) {
         if has_entered_host {
-            self.disable();
-        } else if took < SLOW {
-            let state = if self.engine.state.quick.is_usable() { QUICK } else { NEVER };
-            self.slow.store(state, Ordering::Relaxed);
-        } else {
-            let count = |slow: u8| (slow < SLOW_INSTANCES).then(|| slow + 1);
-            // Several calls may be measured at once.
-            let _ = self.slow.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
+            return self.disable();
         }
+        let quick = if self.engine.state.quick.is_usable() { QUICK } else { NEVER };
+        let next = |slow: u8| (slow < SLOW_INSTANCES).then(|| if took < SLOW { quick } else { slow + 1 });
+        // Several calls may be measured at once.
+        let _ = self.slow.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
     }
 
     /// Whether instances are made on another thread.

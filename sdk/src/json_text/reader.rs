@@ -100,7 +100,9 @@ impl JsonReader<'_> {
         let mut end = 0;
         loop {
             if self.unescaped.len() - end < BLOCK {
-                self.unescaped.resize(end * 2 + 8 * BLOCK, 0);
+                // No escape is shorter than what it stands for.
+                let most = end + self.rest.len() + BLOCK;
+                self.unescaped.resize(most.min(end * 2 + 8 * BLOCK), 0);
             }
             if let Some(block) = self.rest.first_chunk()
                 && let plain @ 1.. = plain_bytes(*block)

@@ -6,9 +6,9 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{cpu_time, lower_priority};
+pub use unix::{HAS_EXACT_CPU_TIME, cpu_time, lower_priority};
 #[cfg(windows)]
-pub use windows::{cpu_time, lower_priority};
+pub use windows::{HAS_EXACT_CPU_TIME, cpu_time, lower_priority};
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,9 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
+/// Whether [`cpu_time`] advances with each instruction, not in steps.
+pub const HAS_EXACT_CPU_TIME: bool = true;
+
 /// CPU time of the current thread in nanoseconds.
 #[inline]
 pub fn cpu_time() -> u64 {

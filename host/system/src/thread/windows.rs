@@ -5,6 +5,9 @@ use windows_sys::Win32::{
     System::Threading::{GetCurrentThread, GetThreadTimes, SetThreadPriority, THREAD_PRIORITY_BELOW_NORMAL},
 };
 
+/// Whether [`cpu_time`] advances with each instruction, not in steps.
+pub const HAS_EXACT_CPU_TIME: bool = false;
+
 /// CPU time of the current thread in nanoseconds, in steps of a tick of the scheduler: some 16 ms.
 #[allow(unsafe_code)]
 pub fn cpu_time() -> u64 {
