@@ -113,7 +113,7 @@ pub(crate) struct EngineState {
     /// Instances that wait for calls: those that take long to make, and the others.
     pub prepared: PreparedShelf,
     pub quick: PreparedShelf,
-    /// Who may leave work until a response was sent.
+    /// Which call may leave work until its response was sent.
     pub after_response: AfterResponse,
 }
 

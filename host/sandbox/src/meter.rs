@@ -4,7 +4,7 @@
 //!
 //! The CPU clock of a thread is a system call, so a short poll is charged what it lasts. A longer one is charged no more than what its
 //! thread has computed since the clock was read last, before the poll: what lies between is at most [`MAX_AGE`] of the host's own work. Where
-//! the clock advances in steps, it is read at the begin and the end of each poll, and what it has advanced is charged: steps even out over polls.
+//! the clock advances in steps, it is read at the beginning and the end of each poll, and what it has advanced is charged: steps even out over polls.
 
 use std::{
     cell::Cell,

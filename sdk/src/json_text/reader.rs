@@ -20,7 +20,7 @@ pub(crate) fn read_value(json: &str) -> Option<Value> {
 struct JsonReader<'t> {
     /// UTF-8 that begins with a whole character.
     rest: &'t [u8],
-    /// Room for a text that has escapes, for the next one, too.
+    /// Room for a text without its escapes; the next text reuses it.
     unescaped: Vec<u8>,
     depth: u8,
 }

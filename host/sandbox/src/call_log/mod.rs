@@ -160,9 +160,7 @@ impl CallLog {
         let from = seam(&words, words.len().saturating_sub(KEPT));
         redact(if words.len() > KEPT { &words[from..] } else { &words }).into_owned()
     }
-}
 
-impl CallLog {
     /// Leaves the call: what comes later is not logged.
     pub(crate) fn leave_call(&self) {
         self.0.lock().session = None;
